@@ -1,1 +1,1 @@
-"""The connection to a server, studies there, and what is sent to start one."""
+"""Clients of a server, studies at a server, and the submission of new studies."""

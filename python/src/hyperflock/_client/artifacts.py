@@ -1,9 +1,10 @@
-"""Files that trials left behind: listed and fetched, each checked by its hash.
+"""Lists and fetches files that trials uploaded, and checks each by its hash.
 
     found = await artifacts(http, study=3)
     content = await content_of(http, 3, found[0])
 
-Names and types come from devices: nothing here makes a path of one. Coroutines; any event loop.
+Names and types come from devices, so no path is made from an unchecked name. Coroutines for any
+event loop.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from hyperflock._transport.messages import Count, Id, Sha256, Text
 from hyperflock._transport.validation import convert
 
 ArtifactId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
-# Of paths, and of what Windows allows in no name.
+# Characters of paths, and those that Windows does not allow in names.
 _NOT_IN_NAMES = re.compile(r'[/\\:*?"<>|]')
 _MAX_STEM_BYTES = 120
 _MAX_SUFFIX = 16
 
 
 class ArtifactRow(Struct):
-    """A file that a trial uploaded, as the server shows it."""
+    """The server's row of a file that a trial uploaded."""
 
     id: ArtifactId
     trial: Count
@@ -53,7 +54,7 @@ class Artifact:
     Attributes
     ----------
     id : str
-        Its own in the study; Optuna's ``artifact_id``.
+        The file's id in the study, which is Optuna's ``artifact_id``.
     trial : int
         The trial's number.
     attempt : int
@@ -61,13 +62,13 @@ class Artifact:
     name : str
         The file's name on the device, without a folder.
     type : str
-        MIME type, as the trial said.
+        The MIME type that the trial gave.
     bytes : int
         Its size.
     sha256 : str
-        Of its content.
+        The SHA-256 of its content.
     created_at : datetime
-        When the server had it.
+        When the server received it.
     """
 
     id: str
@@ -80,12 +81,12 @@ class Artifact:
     created_at: datetime
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as plain values, for JSON."""
+        """Return the artifact as plain values for JSON."""
         return {**vars(self), "created_at": self.created_at.isoformat()}
 
 
 async def rows(http: Http, study: int, trial: int | None = None) -> list[ArtifactRow]:
-    """Fetch the rows of a study's artifacts, or of one trial's, as they came."""
+    """Fetch the rows of a study's or a trial's artifacts, in the order of their upload."""
     found: list[ArtifactRow] = []
     cursor = 0
     which = "" if trial is None else f"&trial={trial}"
@@ -99,12 +100,12 @@ async def rows(http: Http, study: int, trial: int | None = None) -> list[Artifac
 
 
 async def artifacts(http: Http, study: int, trial: int | None = None) -> list[Artifact]:
-    """Fetch what there is of a study, or of one trial of it, as it came."""
+    """Fetch the artifacts of a study or of one trial, in the order of their upload."""
     return [artifact_of(row) for row in await rows(http, study, trial)]
 
 
 def artifact_of(row: ArtifactRow) -> Artifact:
-    """Make it of the server's row; texts are cleaned."""
+    """Return the artifact in a row, with cleaned texts."""
     return Artifact(
         id=row.id,
         trial=row.trial,
@@ -123,7 +124,7 @@ async def content_of(http: Http, study: int, artifact: Artifact | ArtifactRow) -
     Raises
     ------
     HyperflockError
-        ``blob_damaged``: they are not those of its hash.
+        ``blob_damaged``: the bytes do not have the artifact's hash.
     """
     content = await http.fetch(f"/api/studies/{study}/artifacts/{artifact.id}")
     if hashlib.sha256(content).hexdigest() != artifact.sha256:
@@ -135,7 +136,7 @@ async def content_of(http: Http, study: int, artifact: Artifact | ArtifactRow) -
 
 
 async def find(http: Http, study: int, identity: str) -> Artifact:
-    """Find an artifact by its id.
+    """Fetch a study's artifact by its id.
 
     Raises
     ------
@@ -151,7 +152,7 @@ async def find(http: Http, study: int, identity: str) -> Artifact:
 
 
 async def download(http: Http, study: int, artifact: Artifact, path: Path) -> Path:
-    """Write an artifact to a file, or under its name into a folder; where it is then.
+    """Write an artifact to a file, or into a folder under its own name, and return its path.
 
     Raises
     ------
@@ -164,10 +165,10 @@ async def download(http: Http, study: int, artifact: Artifact, path: Path) -> Pa
 
 
 def file_name(artifact: Artifact, taken: Collection[str] = ()) -> str:
-    """Give the name under which a device's file is written into a folder.
+    """Return the name under which an artifact is written into a folder.
 
-    The trial's number stands in front, so that none is a hidden file, or one that a program reads
-    by its name. Where ``taken`` has it, in whatever case, the id does too.
+    It begins with the trial's number, so it is never a hidden file or one that programs read by its
+    name. If ``taken`` contains that name, in any case of letters, the id is added.
     """
     plain = _NOT_IN_NAMES.sub("_", clean(artifact.name))
     stem, dot, suffix = plain.rpartition(".")

@@ -1,10 +1,10 @@
-"""The researcher's connection to a server, as coroutines: the core that `Client` is a face of.
+"""The researcher's connection to a server, as coroutines. `Client` calls it and blocks.
 
     async with hyperflock.AsyncClient() as client:
         study = await client.grid(objective, space)
         async for trial in study: ...
 
-For any event loop, a notebook's too; one client may be used by several.
+It works on any event loop, also on a notebook's; several loops may use one client.
 """
 
 from __future__ import annotations
@@ -47,31 +47,31 @@ Space = Mapping[str, Sequence[Scalar]]
 Data = Mapping[str, Any]
 Objective = Callable[[Any], Any]
 
-# Of what may stand in a header.
+# The characters that a header may contain.
 _TOKEN = re.compile(r"[!-~]+")
 
 
 class AsyncClient:
-    """A researcher's connection to one server, for ``await``.
+    """A researcher's connection to one server; its methods are coroutines.
 
     Parameters
     ----------
     url
-        The console's address; None: the variable ``HYPERFLOCK_URL``, else that of the server that
-        ``hyperflock up`` runs here, else ``http://127.0.0.1:8790``.
+        The console's address. None means ``HYPERFLOCK_URL``, or the server that ``hyperflock up``
+        runs here, or ``http://127.0.0.1:8790``.
     token
-        A researcher's token; None: the variable ``HYPERFLOCK_TOKEN``, else, for the server that
-        ``hyperflock up`` runs here, the one that it made.
+        A researcher's token. None means ``HYPERFLOCK_TOKEN``, or the token of the server that
+        ``hyperflock up`` runs here.
     patience_s
-        How long a request is retried while the server does not answer; None: 30 seconds, and no
-        longer than 3 where nothing listens, until it has answered for the first time.
+        For how many seconds a request is repeated while the server does not answer. None means 30
+        seconds, but 3 if nothing listens at the address and it has never answered.
 
     Raises
     ------
     AuthError
-        ``no_token``: there is no token, or what was given is none.
+        ``no_token``: there is no token, or the given text cannot be one.
     ServerUnreachableError
-        Neither address nor token was given, and no server runs here.
+        No address and no token were given, and no server runs here.
     """
 
     def __init__(
@@ -157,64 +157,66 @@ class AsyncClient:
         Parameters
         ----------
         objective
-            ``objective(trial) -> float`` (or a tuple of up to 8): a function of a script, a module
-            or a notebook, a lambda, a closure, a ``functools.partial``, a callable object. Its
-            source travels, with all of the researcher's own that it uses.
+            ``objective(trial) -> float``, or a tuple of up to 8: a function of a script, a module
+            or a notebook, a lambda, a closure, a ``functools.partial`` or a callable object. Its
+            source is sent with all of the researcher's own code that it uses.
         space
-            Name to list of values (None, bool, int within 64 bits, finite float, str; NumPy
-            scalars become Python's).
+            A mapping of names to lists of values: None, bool, int within 64 bits, finite float or
+            str. NumPy scalars become Python's.
         data
-            Name to path, array or dict of arrays; there as ``trial.data[name]``. Sent once by its
-            hash.
+            A mapping of names to paths, arrays or dicts of arrays, which a trial finds in
+            ``trial.data[name]``. The same content is sent only once.
         name
-            For people, and what ``once`` goes by; None: the objective's name.
+            The study's name, which ``once`` uses as key. None means the objective's name.
         direction
-            Whether a small or a large (first) value is good.
+            ``"minimize"`` or ``"maximize"``, for the first value.
         seed
-            Fixes every trial's seed (`trial_seed`).
+            Determines every trial's seed (`trial_seed`).
         runtime
-            What the volunteers' side has: ``chainer-7.8.1`` or ``chainer-5.4.0``.
+            What the devices load: ``chainer-7.8.1`` or ``chainer-5.4.0``.
         backend
-            What ``hyperflock.device()`` gives in a trial: ``"webgpu"``, and then only devices that
-            have it run the trials; ``"cpu"``, array-core's own; ``"auto"``, the best of each
-            device. None: ``"auto"`` where the code calls ``hyperflock.device``, else no device, and
-            volunteers fetch nothing for it.
+            What ``hyperflock.device()`` returns in a trial. ``"webgpu"`` means that only devices
+            with WebGPU run the trials, ``"cpu"`` means array-core's CPU back end, and ``"auto"``
+            means the best of each device. None means ``"auto"`` if the code calls
+            ``hyperflock.device``; otherwise devices do not load array-core.
         requires
-            What a device must have to get trials: `Requires`. `Study.placement` tells which of the
-            connected ones do.
+            What a device must have to get trials; see `Requires`. `Study.placement` returns how
+            many of the connected devices have it.
         time_limit_s
-            Of one trial; 0: none.
+            The time limit of one trial; 0 means no limit.
         submit_key
-            Makes submitting idempotent: the same key with the same content again gives the study
-            of the first time. None: a new one.
+            Makes submitting idempotent: a second submission with the same key and content returns
+            the first study. None means a new key.
         once
-            Take ``name`` for the key: a named study is submitted once, and found again after.
+            Use ``name`` as the key: the study is submitted once and found again afterwards.
         wheels
             Pure Python wheels (``...-py3-none-any.whl``) that the objective imports from.
         dry_run
-            Run the first trial here and submit nothing: True (or ``"cpython"``) in a Python process
-            of its own that sees what a browser has; ``"browser"`` in a local headless Chromium, by
-            the server's own browser runtime, which is fetched once and kept.
+            Run the first trial on this machine and submit nothing. True or ``"cpython"`` runs it in
+            a Python process of its own, which can import what a browser has; ``"browser"`` runs it
+            in a local headless Chromium with the server's browser runtime, which is fetched once
+            and kept.
         progress
-            Progress bars; None: when standard error is a terminal.
+            Whether to show progress bars; None means if standard error is a terminal.
 
         Returns
         -------
         Study
-            From `Client`, an `AsyncStudy` from `AsyncClient`. With ``dry_run`` a `DryRun`: what the
-            run found, value, seconds, output, error.
+            The study; from `AsyncClient` an `AsyncStudy`. With ``dry_run`` the result is a `DryRun`
+            with value, seconds, output and error.
 
         Raises
         ------
         BundleError, DataError, InvalidSpaceError
-            Something cannot travel; nothing has been sent then.
+            Something cannot be sent. In this case nothing has been sent.
         StudyExistsError
-            The key, or the name with ``once``, belongs to a study of other content.
+            The key, or the name with ``once``, belongs to a study with other content.
         DryRunError
-            The dry run could not be made.
+            The dry run could not start or finish.
         ServerError, ServerUnreachableError, HyperflockError
         """
-        # Here and not in the coroutine: it looks at its caller's stack, and at objects as they are.
+        # This runs before the coroutine, because it reads the caller's stack and the current
+        # values.
         if dry_run not in (False, True, "cpython", "browser"):
             raise HyperflockError(
                 f"dry_run is {dry_run!r}, but may be True, 'cpython' or 'browser'",
@@ -251,31 +253,30 @@ class AsyncClient:
         return submitted()
 
     async def try_in_browser(self, made: Submission) -> DryRun:
-        """Run the first trial of what `submit` would send in a browser here."""
+        """Run the first trial of a prepared study in a browser on this machine."""
         return await made.dry_run("browser", self._http)
 
     async def submit(self, made: Submission, progress: bool | None = None) -> AsyncStudy:
-        """Send what `grid` and the command prepare."""
-        body = made.body()  # checks all of it before the first byte leaves
+        """Send a prepared study to the server."""
+        body = made.body()  # checks everything before anything is sent
         await upload_missing(self._http, made.blobs, progress)
         try:
             row = await self._http.post("/api/studies", body)
         except ServerError as error:
             if error.code != "unknown_blob":
                 raise
-            # What was there went with a study that was deleted in between.
+            # The deletion of another study has removed a blob in the meantime.
             await upload_missing(self._http, made.blobs, progress)
             row = await self._http.post("/api/studies", body)
         return self._study(row, progress)
 
     async def study(self, study_id: int | str) -> AsyncStudy:
-        """Find a study by its id, or the newest one by its name.
+        """Return the study with an id, or the newest one with a name.
 
         Raises
         ------
         NotFoundError
-            There is none.
-        """
+            There is no such study."""
         if isinstance(study_id, str) and not study_id.isdecimal():
             for study in await self.studies():
                 if study.row.name == study_id:
@@ -284,54 +285,54 @@ class AsyncClient:
         return self._study(await self._http.get(f"/api/studies/{number_of(study_id, 'study')}"))
 
     async def studies(self) -> list[AsyncStudy]:
-        """All studies that this token may see, the newest first."""
+        """Return all studies that this token may see, the newest first."""
         return [self._study(row) for row in (await self._http.get("/api/studies"))["studies"]]
 
     async def join_url(self, project: str | None = None) -> str:
-        """Make a new link by which volunteers join; everyone who has it can."""
+        """Return a new link by which volunteers join; anybody who has the link can use it."""
         body = {"project": project} if project else {}
         return str((await self._http.post("/api/enrolment", body))["join_url"])
 
     async def workers(self) -> list[dict[str, Any]]:
-        """Volunteers' devices that are connected now, as the server shows them."""
+        """Return the connected devices, as the server shows them."""
         return list((await self._http.get("/api/workers"))["workers"])
 
     async def revoke(self, device: str) -> None:
-        """Shut a device out: its attempts go to others, and it cannot come back (administrators).
+        """Ban a device: its attempts go to others, and it cannot join again. For administrators.
 
         Raises
         ------
         AuthError
-            ``forbidden``: the token is no administrator's.
+            ``forbidden``: the token does not belong to an administrator.
         ServerError
-            ``unknown_device``: there is none.
+            ``unknown_device``: there is no such device.
         """
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
 
     async def tokens(self) -> list[dict[str, Any]]:
-        """One's own tokens, as the server shows them; an administrator sees everybody's.
+        """Return one's own tokens, as the server shows them; for administrators, everybody's.
 
-        The tokens themselves are not kept anywhere; each goes by its number.
+        The tokens' texts are not stored; each token has a number.
         """
         return list((await self._http.get("/api/tokens"))["tokens"])
 
     async def rotate_token(self, grace_s: int = 86_400) -> str:
-        """Make a new token for oneself; the one in use ends after ``grace_s`` seconds."""
+        """Return a new token for oneself; the current one expires after ``grace_s`` seconds."""
         return str((await self._http.post("/api/tokens/rotate", {"grace_s": grace_s}))["token"])
 
     async def revoke_token(self, token: int) -> None:
-        """End a token now, by its number.
+        """Revoke a token by its number.
 
         Raises
         ------
         ServerError
-            ``unknown_token``: there is none, or it is somebody else's; ``last_admin``: nobody could
-            administer the server without it.
+            ``unknown_token``: there is no such token, or it is somebody else's. ``last_admin``: it
+            is the last administrator's token.
         """
         await self._http.post(f"/api/tokens/{number_of(token, 'token')}/revoke", {})
 
     async def server(self) -> dict[str, Any]:
-        """Who we are to the server and what it is: name, role, version, join origin, limits."""
+        """Return what the server says of this user and itself: name, role, version, limits."""
         return dict(await self._http.get("/api/me"))
 
     def _study(self, row: Any, progress: bool | None = None) -> AsyncStudy:
@@ -339,7 +340,7 @@ class AsyncClient:
 
 
 def name_of(objective: Objective) -> str:
-    """A name for people: of the function, else of the class."""
+    """Return an objective's name for people: the function's, or the class's."""
     inner: Any = getattr(objective, "func", objective)
     name = getattr(inner, "__name__", type(inner).__name__)
     return "objective" if name == "<lambda>" else str(name)

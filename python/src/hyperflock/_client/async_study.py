@@ -1,10 +1,10 @@
-"""A study at the server, as coroutines: the core that `Study` is a face of.
+"""A study at the server, as coroutines. `Study` calls it and blocks.
 
-    async for trial in study: ...        # finished trials, as they finish; ends with the study
+    async for trial in study: ...        # finished trials, until the study ends
     (await study.best_trial()).params
 
-Made by `AsyncClient`. A study's memory of trials belongs to one event loop at a time; each
-iteration has its own connection.
+`AsyncClient` returns these objects. Only one event loop at a time may use a study; each iteration
+has its own connection.
 """
 
 from __future__ import annotations
@@ -55,28 +55,28 @@ _PAGE = 500
 
 
 class AsyncStudy(StudyView):
-    """A study at the server. Made by `AsyncClient.grid`, `.study` and `.studies`."""
+    """A study at the server, returned by `AsyncClient.grid`, `.study` and `.studies`."""
 
     def __init__(self, http: Http, row: StudyRow, *, progress: bool | None = None) -> None:
         self._http = http
         self._row = row
         self._progress = progress
-        # Finished trials as they were learnt of; `_behind` is the cursor behind them. A trial that
-        # failed may finish again: its newest row counts, older ones stay behind in the list.
+        # Finished trials in the order of their arrival; `_behind` is the cursor after them. A
+        # failed trial may finish again: its newest row counts, and older ones stay in the list.
         self._finished: list[TrialResult] = []
         self._newest: dict[int, TrialResult] = {}
         self._seqs: dict[int, int] = {}
         self._behind = 0
-        # What was submitted never changes.
+        # The submitted spec, which never changes.
         self._spec: StudySpec | None = None
 
     def __aiter__(self) -> AsyncIterator[TrialResult]:
-        """Yield each finished trial once, as it finishes; ends when the study has ended."""
+        """Yield each finished trial once, until the study has ended."""
         return self.watch()
 
     @property
     def row(self) -> StudyRow:
-        """What the server last told: counts of trials by state, attempts, space, times."""
+        """The study's last known row: counts of trials by state, attempts, space, times."""
         return self._row
 
     async def trials(self) -> list[TrialResult]:
@@ -95,7 +95,7 @@ class AsyncStudy(StudyView):
         Raises
         ------
         NoCompleteTrialError
-            None is complete yet.
+            No trial is complete yet.
         """
         row = (await self.refresh()).row
         if len(row.aims) > 1:
@@ -110,9 +110,9 @@ class AsyncStudy(StudyView):
         return known if known and known.state == "complete" else await self.trial(best.trial)
 
     async def trial(self, number: int) -> TrialResult:
-        """Fetch one trial, a running one too: `points`, `attempt_list`, `provenance` as well."""
+        """Fetch a finished or running trial with `points`, `attempt_list` and `provenance`."""
         row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
-        # A server of before has no such page.
+        # An older server does not have this page.
         with suppress(NotFoundError):
             self._spec = self._spec or await fetch_spec(self._http, self.id)
         return trial_result(convert(row, TrialRow), self._spec)
@@ -126,7 +126,7 @@ class AsyncStudy(StudyView):
         browser: str | None = None,
         trust: bool = False,
     ) -> Replay:
-        """Run a trial of the study again here and compare; see `Study.replay`."""
+        """Run a trial again on this machine and compare; see `Study.replay`."""
         number = trial.number if isinstance(trial, TrialResult) else number_of(trial, "trial")
         return await replay(
             self._http, self.id, number, on=on, tolerance=tolerance, browser=browser, trust=trust
@@ -140,9 +140,9 @@ class AsyncStudy(StudyView):
         number
             The trial's number.
         follow
-            Go on with what comes, until the trial has its outcome.
+            Continue with new lines until the trial has its outcome.
 
-        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+        The server keeps the newest 1,000 lines of a trial in memory, and loses them in a restart.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class AsyncStudy(StudyView):
         trial = number_of(number, "trial")
         if self.row.kind != "asked" and not 0 <= trial < len(
             self
-        ):  # else its first line would be waited for
+        ):  # otherwise this would wait for its first line
             raise NotFoundError(f"study {self.id} has {len(self)} trials, none with number {trial}")
         return log_lines(self._http, self.id, trial, follow=follow)
 
@@ -170,38 +170,39 @@ class AsyncStudy(StudyView):
         return await _artifacts.download(self._http, self.id, artifact, Path(path))
 
     async def refresh(self) -> AsyncStudy:
-        """Ask the server how the study stands."""
+        """Fetch the study's row from the server."""
         self._row = convert(await self._http.get(self._path), StudyRow)
         return self
 
     async def placement(self) -> Placement:
-        """Ask which of the connected devices may run the study's trials, and why others may not."""
+        """Fetch how many connected devices may run the trials, and why others may not."""
         return placement_of(await self._http.get(f"{self._path}/placement"))
 
     async def cancel(self) -> AsyncStudy:
-        """End the study now: running attempts are revoked, results so far are kept."""
+        """End the study now; running attempts stop, and results so far are kept."""
         return await self._change("cancel")
 
     async def pause(self) -> AsyncStudy:
-        """Give its trials to no more devices until `resume`; those that run go on and count."""
+        """Start no more trials until `resume`; running ones continue and count."""
         return await self._change("pause")
 
     async def resume(self) -> AsyncStudy:
-        """Give its trials to devices again."""
+        """Start trials again after `pause`."""
         return await self._change("resume")
 
     async def retry(self) -> AsyncStudy:
-        """Issue every failed trial again, with fresh budgets; a finished study runs again.
+        """Issue every failed trial again, with its full number of attempts; a finished study runs
+        again.
 
-        For trials that their own error or lost devices put into quarantine, after the reason is
-        gone. Trials that succeeded are left alone.
+        Use it when the cause of the failures is gone: an error of the trials or lost devices.
+        Trials that succeeded do not change.
         """
         await self._change("replay")
         self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
         return self
 
     async def delete(self) -> Deleted:
-        """Delete a study that is over, for good; see `Study.delete`."""
+        """Delete an ended study permanently; see `Study.delete`."""
         return await _deletion.delete(self._http, self.id)
 
     async def wait(self, timeout_s: float | None = None) -> AsyncStudy:
@@ -210,7 +211,7 @@ class AsyncStudy(StudyView):
         Raises
         ------
         WaitTimeoutError
-            It has not ended after ``timeout_s`` seconds; it goes on.
+            It has not ended after ``timeout_s`` seconds; it continues.
         """
         async for _ in self.watch(timeout_s=timeout_s):
             pass
@@ -248,7 +249,8 @@ class AsyncStudy(StudyView):
     async def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
         """Fetch the finished trials as a picture; see `Study.plot`.
 
-        Another thread draws it, but what Matplotlib draws: its windows belong to the caller's.
+        Another thread draws it, except with Matplotlib, whose windows belong to the caller's
+        thread.
         """
         if kind in _plots.OPTUNA_KINDS:
             study = await self.to_optuna()
@@ -265,7 +267,7 @@ class AsyncStudy(StudyView):
         await self.refresh()
 
         def made() -> optuna.Study:
-            import hyperflock.optuna  # noqa: F401 (tells where Optuna is missing)
+            import hyperflock.optuna  # noqa: F401 (raises an error if Optuna is missing)
             from hyperflock.optuna.study_import import to_optuna
 
             return to_optuna(self._http, self.row)
@@ -275,17 +277,18 @@ class AsyncStudy(StudyView):
     async def watch(
         self, *, progress: bool | None = None, timeout_s: float | None = None
     ) -> AsyncGenerator[TrialResult, None]:
-        """Iterate as ``async for trial in study`` does, with a say in it.
+        """Iterate as ``async for trial in study`` does, with options.
 
-        A failed trial may still be accepted, late; `trials` then has its result. A broken
-        connection is taken up again where it broke. Ending the iteration leaves the study alone.
+        A late result of a failed trial may still be accepted; `trials` then contains it. After a
+        broken connection the iteration continues where it was. Ending the iteration does not end
+        the study.
 
         Parameters
         ----------
         progress
-            Show a progress bar on standard error; None: when that is a terminal.
+            Whether to show a progress bar on standard error; None means if it is a terminal.
         timeout_s
-            Raise `WaitTimeoutError` when the study has not ended by then.
+            Raise `WaitTimeoutError` if the study has not ended after this time.
         """
         shown = wanted(self._progress if progress is None else progress)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -327,7 +330,7 @@ class AsyncStudy(StudyView):
     async def _next(
         self, updates: AsyncGenerator[Update, None], waiting: Waiting, deadline: float | None
     ) -> Update:
-        """Wait for the next update; meanwhile say why nothing runs."""
+        """Wait for the next update, and meanwhile print why nothing runs."""
         coming = asyncio.ensure_future(anext(updates))
         try:
             while not coming.done():
@@ -343,11 +346,11 @@ class AsyncStudy(StudyView):
         finally:
             if not coming.done():
                 coming.cancel()
-                # The generator is closed next, which it must not be while this runs in it.
+                # The caller closes the generator next, so nothing may still run in it.
                 await asyncio.gather(coming, return_exceptions=True)
 
     def _take(self, update: Update) -> bool:
-        """Learn an update; tells whether the study has ended and all of its trials are known."""
+        """Apply an update; return whether the study has ended and all of its trials are known."""
         self._add(update.trials, update.cursor)
         self._row = update.study
         return update.study.state != "running" and update.cursor >= update.study.cursor
@@ -366,15 +369,15 @@ class AsyncStudy(StudyView):
 
 
 def number_of(given: Any, what: str) -> int:
-    """Read the number of a study or a trial, also as text of digits.
+    """Return the number of a study or a trial, which may be given as digits in a text.
 
     Raises
     ------
     HyperflockError
-        ``bad_number``: it is no whole number.
+        ``bad_number``: it is not a whole number.
     """
     if not isinstance(given, bool):
-        # ValueError: Python reads no text of more than 4,300 digits.
+        # ValueError: Python does not convert texts with more than 4,300 digits.
         with suppress(TypeError, ValueError):
             is_text = isinstance(given, str) and given.isdecimal()
             return int(given) if is_text else operator.index(given)

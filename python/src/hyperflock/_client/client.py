@@ -1,7 +1,7 @@
-"""The researcher's connection to a server: submit studies, find them again, invite volunteers.
+"""The researcher's connection to a server: submits studies, finds them, invites volunteers.
 
-The blocking face of `AsyncClient`, for scripts and notebooks; a client may be used by several
-threads. Whatever it asks for runs on the background loop (_transport/background_loop.py).
+`Client` is `AsyncClient` with blocking methods, for scripts and notebooks. Several threads may use
+one client. Its requests run on the background loop (_transport/background_loop.py).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-# A notebook's cell waits for what is shown below it.
+# A notebook's cell waits for this while it shows a client.
 _SHOW_S = 2.0
 
 
 def _as_in(core: Callable[..., Any], returns: str) -> Callable[[_F], _F]:
-    """Show a method's users the parameters and the text of the coroutine that it calls."""
+    """Give a method the signature and the docstring of the coroutine that it calls."""
 
     def shown(method: _F) -> _F:
         method.__doc__ = core.__doc__
@@ -44,26 +44,26 @@ def _as_in(core: Callable[..., Any], returns: str) -> Callable[[_F], _F]:
 
 
 class Client:
-    """A researcher's connection to one server.
+    """A researcher's connection to one server; its methods block.
 
     Parameters
     ----------
     url
-        The console's address; None: the variable ``HYPERFLOCK_URL``, else that of the server that
-        ``hyperflock up`` runs here, else ``http://127.0.0.1:8790``.
+        The console's address. None means ``HYPERFLOCK_URL``, or the server that ``hyperflock up``
+        runs here, or ``http://127.0.0.1:8790``.
     token
-        A researcher's token; None: the variable ``HYPERFLOCK_TOKEN``, else, for the server that
-        ``hyperflock up`` runs here, the one that it made.
+        A researcher's token. None means ``HYPERFLOCK_TOKEN``, or the token of the server that
+        ``hyperflock up`` runs here.
     patience_s
-        How long a request is retried while the server does not answer; None: 30 seconds, and no
-        longer than 3 where nothing listens, until it has answered for the first time.
+        For how many seconds a request is repeated while the server does not answer. None means 30
+        seconds, but 3 if nothing listens at the address and it has never answered.
 
     Raises
     ------
     AuthError
         ``no_token``: there is no token.
     ServerUnreachableError
-        Neither address nor token was given, and no server runs here.
+        No address and no token were given, and no server runs here.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Client:
         return f"<Client of {self.url}>"
 
     def _repr_html_(self) -> str:
-        """Show the newest studies in a notebook, which waits no longer than two seconds for it."""
+        """Return the newest studies as HTML for a notebook; wait at most two seconds for them."""
         rows: list[StudyRow] | None = None
         with contextlib.suppress(HyperflockError):
             rows = [study.row for study in _loop.run(self._core.studies(), _SHOW_S)]
@@ -131,53 +131,52 @@ class Client:
         return made if isinstance(made, DryRun) else Study(made)
 
     def try_in_browser(self, made: Submission) -> DryRun:
-        """Run the first trial of what `submit` would send in a browser here."""
+        """Run the first trial of a prepared study in a browser on this machine."""
         return _loop.run(self._core.try_in_browser(made))
 
     def submit(self, made: Submission, progress: bool | None = None) -> Study:
-        """Send what `grid` and the command prepare."""
+        """Send a prepared study to the server."""
         return Study(_loop.run(self._core.submit(made, progress)))
 
     def study(self, study_id: int | str) -> Study:
-        """Find a study by its id, or the newest one by its name.
+        """Return the study with an id, or the newest one with a name.
 
         Raises
         ------
         NotFoundError
-            There is none.
-        """
+            There is no such study."""
         return Study(_loop.run(self._core.study(study_id)))
 
     def studies(self) -> list[Study]:
-        """All studies that this token may see, the newest first."""
+        """Return all studies that this token may see, the newest first."""
         return [Study(study) for study in _loop.run(self._core.studies())]
 
     def join_url(self, project: str | None = None) -> str:
-        """Make a new link by which volunteers join; everyone who has it can."""
+        """Return a new link by which volunteers join; anybody who has the link can use it."""
         return _loop.run(self._core.join_url(project))
 
     def workers(self) -> list[dict[str, Any]]:
-        """Volunteers' devices that are connected now, as the server shows them."""
+        """Return the connected devices, as the server shows them."""
         return _loop.run(self._core.workers())
 
     def revoke(self, device: str) -> None:
-        """Shut a device out; as `AsyncClient.revoke`."""
+        """Ban a device; see `AsyncClient.revoke`."""
         _loop.run(self._core.revoke(device))
 
     def tokens(self) -> list[dict[str, Any]]:
-        """One's own tokens, by their numbers; as `AsyncClient.tokens`."""
+        """Return one's own tokens with their numbers; see `AsyncClient.tokens`."""
         return _loop.run(self._core.tokens())
 
     def rotate_token(self, grace_s: int = 86_400) -> str:
-        """Make a new token for oneself; the one in use ends after ``grace_s`` seconds."""
+        """Return a new token for oneself; the current one expires after ``grace_s`` seconds."""
         return _loop.run(self._core.rotate_token(grace_s))
 
     def revoke_token(self, token: int) -> None:
-        """End a token now, by its number; as `AsyncClient.revoke_token`."""
+        """Revoke a token by its number; see `AsyncClient.revoke_token`."""
         _loop.run(self._core.revoke_token(token))
 
     def server(self) -> dict[str, Any]:
-        """Who we are to the server and what it is: name, role, version, join origin, limits."""
+        """Return what the server says of this user and itself: name, role, version, limits."""
         return _loop.run(self._core.server())
 
     def run_local(
@@ -187,8 +186,9 @@ class Client:
         seed: int = 0,
         data: Data | None = None,
     ) -> float | tuple[float, ...] | None:
-        """Run one trial in this process, seeded as on a device; its value, None when it was pruned.
+        """Run one trial in this process, seeded as on a device. Return its value; None if it was
+        pruned.
 
-        `hyperflock.run_local` tells the reported curve too and needs no server.
+        `hyperflock.run_local` also returns the reported curve and needs no server.
         """
         return run_local(objective, params, seed, data).value

@@ -1,4 +1,4 @@
-"""What the server tells of a study that it has deleted. Plain data; coroutines, any event loop."""
+"""Deletes a study at a server. Coroutines for any event loop."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hyperflock._transport.validation import convert
 
 @dataclass(frozen=True)
 class Deleted:
-    """What a deleted study held; None where the connection broke before the server had told.
+    """What was deleted with a study; None if the connection broke before the server's answer.
 
     Attributes
     ----------
     study : int
-        Its id, which is not given again.
+        The study's id, which is not used again.
     trials : int or None
-        Trials that had an outcome.
+        The number of trials with an outcome.
     artifacts : int or None
-        Files of trials that were kept.
+        The number of files that trials had uploaded.
     bytes : int or None
-        What its owner uses less: those files, and code and data that no other study names.
+        The bytes that were freed: those files, and code and data that no other study uses.
     """
 
     study: int
@@ -33,7 +33,7 @@ class Deleted:
     bytes: int | None = None
 
     def as_dict(self) -> dict[str, int | None]:
-        """Give it for JSON."""
+        """Return the counts as plain values for JSON."""
         return asdict(self)
 
 
@@ -45,7 +45,7 @@ class _Answer(Struct, frozen=True):
 
 
 async def delete(http: Http, study: int) -> Deleted:
-    """Ask the server for it; errors as of `Study.delete`."""
+    """Delete a study; errors are those of `Study.delete`."""
     told = await http.delete(f"/api/studies/{study}")
     if told is None:
         return Deleted(study)

@@ -1,10 +1,10 @@
-"""Says why nothing runs while somebody waits for a study: no device is there, or none qualifies.
+"""Prints why no trial of a study runs: no device is connected, or none meets its requirements.
 
     waiting = Waiting(http, study=3)
     waiting.look(_loop.start, idle=True)      # every second or so; never blocks
 
-One line on standard error for each reason, after some seconds in which nothing ran. Whoever waits
-looks in one thread; a coroutine beside it asks the server, and what fails there says nothing.
+It prints one line on standard error for each reason, after some seconds in which nothing ran. The
+waiting thread calls `look`. A separate coroutine asks the server, and its errors are ignored.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Requirements, StudyRow
 from hyperflock._transport.validation import convert
 
-# Whoever waits looks so often.
+# The interval of calls of `look`.
 SLICE_S = 1.0
-# So long nothing runs before anybody is told why.
+# How long nothing runs before the reason is printed.
 _PATIENCE_S = 5.0
 _AGAIN_S = 10.0
 
 
 class _Found(Protocol):
-    """A future of whichever kind."""
+    """A future of asyncio or of a thread."""
 
     def done(self) -> bool: ...
     def result(self) -> str: ...
@@ -37,7 +37,7 @@ class _Found(Protocol):
 
 
 class Waiting:
-    """What one who waits for a study is told."""
+    """A printer of the reasons for which nothing runs."""
 
     def __init__(self, http: Http, study: int) -> None:
         self._http = http
@@ -48,14 +48,14 @@ class Waiting:
         self._said = ""
 
     def look(self, start: Callable[[Coroutine[Any, Any, str]], _Found], *, idle: bool) -> None:
-        """Say why nothing runs, where that is due and known.
+        """Print why nothing runs, if it is time and the reason is known.
 
         Parameters
         ----------
         start
-            Lets a coroutine run beside the caller.
+            Starts a coroutine that runs concurrently.
         idle
-            Whether nothing runs, as far as the caller knows.
+            Whether no trial runs, as far as the caller knows.
         """
         now = time.monotonic()
         if not idle:
@@ -72,7 +72,7 @@ class Waiting:
             self._asked = start(self._reason())
 
     def close(self) -> None:
-        """Ask for nothing any more."""
+        """Stop asking the server."""
         if self._asked is not None:
             self._asked.cancel()
             self._asked = None
@@ -83,7 +83,7 @@ class Waiting:
         self._said = reason
 
     async def _reason(self) -> str:
-        """Find out why; empty where something runs, or could."""
+        """Return why nothing runs; an empty text if something runs or could run."""
         try:
             row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
             if row.state != "running" or row.running:
@@ -91,13 +91,13 @@ class Waiting:
             if row.paused is True:
                 return f"it is paused; it goes on by: hyperflock resume {self._study}"
             told = placement_of(await self._http.get(f"/api/studies/{self._study}/placement"))
-        except Exception:  # whatever it is: the wait goes on, and says it itself where it matters
+        except Exception:  # the caller's own requests report errors that matter
             return self._said
         return "" if told.matching else why_none(told, row)
 
 
 def why_none(placement: Placement, row: StudyRow) -> str:
-    """Say why no device may run a study's trials."""
+    """Return why no device may run a study's trials."""
     count, lacking = placement.devices, placement.reasons
     if not count:
         return "no device is connected; volunteers join by the link of: hyperflock join"
@@ -109,7 +109,7 @@ def why_none(placement: Placement, row: StudyRow) -> str:
 
 
 def placement_text(placement: Placement, row: StudyRow) -> str:
-    """How many devices are there for a study, how many of them match, and what others lack."""
+    """Return how many devices are connected, how many qualify, and what the others lack."""
     if not placement.devices:
         return "none connected; volunteers join by the link of: hyperflock join"
     text = f"{placement.devices} connected, {placement.matching or 'none'} "
@@ -119,7 +119,7 @@ def placement_text(placement: Placement, row: StudyRow) -> str:
 
 
 def lacking_text(placement: Placement, row: StudyRow) -> str:
-    """Say how many devices lack what, the most frequent first."""
+    """Return what devices lack and how many lack it, the most frequent first."""
     by_count = sorted(placement.reasons.items(), key=lambda item: -item[1])
     return ", ".join(
         f"{count} {'lacks' if count == 1 else 'lack'} {_wanted(code, row)}"
@@ -128,7 +128,7 @@ def lacking_text(placement: Placement, row: StudyRow) -> str:
 
 
 def _wanted(code: str, row: StudyRow) -> str:
-    """Say what a study wants of a device that misses it by a reason."""
+    """Return what a study requires, for the reason for which a device does not qualify."""
     wanted = row.requires if isinstance(row.requires, Requirements) else Requirements()
     texts = {
         "no_webgpu": "WebGPU",

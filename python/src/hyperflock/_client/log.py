@@ -1,9 +1,9 @@
-"""What a trial prints, as the server keeps it: the newest lines, in memory alone.
+"""Reads the lines that a trial printed. The server keeps the newest ones in memory.
 
     async for line in log_lines(http, study=1, number=3, follow=True):
         print(line)
 
-Coroutines, any event loop.
+Coroutines for any event loop.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POLL_S = 1.0
 
 
 class LogPage(Struct):
-    """One answer of the server."""
+    """One response of the server."""
 
     lines: list[LogLine]
     cursor: Count
@@ -43,15 +43,14 @@ async def log_lines(
     http
         The client's connection.
     study, number
-        Which trial.
-    follow
-        Go on with what comes, until the trial has its outcome.
+        The trial. follow Continue with new lines until the trial has its outcome.
     """
     path = f"/api/studies/{study}"
     base = f"{path}/trials/{number}"
     cursor = 0
     while True:
-        # Asked before the lines: what it printed last is there once it has finished.
+        # The state is fetched before the lines: once the trial has finished, all its lines are
+        # there.
         over = not follow or await _is_over(http, path, base)
         while True:
             page = convert(await http.get(f"{base}/log?after={cursor}"), LogPage)
@@ -71,6 +70,6 @@ async def _is_over(http: _Http, study: str, trial: str) -> bool:
     except HyperflockError as error:
         if error.code != "not_found":
             raise
-        # A trial that nobody has begun has no row yet, and never gets one once its study has ended.
+        # A trial that has not started has no row, and never gets one after its study has ended.
         row = await http.get(study)
     return bool(row["state"] != "running")

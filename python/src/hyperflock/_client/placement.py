@@ -1,6 +1,6 @@
-"""Which devices may run a study's trials: its back end, and what it asks of them.
+"""Determines which devices may run a study's trials: its back end and its requirements.
 
-    backend_of(None, bundle)               # "auto" where the code asks for a device
+    backend_of(None, bundle)               # "auto" if the code asks for a device
     requirements_of({"memory_mb": 4096})   # checked
     Placement(devices=3, matching=0, reasons={"no_webgpu": 3})
 
@@ -26,29 +26,28 @@ from hyperflock._transport.validation import convert
 
 BACKENDS: tuple[Backend, ...] = typing.get_args(Backend)
 
-# Code that asks for a device, or that imports what only a device's runtime has. To find too much
-# costs a volunteer 0.7 MB.
+# Matches code that asks for a device or imports array-core. A false match costs a volunteer a
+# download of 0.7 MB.
 _IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:arraycore|cupyx?)\b", re.MULTILINE)
 _CALLS = re.compile(r"\bdevice[ \t]*\(")
 _PACKAGE = re.compile(r"\bhyperflock\b")
 
 
 class Requires(TypedDict, total=False):
-    """What `Client.grid` takes as ``requires``.
+    """The requirements of a study on devices, for ``requires`` of `Client.grid`.
 
     Attributes
     ----------
     memory_mb : int
-        Of the device, in MiB. A browser that does not say how much it has, as Firefox and Safari,
-        counts as having none.
+        The device's memory in MiB. Firefox and Safari do not report it and count as 0.
     cores : int
-        Processor cores.
+        The number of processor cores.
     buffer_mb : int
-        The largest array on the GPU, in MiB.
+        The size of the largest array on the GPU, in MiB.
     f16 : bool
-        WebGPU with native half precision.
+        Whether WebGPU must have native half precision.
     graphics_card : bool
-        WebGPU that is no program on the CPU.
+        Whether WebGPU must run on a graphics card and not in software.
     """
 
     memory_mb: int
@@ -60,16 +59,16 @@ class Requires(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a study's trials may run now.
+    """How many connected devices may run a study's trials.
 
     Attributes
     ----------
     devices : int
-        Connected in the study's project.
+        The number of devices that are connected in the study's project.
     matching : int
-        Of those, the ones that may run its trials.
+        The number of those that may run its trials.
     reasons : dict of str to int
-        Why the others may not, and how many: ``no_webgpu``, ``no_graphics_card``, ``no_f16``,
+        How many others may not, by reason: ``no_webgpu``, ``no_graphics_card``, ``no_f16``,
         ``small_buffers``, ``little_memory``, ``few_cores``.
     """
 
@@ -79,7 +78,7 @@ class Placement:
 
 
 def backend_of(wanted: Backend | None, bundle: Bundle) -> Backend | UnsetType:
-    """What a study asks for; UNSET: no device.
+    """Return the back end that a study asks for; UNSET if it asks for none.
 
     Raises
     ------
@@ -98,7 +97,7 @@ def backend_of(wanted: Backend | None, bundle: Bundle) -> Backend | UnsetType:
 
 
 def asks_for_device(bundle: Bundle) -> bool:
-    """Whether a bundle's sources call ``hyperflock.device`` or import array-core, as text."""
+    """Whether the text of a bundle's sources calls ``hyperflock.device`` or imports array-core."""
     with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
         for name in archive.namelist():
             if not name.endswith(".py"):
@@ -110,12 +109,12 @@ def asks_for_device(bundle: Bundle) -> bool:
 
 
 def requirements_of(requires: Mapping[str, Any] | None) -> Requirements | UnsetType:
-    """Check what a study asks of devices; UNSET: nothing.
+    """Return checked requirements on devices; UNSET if there are none.
 
     Raises
     ------
     HyperflockError
-        ``bad_field``: a name or a value that is none.
+        ``bad_field``: a name or a value is invalid.
     """
     if not requires:
         return UNSET
@@ -135,6 +134,6 @@ def requirements_of(requires: Mapping[str, Any] | None) -> Requirements | UnsetT
 
 
 def placement_of(answer: Mapping[str, Any]) -> Placement:
-    """Make it of the server's answer."""
+    """Return the placement in the server's response."""
     reasons = {str(one["code"]): int(one["devices"]) for one in answer["reasons"]}
     return Placement(int(answer["devices"]), int(answer["matching"]), reasons)

@@ -1,9 +1,9 @@
-"""A study at the server: iterate it, ask for its best trial, wait, cancel, export, plot.
+"""A study at the server: its trials, its best trial, waiting, cancelling, exports and plots.
 
-    for trial in study: ...        # finished trials, as they finish; ends with the study
+    for trial in study: ...        # finished trials, until the study ends
     study.best_trial.params
 
-The blocking face of `AsyncStudy`; a study may be used by several threads. Whatever it asks for runs
+`Study` is `AsyncStudy` with blocking methods. Several threads may use one study. Its requests run
 on the background loop (_transport/background_loop.py).
 """
 
@@ -32,48 +32,46 @@ if TYPE_CHECKING:
 
 
 class Study(StudyView):
-    """A study at the server. Made by `Client.grid`, `Client.study` and `Client.studies`."""
+    """A study at the server, returned by `Client.grid`, `Client.study` and `Client.studies`."""
 
     def __init__(self, core: AsyncStudy) -> None:
         self._core = core
         self._detached = False
 
     def __iter__(self) -> Iterator[TrialResult]:
-        """Yield each finished trial once, as it finishes; ends when the study has ended.
+        """Yield each finished trial once, until the study has ended.
 
-        A failed trial may still be accepted, late; `trials` then has its result. Ctrl-C ends the
-        iteration, not the study.
+        A late result of a failed trial may still be accepted; `trials` then contains it. Ctrl-C
+        ends the iteration, not the study.
         """
         return self.watch()
 
     @property
     def row(self) -> StudyRow:
-        """What the server last told: counts of trials by state, attempts, space, times."""
+        """The study's last known row: counts of trials by state, attempts, space, times."""
         return self._core.row
 
     @property
     def state(self) -> str:
-        """``running``, ``finished`` or ``cancelled``, as the server has it now."""
+        """The study's current state: ``running``, ``finished`` or ``cancelled``."""
         return self.refresh().row.state
 
     @property
     def trials(self) -> list[TrialResult]:
-        """The trials that have finished by now, by number."""
+        """The trials that have finished, by number."""
         return _loop.run(self._core.trials())
 
     @property
     def best_trial(self) -> TrialResult:
-        """The best complete trial by now, in the study's direction; the lower number wins a tie.
+        """The best complete trial in the study's direction; the lower number wins a tie.
 
         Raises
         ------
         NoCompleteTrialError
-            None is complete yet.
-        """
-        return _loop.run(self._core.best_trial())
+            No trial is complete yet. """ return _loop.run(self._core.best_trial())
 
     def trial(self, number: int) -> TrialResult:
-        """Fetch one trial, a running one too: `points`, `attempt_list`, `provenance` as well."""
+        """Fetch a finished or running trial with `points`, `attempt_list` and `provenance`."""
         return _loop.run(self._core.trial(number))
 
     def log(self, number: int, *, follow: bool = False) -> Iterator[str]:
@@ -84,22 +82,22 @@ class Study(StudyView):
         number
             The trial's number.
         follow
-            Go on with what comes, until the trial has its outcome.
+            Continue with new lines until the trial has its outcome.
 
-        The server keeps them in memory: the newest 1,000 lines of a trial, none after a restart.
+        The server keeps the newest 1,000 lines of a trial in memory, and loses them in a restart.
         """
         return _loop.iterate(self._core.log(number, follow=follow))
 
     def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
-        """List the files that trials uploaded, as they came.
+        """Return the files that trials uploaded, in the order of their upload.
 
-        Those of a trial that has its outcome are of the run that counts; of one that failed, of all
-        of its runs.
+        For a trial with an outcome these are the files of the run that counts; for a failed trial
+        those of all its runs.
 
         Parameters
         ----------
         trial
-            Of one trial alone.
+            Only the files of this trial; None means all trials.
         """
         return _loop.run(self._core.artifacts(trial))
 
@@ -111,14 +109,12 @@ class Study(StudyView):
         artifact
             The artifact, or its id.
         path
-            A file, which is replaced, or a folder, in which it is ``TRIAL-NAME``.
+            A file, which is replaced, or a folder, in which the file is named ``TRIAL-NAME``.
 
         Returns
         -------
         Path
-            Where it is.
-
-        Raises
+            The written file. Raises
         ------
         NotFoundError
             ``unknown_artifact``.
@@ -128,56 +124,58 @@ class Study(StudyView):
         return _loop.run(self._core.download_artifact(artifact, path))
 
     def refresh(self) -> Study:
-        """Ask the server how the study stands."""
+        """Fetch the study's row from the server."""
         _loop.run(self._core.refresh())
         return self
 
     def placement(self) -> Placement:
-        """Ask which of the connected devices may run the study's trials, and why others may not."""
+        """Fetch how many connected devices may run the trials, and why others may not."""
         return _loop.run(self._core.placement())
 
     def cancel(self) -> Study:
-        """End the study now: running attempts are revoked, results so far are kept."""
+        """End the study now; running attempts stop, and results so far are kept."""
         _loop.run(self._core.cancel())
         return self
 
     def pause(self) -> Study:
-        """Give its trials to no more devices until `resume`; those that run go on and count."""
+        """Start no more trials until `resume`; running ones continue and count."""
         _loop.run(self._core.pause())
         return self
 
     def resume(self) -> Study:
-        """Give its trials to devices again."""
+        """Start trials again after `pause`."""
         _loop.run(self._core.resume())
         return self
 
     def retry(self) -> Study:
-        """Issue every failed trial again, with fresh budgets; a finished study runs again.
+        """Issue every failed trial again, with its full number of attempts; a finished study runs
+        again.
 
-        For trials that their own error or lost devices put into quarantine, after the reason is
-        gone. Trials that succeeded are left alone.
+        Use it when the cause of the failures is gone: an error of the trials or lost devices.
+        Trials that succeeded do not change.
         """
         _loop.run(self._core.retry())
         return self
 
     def delete(self) -> Deleted:
-        """Delete a study that is over, for good: its trials, curves and files, at once.
+        """Delete an ended study permanently, with its trials, curves and files.
 
-        Code and data go where no other study of its owner has them, and none of it counts for the
-        owner's quota any more. Its name and its ``submit_key`` are free again. Whatever this object
-        is asked from then on is a `NotFoundError`; what was exported or copied before stays.
+        Code and data are deleted too, unless another study of its owner uses them, and no longer
+        count against the owner's quota. The study's name and ``submit_key`` can be used again.
+        After that every request of this object raises `NotFoundError`. Exported files are not
+        touched.
 
         Returns
         -------
         Deleted
-            How much there was.
+            How much was deleted.
 
         Raises
         ------
         NotFoundError
-            ``unknown_study``: it is gone already.
+            ``unknown_study``: it has been deleted before.
         ServerError
-            ``study_running``: it is not over; `cancel` it first, or `wait`.
+            ``study_running``: it has not ended; `cancel` it first, or `wait`.
         """
         return _loop.run(self._core.delete())
 
@@ -190,42 +188,44 @@ class Study(StudyView):
         browser: str | None = None,
         trust: bool = False,
     ) -> Replay:
-        """Run a trial that has its result again on this machine, and compare.
+        """Run a finished trial again on this machine and compare the results.
 
         Code and data are fetched and checked by their hashes; parameters, suggested values and the
-        seed are the trial's. It runs in a process of its own that sees what a browser has. Where
-        the trial was pruned, it is told to stop at the step at which it was.
+        seed are those of the trial. It runs in a process of its own, which can import what a
+        browser has. A pruned trial is pruned again at the same step.
 
         Parameters
         ----------
         trial
-            Its number, or the trial itself.
+            The trial or its number.
         on
-            ``cpython``: Python here; Chainer has to be installed for a trial that uses it.
-            ``chromium``: a local headless browser, by the server's pages and runtime, which are
-            fetched once and kept; on WebGPU where the trial ran on it and the browser has it.
+            ``cpython`` runs it in Python; a trial that uses Chainer needs Chainer installed.
+            ``chromium`` runs it in a local headless browser with the server's pages and runtime,
+            which are fetched once and kept. It uses WebGPU if the trial did and the browser has it.
         tolerance
-            Two numbers are the same where they differ by no more than this part of the larger one;
-            below 1 by no more than this. Devices round differently, and training lets that grow.
+            Two numbers count as equal if they differ by at most this fraction of the larger one, or
+            by at most this number if that is below 1. Devices round differently, and training
+            increases such differences.
         browser
-            The browser's program; None: ``HYPERFLOCK_BROWSER``, else Chromium.
+            The browser's program; None means ``HYPERFLOCK_BROWSER``, or Chromium.
         trust
-            Run the code of somebody else's study, which an administrator can ask for. A replay is
-            no sandbox: the process has none of this one's environment and all of the user's rights.
+            Allow the code of somebody else's study, which administrators can fetch. A replay is not
+            a sandbox: its process does not get this one's environment, but has all rights of the
+            user.
 
         Returns
         -------
         Replay
-            ``same``, and what was compared.
+            The comparison; `Replay.same` is its result.
 
         Raises
         ------
         ReplayError
-            ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: it cannot be run again.
-            ``untrusted_code``: it is somebody else's, without ``trust``.
+            ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: the trial cannot be run
+            again. ``untrusted_code``: the study is somebody else's, and ``trust`` is false.
         DryRunError
             ``dry_run_unavailable``, ``dry_run_broken``, ``runtime_unavailable``,
-            ``runtime_damaged``: not on this machine.
+            ``runtime_damaged``: the trial cannot run on this machine.
         """
         return _loop.run(
             self._core.replay(trial, on=on, tolerance=tolerance, browser=browser, trust=trust)
@@ -237,7 +237,7 @@ class Study(StudyView):
         Raises
         ------
         WaitTimeoutError
-            It has not ended after ``timeout_s`` seconds; it goes on.
+            It has not ended after ``timeout_s`` seconds; it continues.
         """
         for _ in self.watch(timeout_s=timeout_s):
             pass
@@ -246,14 +246,14 @@ class Study(StudyView):
     def watch(
         self, *, progress: bool | None = None, timeout_s: float | None = None
     ) -> Iterator[TrialResult]:
-        """Iterate as ``for trial in study`` does, with a say in it.
+        """Iterate as ``for trial in study`` does, with options.
 
         Parameters
         ----------
         progress
-            Show a progress bar on standard error; None: when that is a terminal.
+            Whether to show a progress bar on standard error; None means if it is a terminal.
         timeout_s
-            Raise `WaitTimeoutError` when the study has not ended by then.
+            Raise `WaitTimeoutError` if the study has not ended after this time.
         """
         try:
             yield from _loop.iterate(self._core.watch(progress=progress, timeout_s=timeout_s))
@@ -262,15 +262,16 @@ class Study(StudyView):
             raise
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Give the finished trials as a table, one row each, by number.
+        """Return the finished trials as a table with one row per trial, by number.
 
-        Columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
-        ``value_1`` ... where the objective gave several, ``seed``, ``run_s``, ``load_s``,
+        The columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
+        ``value_1`` ... if the objective returned several, ``seed``, ``run_s``, ``load_s``,
         ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
         ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A
-        parameter's dtype follows the values in the study's space: bool, int64, float64 or str where
-        they are of one kind (int and float together: float64), the kind that knows missing values
-        where None is among them, else object. With pandas 2 a text's is object as well.
+        parameter's dtype depends on its values in the study's space. Values of one type give bool,
+        int64, float64 or str; int and float together give float64. With None among them it is the
+        nullable dtype, and in all other cases object. With pandas 2, texts have the dtype object
+        too.
 
         Raises
         ------
@@ -280,12 +281,12 @@ class Study(StudyView):
         return _loop.run(self._core.to_pandas())
 
     def to_optuna(self) -> optuna.Study:
-        """Give the finished trials as an Optuna study in memory.
+        """Return the finished trials as an Optuna study in memory.
 
-        States, values, parameters with their distributions, intermediate values, attributes and
-        times are those of a study that saw all trials here; what a sampler noted for itself is not
-        kept. A grid's parameters become categorical ones. `hyperflock.optuna.optimize` with the
-        same objective goes on with it where the study that asked was in memory.
+        It has the states, values, parameters with distributions, intermediate values, attributes
+        and times of the trials, but no notes of the sampler. A grid's parameters become
+        categorical. If the original Optuna study was in memory, `hyperflock.optuna.optimize` with
+        the same objective continues with this one.
 
         Raises
         ------
@@ -301,25 +302,24 @@ class Study(StudyView):
     def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
 
     def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
-        """Give the finished trials as text or as Parquet's bytes.
+        """Return the finished trials as text or as Parquet's bytes.
 
-        With ``path`` they are also written there, whole or not at all.
+        With ``path`` they are also written to a file, completely or not at all.
 
         Parameters
         ----------
         format
-            ``csv``: one row per trial, the columns of `to_pandas`. A text that a spreadsheet
-            program would take for a formula gets an apostrophe in front. ``json``: the study and
-            its trials, every value of its own kind. ``jsonl``: one trial a line. ``parquet``: the
-            columns of `to_pandas` as Apache Arrow has them; a parameter whose values are of several
-            kinds is JSON text. Needs pyarrow.
+            ``csv`` has one row per trial with the columns of `to_pandas`; a text that looks like a
+            formula gets an apostrophe in front. ``json`` has the study and its trials, and values
+            keep their types. ``jsonl`` has one trial per line. ``parquet`` has the columns of
+            `to_pandas`; a parameter whose values have several types is JSON text. It needs pyarrow.
         path
-            A file; what was there is replaced.
+            A file, which is replaced.
 
         Raises
         ------
         HyperflockError
-            ``bad_format``: there is no such format. ``cannot_write``: the file cannot be written.
+            ``bad_format``: the format is unknown. ``cannot_write``: the file cannot be written.
             ``no_pyarrow``: pyarrow is not installed.
         """
         if format == "parquet":
@@ -333,14 +333,14 @@ class Study(StudyView):
     def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
 
     def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
-        """Draw the finished trials; a notebook shows the picture.
+        """Return a picture of the finished trials, which a notebook shows.
 
         Parameters
         ----------
         kind
-            ``history``: values in the order in which trials finished, and the best so far.
-            ``parallel``: one axis for each parameter and one for the value, a line for each trial.
-            Or one of Optuna's: ``contour``, ``edf``, ``hypervolume_history``,
+            ``history`` shows the values in the order in which trials finished, and the best so far.
+            ``parallel`` has an axis for each parameter and one for the value, and a line for each
+            trial. Optuna's kinds are ``contour``, ``edf``, ``hypervolume_history``,
             ``intermediate_values``, ``optimization_history``, ``parallel_coordinate``,
             ``param_importances``, ``pareto_front``, ``rank``, ``slice``,
             ``terminator_improvement``, ``timeline``.
@@ -350,28 +350,29 @@ class Study(StudyView):
         Returns
         -------
         Plot
-            Of ``history`` and ``parallel``; ``save`` writes it as SVG. Of Optuna's kinds a plotly
-            figure, or Matplotlib's axes where plotly is not installed.
+            For ``history`` and ``parallel``; ``save`` writes SVG. For Optuna's kinds it is a plotly
+            figure, or Matplotlib's axes if plotly is not installed.
 
         Raises
         ------
         NoCompleteTrialError
-            None is complete yet.
-        OptunaMissingError
-            ``no_optuna``: a kind of Optuna's without Optuna.
+            No trial is complete yet. OptunaMissingError ``no_optuna``: the kind needs Optuna, which
+            is not installed.
         HyperflockError
-            ``bad_plot``: there is no such kind. ``no_plotter``: a kind of Optuna's with neither
-            plotly nor Matplotlib.
+            ``bad_plot``: the kind is unknown. ``no_plotter``: the kind needs plotly or Matplotlib,
+            and neither is installed.
         """
         if kind in OPTUNA_KINDS:
             study = self.to_optuna()
             from hyperflock._reports.optuna_plots import draw
 
-            return draw(study, kind, options)  # in this thread, as Matplotlib wants it
+            return draw(study, kind, options)  # Matplotlib has to draw in this thread
         return _loop.run(self._core.plot(kind))
 
     def _say_detached(self) -> None:
-        """Tell once how to come back; the command says it too when Ctrl-C met its own code."""
+        """Print once how to continue watching. The command prints it too if Ctrl-C came in its own
+        code.
+        """
         if self._detached:
             return
         self._detached = True

@@ -1,7 +1,7 @@
-"""A study before it is one: code, data, space and options, checked, ready to be sent or tried.
+"""A study that is checked and ready to be submitted: code, data, space and options.
 
     made = Submission(bundle, space, data, name="digits", runtime="chainer-5.4.0")
-    made.blobs, made.body()          # what the server gets; everything is checked before that
+    made.blobs, made.body()          # what the server gets, completely checked
     run = await made.dry_run("cpython")
 
 Plain data; any thread.
@@ -37,7 +37,9 @@ DryRunChoice = bool | Literal["cpython", "browser"]
 
 
 class GridOptions(TypedDict, total=False):
-    """What `Client.grid` takes by name only, beside ``dry_run``; `AsyncClient.grid` explains it."""
+    """The keyword options of `Client.grid` without ``dry_run``; `AsyncClient.grid` describes
+    them.
+    """
 
     direction: Direction
     seed: int
@@ -53,13 +55,13 @@ class GridOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Submission:
-    """All of a study.
+    """A study that is ready to be submitted.
 
     Raises
     ------
     HyperflockError
-        ``unknown_runtime``, ``bad_number``, ``bad_field``: an option is wrong. The rest is told by
-        `body`.
+        ``unknown_runtime``, ``bad_number``, ``bad_field``: an option is invalid. `body` checks the
+        rest.
     """
 
     bundle: Bundle
@@ -73,9 +75,9 @@ class Submission:
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
-    # Of a study whose trials its owner asks a sampler for; such a one has no space.
+    # The directions of an ask-and-tell study, which has no space; None for a grid.
     directions: Sequence[Direction] | None = None
-    # What that study goes by at the sampler's side, where it is another name.
+    # The name of the Optuna study, if it differs from the name at the server.
     asked_as: str | None = None
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ class Submission:
 
     @property
     def blobs(self) -> list[Blob]:
-        """The code and the data, by their hashes."""
+        """The code and the data as blobs."""
         code = self.bundle.content
         found = [Blob(self.bundle.sha256, len(code), "the code", lambda: io.BytesIO(code))]
         for item in (*self.data, *self.bundle.attached):
@@ -102,14 +104,16 @@ class Submission:
 
     @property
     def content_sha256(self) -> str:
-        """Of what decides what a trial computes: all of the spec but its name, key and origin."""
+        """The SHA-256 of all that determines the results: the spec without name, key and
+        provenance.
+        """
         told = json.loads(self.body())
         for name in ("name", "submit_key", "provenance"):
             del told[name]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def body(self) -> bytes:
-        """Write the study spec.
+        """Return the study spec as JSON.
 
         Raises
         ------
@@ -142,9 +146,9 @@ class Submission:
         return encode_spec(spec)
 
     async def dry_run(self, where: Where, http: Http | None = None) -> DryRun:
-        """Run the first trial here; errors as in `hyperflock._execution.dry_run.dry_run`.
+        """Run the first trial on this machine; see `hyperflock._execution.dry_run.dry_run`.
 
-        ``http`` is to the server whose runtime a browser takes; CPython needs none.
+        ``http`` is a connection to the server whose runtime a browser uses; CPython needs none.
         """
         return await dry_run(
             self.bundle,
@@ -160,12 +164,12 @@ class Submission:
 
 
 def key_of(name: str | None, submit_key: str | None, *, once: bool) -> str | None:
-    """Make the key of a study that may be submitted once by its name.
+    """Return the key for submitting a study; with ``once`` it is made from the name.
 
     Raises
     ------
     HyperflockError
-        ``bad_once``: there is no name, or a key beside it.
+        ``bad_once``: there is no name, or a key was given too.
     """
     if not once:
         return submit_key

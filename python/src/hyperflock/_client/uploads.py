@@ -1,4 +1,4 @@
-"""Sends blobs by their hash, only those that the server lacks. Coroutines, any event loop."""
+"""Sends those blobs that the server does not have. Coroutines for any event loop."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hyperflock._base.errors import server_error
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.http import Http
 
-# Below that a progress bar would be gone before it can be read.
+# A smaller upload is over before anybody can read a progress bar.
 BAR_FROM_BYTES = 4 << 20
-# A server that refuses a smaller body still reads it to its end. Over a larger one it closes the
-# connection, and then not every system lets us read why.
+# A server reads a smaller body to its end before it refuses it. For a larger one it closes the
+# connection, and some systems then lose its answer.
 _ASK_FROM_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Blob:
-    """Content and its hash."""
+    """A content with its hash."""
 
     sha256: str
     size: int
@@ -30,24 +30,24 @@ class Blob:
 
 
 async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | None = None) -> int:
-    """Upload what the server lacks; each content once.
+    """Upload the blobs that the server does not have, each content once.
 
     Parameters
     ----------
     http, blobs
-        Where to, and what.
+        The connection to the server, and the blobs.
     progress
-        Show a bar for large ones; None: when standard error is a terminal.
+        Whether to show a bar for large ones; None means if standard error is a terminal.
 
     Returns
     -------
     int
-        Bytes sent.
+        The number of bytes that were sent.
 
     Raises
     ------
     ServerError
-        ``blob_too_large``, before anything is sent.
+        ``blob_too_large``: a blob is too large. Nothing has been sent.
     """
     sent = 0
     distinct = {blob.sha256: blob for blob in blobs}.values()
@@ -65,7 +65,7 @@ async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | Non
             leave=False,
         )
         try:
-            # A retry reads from the start again: the bar goes back with it.
+            # A retry reads from the start again, so the bar moves back.
             await http.put(path, partial(_watched, blob, bar.move), blob.size)
         finally:
             bar.close()
@@ -92,7 +92,7 @@ def _watched(blob: Blob, position: Callable[[int], None]) -> BinaryIO:
 
 
 class _Watched(io.RawIOBase):
-    """A file that tells how much of it was read."""
+    """A file that reports how much of it has been read."""
 
     def __init__(self, file: BinaryIO, position: Callable[[int], None]) -> None:
         self._file = file

@@ -1,6 +1,6 @@
-"""What a study says of itself without asking anybody: the half that `Study` and `AsyncStudy` share.
+"""The properties of a study that need no request, shared by `Study` and `AsyncStudy`.
 
-Reads the row that the server told last; any thread.
+They read the last known row. Any thread.
 """
 
 from __future__ import annotations
@@ -14,38 +14,40 @@ from hyperflock._transport.messages import Direction, StudyRow
 
 
 class StudyView(ABC):
-    """A study by its last row."""
+    """The properties of a study from its last known row."""
 
     @property
     @abstractmethod
     def row(self) -> StudyRow:
-        """What the server last told: counts of trials by state, attempts, space, times."""
+        """The study's last known row: counts of trials by state, attempts, space, times."""
 
     def __repr__(self) -> str:
         kind, counts = type(self).__name__, f"{self.done} of {self.row.goal}"
         return f"<{kind} {self.id} '{self.name}' {self.row.state}, {counts}>"
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook."""
+        """Return the study as HTML for a notebook."""
         return _html.study(self.row)
 
     def __len__(self) -> int:
-        """Number of points of the grid; of an asked study, how many trials it shall have."""
+        """Return the number of a grid's points, or how many trials an ask-and-tell study should
+        have.
+        """
         return self.row.goal
 
     @property
     def id(self) -> int:
-        """The server's number for it."""
+        """The study's number at the server."""
         return self.row.study
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The study's name."""
         return clean(self.row.name)
 
     @property
     def owner(self) -> str:
-        """Who submitted it."""
+        """The researcher who submitted it."""
         return clean(self.row.owner)
 
     @property
@@ -55,21 +57,21 @@ class StudyView(ABC):
 
     @property
     def seed(self) -> int:
-        """The study's seed; `trial_seed` makes a trial's of it."""
+        """The study's seed, from which `trial_seed` computes a trial's."""
         return self.row.seed
 
     @property
     def runtime(self) -> str:
-        """What its trials run on, such as ``chainer-7.8.1``."""
+        """The runtime of its trials, such as ``chainer-7.8.1``."""
         return clean(self.row.runtime_name)
 
     @property
     def done(self) -> int:
-        """How many trials have finished, by the row."""
+        """How many trials have finished."""
         return self.row.done
 
     @property
     def best_text(self) -> str:
-        """The best value so far for people, by the row; ``-`` when there is none."""
+        """The best value so far as text; ``-`` if there is none."""
         best: Any = self.row.best
         return f"{best.value:.6g}" if best else "-"
