@@ -51,7 +51,9 @@ class Bundle:
     Attributes
     ----------
     entry : str
-        The objective as ``module:function``. content : bytes The zip.
+        The objective as ``module:function``.
+    content : bytes
+        The zip.
     sha256 : str
         The SHA-256 of the content.
     source_sha256 : str

@@ -1,10 +1,10 @@
-"""Who reaches a server's compute origin by which address, and whether browsers compute there.
+"""Lists the addresses of a server's compute origin and who can compute at each of them.
 
     for reach in reaches("http", 8780, bound="0.0.0.0", public_url=None): ...
 
-Browsers give shared memory, WebGPU and the wake lock to HTTPS pages and to their own machine only,
-so a phone that reaches a plain HTTP address sees the page and cannot compute. Looks at this
-machine's addresses; sends nothing. Any thread.
+Browsers offer shared memory, WebGPU and the wake lock only to HTTPS pages and to pages of their own
+machine. At a plain HTTP address a phone sees the page but cannot compute. This module reads this
+machine's addresses and sends nothing. Any thread.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# For documentation only (RFC 5737, RFC 3849): asked for a route, never sent to.
+# Addresses for documentation (RFC 5737, RFC 3849). Only a route to them is looked up.
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 
 @dataclass(frozen=True)
 class Reach:
-    """One address of the compute origin.
+    """An address of the compute origin.
 
     Attributes
     ----------
     origin : str
-        Such as ``http://192.168.1.20:8780``.
+        The address, such as ``http://192.168.1.20:8780``.
     who : str
-        Who reaches it, for people.
+        Who can reach it, as text for people.
     phones : bool
-        Whether a phone can both reach it and compute there.
+        Whether a phone can reach it and compute there.
     note : str
-        What is missing; empty when nothing is.
+        What is missing; empty if nothing is.
     """
 
     origin: str
@@ -50,18 +50,18 @@ def reaches(
     public_url: str | None,
     addresses: Iterable[str] | None = None,
 ) -> list[Reach]:
-    """List the addresses of a compute origin, the best for phones first.
+    """Return the addresses of a compute origin, the best for phones first.
 
     Parameters
     ----------
     scheme, port
-        ``http`` or ``https``, and where it listens.
+        ``http`` or ``https``, and the port.
     bound
         The address that it listens on, such as ``0.0.0.0``.
     public_url
-        The origin as volunteers see it, where there is one.
+        The origin that volunteers use, if it differs.
     addresses
-        This machine's; None: look.
+        This machine's addresses; None means to look them up.
     """
     found = []
     if public_url:
@@ -81,13 +81,13 @@ def reaches(
 
 
 def local_addresses() -> list[str]:
-    """List this machine's addresses: by its name, and those that its routes outward use."""
+    """Return this machine's addresses: those of its name and those of its outgoing routes."""
     found = {"127.0.0.1"}
     with contextlib.suppress(OSError):
         found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
     for family, target in _ELSEWHERE:
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as route:
-            route.connect((target, 9))  # of a datagram socket: looks up the route, sends nothing
+            route.connect((target, 9))  # a datagram socket looks up the route and sends nothing
             found.add(str(route.getsockname()[0]))
     return sorted(a for a in (each.partition("%")[0] for each in found) if not _link_local(a))
 

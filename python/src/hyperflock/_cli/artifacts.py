@@ -1,4 +1,4 @@
-"""The command's ``artifacts``: the files that trials uploaded, listed or fetched. One process."""
+"""The command ``hyperflock artifacts``: lists and fetches files that trials uploaded."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def artifacts(
     study = Client(url, token).study(study_id)
     found = study.artifacts(number)
     if number is not None and not found:
-        study.trial(number)  # says so where there is none
+        study.trial(number)  # raises an error if there is no such trial
     if output is None:
         if as_json:
             show_json([one.as_dict() for one in found])

@@ -1,10 +1,10 @@
-"""Fits a table's texts into a terminal's width, so that each row takes one line. Pure; any thread.
+"""Fits a table into a terminal's width, so that each row takes one line. Pure; any thread.
 
     names, rows = fitted(names, rows, 80, Fit(least={"name": 20}, leave_out=("owner",)))
 
-As wide as they are where there is room. Else columns in which nothing stands are left out, then
-others until the rest fits with texts cut down to what must be left of them, and then no more is cut
-than has to be.
+If there is room, all texts keep their width. Otherwise empty columns are left out first, then
+further columns until the rest fits with shortened texts. Texts are shortened no more than
+necessary.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-# Between two columns.
+# The space between two columns.
 _GAP = 2
-# A name's end tells as much as its beginning.
+# A name is cut in its middle, because its end is as important as its beginning.
 _CUT_IN_THE_MIDDLE = frozenset({"name"})
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a narrow table does without.
+    """How a narrow table is shortened.
 
     Attributes
     ----------
     least : Mapping
-        Columns whose texts may be cut, and how wide they stay at least.
+        The columns whose texts may be cut, with their smallest widths.
     leave_out : sequence of str
-        Columns that may lack, the least important first.
+        The columns that may be left out, the least important first.
     """
 
     least: Mapping[str, int]
@@ -39,7 +39,7 @@ class Fit:
 def fitted(
     names: Sequence[str], rows: Sequence[Sequence[str]], width: int, fit: Fit
 ) -> tuple[list[str], list[list[str]]]:
-    """Give the columns that fit into a width, and the rows with their texts."""
+    """Return the columns that fit into a width, and the rows with their texts."""
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     wide = {name: max(map(cell_len, (name, *texts))) for name, texts in columns.items()}
     if rows and _total(wide) > width:
@@ -54,7 +54,7 @@ def fitted(
 
 
 def middle(text: str, width: int) -> str:
-    """Cut a text in its middle, with an ellipsis."""
+    """Return a text that is cut in its middle, with an ellipsis."""
     if cell_len(text) <= width:
         return text
     front = _beginning(text, width // 2)
@@ -67,7 +67,7 @@ def _total(widths: Mapping[str, int]) -> int:
 
 
 def _widths(least: Mapping[str, int], wide: Mapping[str, int], width: int) -> dict[str, int]:
-    """Share the room that is left among those that want more, each as much as the others."""
+    """Return widths that share the remaining room equally among the columns that need more."""
     given = dict(least)
     room = width - _total(least)
     while room > 0 and (wanting := [name for name in given if given[name] < wide[name]]):
@@ -84,7 +84,7 @@ def _cut(text: str, width: int, name: str) -> str:
 
 
 def _beginning(text: str, width: int) -> str:
-    """Give as much of a text as a width holds; some characters take two cells."""
+    """Return the beginning of a text that fits into a width; some characters take two cells."""
     end, taken = 0, 0
     while end < len(text) and taken + cell_len(text[end]) <= width:
         taken += cell_len(text[end])

@@ -1,8 +1,8 @@
-"""The command ``hyperflock``. One process, one thread of our own.
+"""The command ``hyperflock``; this module imports all its commands and runs them.
 
-Exit codes: 0 done; 1 refused by the server or by a check here; 2 wrong usage; 3 the server does not
-answer; 4 the watched study ended without a complete trial or was cancelled; 130 detached by Ctrl-C.
-Errors are one line on standard error: ``error [code]: message``.
+Exit codes: 0 success; 1 the server or a check here refused; 2 wrong usage; 3 the server does not
+answer; 4 the watched study was cancelled or ended without a complete trial; 130 detached by Ctrl-C.
+An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
 sampler.py and server.py.
@@ -55,7 +55,7 @@ PARTS = (
     _cli_replay,
     _cli_sampler,
     _cli_server,
-)  # importing them makes their commands
+)  # importing a module registers its commands
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command; the exit code."""
+    """Run the command and return its exit code."""
     try:
         code = app(arguments, prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
@@ -74,7 +74,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_DETACHED
     except Exception as error:
-        # typer's own complaints about the arguments; anything else is a fault of ours and shows.
+        # Only typer's errors about arguments are caught. Any other error is a bug and is shown.
         show = getattr(error, "format_message", None)
         if show is None:
             raise

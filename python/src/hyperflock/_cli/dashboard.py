@@ -1,4 +1,4 @@
-"""The command's ``dashboard``: optuna-dashboard on a server's studies. One process."""
+"""The command ``hyperflock dashboard``: shows a server's studies in optuna-dashboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GUARDS = (
     ("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'"),
     ("X-Content-Type-Options", "nosniff"),
 )
-# Where optuna-dashboard logs what its pages' requests raise.
+# The loggers of optuna-dashboard for exceptions in requests.
 _LOGGERS = ("optuna_dashboard._bottle_util", "optuna_dashboard._app")
 _failure: ContextVar[HyperflockError | None] = ContextVar("hyperflock_failure", default=None)
 
@@ -47,7 +47,8 @@ def dashboard(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Show the studies in optuna-dashboard, until Ctrl-C. Whoever reaches it reads them all.
+    """Show the studies in optuna-dashboard, until Ctrl-C. Anybody who reaches its address can read
+    them all.
 
     Its address is printed first.
     """
@@ -61,7 +62,7 @@ def dashboard(
             code="no_dashboard",
         ) from None
     client = Client(url, token)
-    client.server()  # says what is wrong with address or token
+    client.server()  # raises an error for a wrong address or token
     shown = optuna_dashboard.wsgi(
         Storage(client, attributes=attributes), artifact_store=ArtifactStore(client)
     )
@@ -82,16 +83,17 @@ def dashboard(
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """One thread a request: a large file holds up nobody."""
+    """A server with one thread per request, so that a large file delays no other request."""
 
     daemon_threads = True
 
 
 def guarded(app: Application) -> Application:
-    """Serve trials' files as downloads alone: they come from devices, and this page reads studies.
+    """Return an application that serves trials' files only as downloads, because devices wrote
+    them.
 
-    The dashboard gives them the MIME type that the device said. Of these only pictures, sound and
-    plain text are shown, and nothing of them runs.
+    The dashboard serves them with the MIME type that the device gave. Only pictures, sound and
+    plain text are shown, and no script in them runs.
     """
 
     def serve(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -111,7 +113,7 @@ def guarded(app: Application) -> Application:
 
 
 def explained(app: Application) -> Application:
-    """Answer by the sentence of an error of ours, where the dashboard would have one of no use."""
+    """Return an application that answers with the message of this package's errors."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_kept_from_log)
 
@@ -139,7 +141,7 @@ def explained(app: Application) -> Application:
 
 
 def _kept_from_log(record: logging.LogRecord) -> bool:
-    """Log anything but what comes of an error of ours: that becomes the answer."""
+    """Whether to log a record: errors of this package become an answer instead."""
     error = sys.exc_info()[1]
     while error is not None and not isinstance(error, HyperflockError):
         error = error.__context__

@@ -1,4 +1,4 @@
-"""The command's ``delete``: studies that are over, for good. One process, one thread."""
+"""The command ``hyperflock delete``: deletes ended studies permanently."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ def delete(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Delete studies that are over, for good: trials, curves and files.
+    """Delete ended studies permanently: trials, curves and files.
 
-    Code and data go, too, where no other study has them. Export first what you want to keep.
+    Code and data are deleted too, unless another study uses them. Export what you want to keep
+    first.
     """
     client = Client(url, token)
     found = [client.study(study_id) for study_id in dict.fromkeys(study_ids)]
-    for study in found:  # before anything goes
+    for study in found:  # before anything is deleted
         _check_over(study)
     if not yes and not _agreed(found):
         return EXIT_REFUSED
@@ -38,7 +39,7 @@ def delete(
             gone.append(study.delete())
             if not as_json:
                 print(_line(gone[-1]), flush=True)
-    finally:  # where one is refused, those before it are gone all the same
+    finally:  # if one is refused, those before it have been deleted
         if as_json:
             show_json([one.as_dict() for one in gone])
     return 0

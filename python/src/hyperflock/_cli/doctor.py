@@ -1,9 +1,9 @@
-"""Looks at everything between this Python and a volunteer's result, one line each with a remedy.
+"""Checks everything that a volunteer's result depends on, and names a remedy for each problem.
 
     for check in checks(settings(None, None), browser=True): print(check.state, check.name)
 
-Asks the server's open pages and, with the token, who we are; changes nothing. Blocking; the
-calling thread.
+It requests the server's public pages and, with the token, the user's own entry. It changes nothing.
+Functions block.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hyperflock._transport.settings import CREDENTIALS_FILE, Settings, data_fold
 
 State = Literal["ok", "warning", "failed", "skipped"]
 
-# Beyond that, times of studies and of this machine no longer fit together.
+# A larger difference makes times of studies and of this machine inconsistent.
 MAX_SKEW_S = 30.0
 _SOON_DAYS = 14.0
 _DAY_S = 86_400.0
@@ -42,18 +42,18 @@ _NEEDED = ("msgspec", "numpy", "rich", "segno", "tqdm", "typer", "urllib3", "web
 
 @dataclass(frozen=True)
 class Check:
-    """One line.
+    """One line of the report.
 
     Attributes
     ----------
     name : str
-        What was looked at.
+        What was checked.
     state : str
         ``ok``, ``warning``, ``failed`` or ``skipped``.
     found : str
-        What it is.
+        What was found.
     remedy : str
-        What to do; empty when nothing is to be done.
+        What to do; empty if nothing has to be done.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Check:
 
 
 def checks(settings: Settings, *, browser: bool) -> Iterator[Check]:
-    """Make every check, one after the other."""
+    """Run all checks one after the other and yield their lines."""
     yield _python()
     yield _packages()
     try:
@@ -119,7 +119,7 @@ def _of_this_machine(browser: bool) -> Iterator[Check]:
 
 def _python() -> Check:
     found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    return Check("python", "ok", found)  # an older one does not even import this package
+    return Check("python", "ok", found)  # an older Python cannot import this package
 
 
 def _packages() -> Check:
@@ -185,7 +185,7 @@ def _clock(answer: Probe) -> Check:
         then = parsedate_to_datetime(told).timestamp()
     except (TypeError, ValueError):
         return Check("clock", "skipped", "the server does not tell its time")
-    # A Date has whole seconds: the middle of that second is the best guess.
+    # The header Date has whole seconds, so the middle of that second is the best estimate.
     skew = time.time() - (then + 0.5)
     found = f"this clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} the server's"
     if abs(skew) > MAX_SKEW_S:

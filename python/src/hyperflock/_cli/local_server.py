@@ -1,11 +1,11 @@
-"""The server that ``hyperflock up`` runs on this machine: its parts, its process, its data folder.
+"""Runs the server of ``hyperflock up`` on this machine: its files, process and data folder.
 
     local = LocalServer(data_folder())
     ready = local.start(find_parts(None, None, None), compute="127.0.0.1:8780", ...)
     local.stop()
 
-One server per data folder; the folder holds the server's state, its log, and two small files by
-which the other commands find it. Blocking; the calling thread.
+Each data folder has at most one server. The folder contains the server's state, its log, and two
+small files by which other commands find it. Functions block.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from hyperflock._transport.settings import CREDENTIALS_FILE, READY_FILE, read_js
 
 BINARY = "hyperflock-server"
 START_S = 120.0
-# Above the server's own --drain-ms.
+# This is longer than the server's own --drain-ms.
 STOP_S = 60.0
 
 _CHECKOUT = Path(__file__).resolve().parents[4]
 _POLL_S = 0.05
-# What the kernel and ps keep of a program's name.
+# The kernel and ps keep this many characters of a program's name.
 _SHORT_NAME = BINARY[:15]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What is needed to serve: the program, the built pages, the browsers' runtime."""
+    """The files that a server needs: its program, the built pages and the browsers' runtime."""
 
     server: Path
     app: Path
@@ -47,14 +47,14 @@ class Parts:
 
 @dataclass(frozen=True)
 class Running:
-    """A server that is up, as its ready file tells.
+    """A running server, as described by its ready file.
 
     Attributes
     ----------
     pid, port : int
-        Its process, and where it listens for volunteers.
+        Its process, and the port for volunteers.
     compute, console : str
-        Its origins as volunteers and researchers see them.
+        Its origins for volunteers and researchers.
     """
 
     pid: int
@@ -64,12 +64,13 @@ class Running:
 
 
 def find_parts(server: str | None, app: str | None, runtime: str | None) -> Parts:
-    """Find the server: as given, by ``HYPERFLOCK_SERVER``, in this checkout, in ``PATH``.
+    """Return the server's files: given, from ``HYPERFLOCK_SERVER``, this checkout or ``PATH``.
 
     Raises
     ------
     HyperflockError
-        ``server_not_found``: the program, or what it serves, is not here; how to get it.
+        ``server_not_found``: the program or its files are missing; the message says how to get
+        them.
     """
     given = server or os.environ.get("HYPERFLOCK_SERVER")
     built = _CHECKOUT / "build" / "release" / "bin" / BINARY
@@ -104,7 +105,7 @@ class LocalServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def running(self) -> Running | None:
-        """The server that is up on this folder, whoever started it."""
+        """Return the server that runs on this folder, whoever started it; None if none does."""
         told = read_json_file(self._ready)
         try:
             pid, port = int(told["pid"]), int(told["compute_port"])
@@ -114,17 +115,20 @@ class LocalServer:
         return found if _is_server(found.pid) else None
 
     def credentials(self) -> dict[str, Any]:
-        """First tokens and the enrolment code, as the server wrote them; empty when it did not."""
+        """Return the first tokens and the enrolment code that the server wrote; empty if there are
+        none.
+        """
         return read_json_file(self.folder / CREDENTIALS_FILE)
 
     def start(self, parts: Parts, options: Sequence[str]) -> Running:
-        """Start the server and wait until it listens; ``options`` are for ``serve``.
+        """Start the server, wait until it listens, and return it; ``options`` are those of
+        ``serve``.
 
         Raises
         ------
         HyperflockError
-            ``server_already_up``; ``server_failed``: it ended or did not get ready;
-            ``cannot_write``: the data folder cannot be made.
+            ``server_already_up``; ``server_failed``: it ended or did not become ready;
+            ``cannot_write``: the data folder cannot be created.
         """
         if (other := self.running()) is not None:
             raise HyperflockError(
@@ -149,8 +153,8 @@ class LocalServer:
         ]
         with log:
             begins = log.tell()
-            # Its standard output shows first tokens, and the credentials file has them. A session
-            # of its own: Ctrl-C is ours, and we end it in order.
+            # Its standard output contains the first tokens, which are also in the credentials file.
+            # In a session of its own it does not get Ctrl-C, and this process can end it cleanly.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -165,20 +169,20 @@ class LocalServer:
             raise
 
     def wait(self) -> int:
-        """Wait for the end of the server that was started here; its exit status."""
+        """Wait for the end of the server that was started here and return its exit status."""
         assert self._process is not None
-        while True:  # in slices: not on every system does Ctrl-C end one long wait
+        while True:  # on some systems Ctrl-C does not interrupt one long wait
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return self._process.wait(0.5)
 
     def detach(self) -> None:
-        """Leave the server that was started here to itself."""
+        """Let the server that was started here run on without this process."""
         if self._process is not None:
-            self._process.returncode = 0  # unknown: else its object asks what becomes of it
+            self._process.returncode = 0  # otherwise its object would wait for it
             self._process = None
 
     def stop(self) -> bool:
-        """End the server in order, by force when that takes too long; whether one ran."""
+        """End the server, by force if it takes too long, and return whether one ran."""
         found = self.running()
         pid = self._process.pid if self._process else found.pid if found else None
         ran = pid is not None and self._is_up(pid)
@@ -195,14 +199,14 @@ class LocalServer:
         return ran
 
     def last_words(self, begins: int = 0) -> str:
-        """The last line of the log from a position on, for people."""
+        """Return the last line of the log after a position, as text for people."""
         try:
             with self.log.open("rb") as file:
                 file.seek(begins)
                 lines = file.read()[-65536:].decode("utf-8", "replace").splitlines()
         except OSError:
             return ""
-        # Log lines are JSON; why it does not start is a sentence.
+        # Log lines are JSON, but the reason for a failed start is a plain sentence.
         spoken = [line for line in lines if line.strip() and not line.startswith("{")]
         return clean((spoken or lines or [""])[-1], limit=500)
 
@@ -225,7 +229,7 @@ class LocalServer:
 
 
 def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
-    """Where the pages or the runtime are: as given, beside a build, or as an image has them."""
+    """Return the folder of the pages or the runtime: given, next to a build, or in an image."""
     told = given or os.environ.get(variable)
     prefix = binary.resolve().parent.parent
     places = [Path(told)] if told else [prefix.parent / name, _CHECKOUT / "build" / name,
@@ -242,7 +246,7 @@ def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
 
 
 def _is_server(pid: int) -> bool:
-    """Whether a process is there and a server: a pid may have been given to another program."""
+    """Whether a process exists and is a server: the system may reuse a pid for another program."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -1,10 +1,10 @@
-"""A QR code for a terminal, two modules a character; segno makes the code. Pure; any thread."""
+"""Draws a QR code for a terminal, two modules per character. Pure; any thread."""
 
 from __future__ import annotations
 
 import segno
 
-# Black on white whatever the terminal's colours are: many cameras read no inverted code.
+# The code is black on white in any terminal, because many cameras cannot read an inverted code.
 _COLOURS = "\x1b[30;107m"
 _RESET = "\x1b[0m"
 _HALVES = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
@@ -12,7 +12,7 @@ _QUIET_ZONE = 4
 
 
 def terminal_qr(text: str) -> str:
-    """Draw a text's QR code, error correction M, with the quiet zone that the standard asks for."""
+    """Return a text's QR code with error correction M and the standard's quiet zone."""
     code = segno.make(text, error="m", micro=False, boost_error=False)
     rows = [[int(bool(m)) for m in row] for row in code.matrix_iter(border=_QUIET_ZONE)]
     if len(rows) % 2:

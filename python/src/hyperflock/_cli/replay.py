@@ -1,6 +1,6 @@
-"""``hyperflock replay``: a trial once more on this machine, compared. One process, one thread.
+"""The command ``hyperflock replay``: runs a trial again on this machine and compares.
 
-Its exit codes are its own: 0 the same, 1 different, 2 it cannot be run again here.
+It has its own exit codes: 0 the results are equal, 1 they differ, 2 the trial cannot run here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EXIT_CANNOT = 2
 
 
 class On(str, Enum):
-    """Where a trial runs again."""
+    """Where the trial runs."""
 
     cpython = "cpython"
     chromium = "chromium"
@@ -67,8 +67,8 @@ def replay(
 ) -> int:
     """Run a trial's code again here with its parameters and seed, and compare.
 
-    The study's code runs on this machine: replay what you would run yourself. Exit codes: 0 the
-    same, 1 different, 2 it cannot be run again here.
+    The study's code runs on this machine, so replay only code that you trust. Exit codes: 0 the
+    results are equal, 1 they differ, 2 the trial cannot run here.
     """
     place: ReplayOn = on.value
     try:

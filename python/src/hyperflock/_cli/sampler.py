@@ -1,4 +1,4 @@
-"""``hyperflock sampler``: goes on asking for studies whose notebook is closed. A thread a study."""
+"""The command ``hyperflock sampler``: samples for studies whose notebook is closed."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def sampler(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Sample for studies of Optuna's while nobody else does; ends when they have ended.
+    """Sample for Optuna studies while no other process does, until they have ended.
 
-    A notebook that comes back takes its study over at once. Ctrl-C ends the service: the studies
-    wait for a sampler then.
+    A notebook that comes back takes over its study at once. Ctrl-C ends this command, and the
+    studies then wait for a sampler.
     """
     from hyperflock.optuna.owner.service import Description, serve
 
     description = Description(storage, study_name, sampler_factory, pruner_factory, catch)
-    # A service may be started together with its server.
+    # The command may be started together with its server.
     client = Client(url, token, patience_s=PATIENCE_S)
     failed: list[int] = []
 
@@ -71,6 +71,6 @@ def sampler(
     for thread in threads:
         thread.start()
     for thread in threads:
-        while thread.is_alive():  # in slices: not on every system does Ctrl-C end one long wait
+        while thread.is_alive():  # on some systems Ctrl-C does not interrupt one long wait
             thread.join(0.5)
     return EXIT_REFUSED if failed else 0

@@ -1,6 +1,6 @@
-"""The commands about servers and who uses them: up, down, status, doctor, join, devices, tokens.
+"""The commands for servers and their users: up, down, status, doctor, join, devices, tokens.
 
-One process, one thread.
+Each runs in one thread.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Folder = Annotated[
 
 
 class Shell(str, Enum):
-    """Whose completion is printed."""
+    """A shell with completion."""
 
     bash = "bash"
     zsh = "zsh"
@@ -101,7 +101,7 @@ def up(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Start a server on this machine and stay with it; Ctrl-C ends it in order."""
+    """Start a server on this machine and wait; Ctrl-C ends it."""
     local = _local(folder)
     parts = _up.find_parts(server, pages, runtime)
     options = ["--compute", compute, "--console", console_at]
@@ -150,7 +150,7 @@ def up(
 
 @command("hyperflock down", "hyperflock down --json")
 def down(folder: Folder = None, as_json: Json = False) -> int:
-    """End the server that runs on this machine; studies and results are kept."""
+    """End the server on this machine; studies and results are kept."""
     ran = _local(folder).stop()
     if as_json:
         show_json({"stopped": ran})
@@ -161,7 +161,7 @@ def down(folder: Folder = None, as_json: Json = False) -> int:
 
 @command("hyperflock status", "hyperflock status --json")
 def status(as_json: Json = False, url: Url = None, token: Token = None) -> int:
-    """Show how the server does: studies, trials, devices."""
+    """Show the server's state: studies, trials, devices."""
     local = _local(None).running()
     client = Client(url, token)
     me, found, devices_now = client.server(), client.studies(), client.workers()
@@ -223,7 +223,7 @@ def doctor(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Look at everything between here and a volunteer's result; each line has its remedy."""
+    """Check everything that a volunteer's result depends on, with a remedy for each problem."""
     from hyperflock._cli.doctor import Check, checks
 
     found: list[Check] = []
@@ -248,7 +248,7 @@ def join(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Make a new join link; everyone who has it can join."""
+    """Make a new join link; anybody who has it can join."""
     link = clean(Client(url, token).join_url(project))
     if as_json:
         show_json({"join_url": link})
@@ -277,7 +277,7 @@ def revoke(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Shut a device out: its trials go to others. Administrators only."""
+    """Ban a device; its trials go to others. Administrators only."""
     Client(url, token).revoke(device)
     if as_json:
         show_json({"device": device, "revoked": True})
@@ -306,7 +306,7 @@ def tokens(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """List tokens by number, make a new one for yourself, or end one."""
+    """List tokens by number, make a new one for yourself, or revoke one."""
     if rotate and ended is not None:
         raise typer.BadParameter("give one of --rotate and --revoke")
     client = Client(url, token)
@@ -339,8 +339,8 @@ def tokens(
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> int:
-    """Print what makes a shell complete this command's names and options."""
-    # typer's own way of asking for it: by the variable that the script itself will use.
+    """Print a script with which a shell completes this command's names and options."""
+    # typer prints the script if this variable is set, which the script itself also uses.
     os.environ["_HYPERFLOCK_COMPLETE"] = f"source_{shell.value}"
     try:
         app([], prog_name="hyperflock")
@@ -352,21 +352,21 @@ def completion(
 
 
 def _local(folder: Path | None) -> _up.LocalServer:
-    """The server of a data folder; the default one's without a name."""
+    """Return the server of a data folder; without a name, of the default one."""
     return _up.LocalServer((folder or data_folder()).absolute())
 
 
 def _rotate(
     client: Client, old: str, grace_hours: float, *, was_given: bool, as_json: bool
 ) -> None:
-    """Make a new token, and keep it where this machine keeps the old one."""
+    """Make a new token and store it where this machine stores the old one."""
     made = client.rotate_token(round(grace_hours * 3600))
     file, failure = None, None
     try:
         file = keep_token(old, made)
     except HyperflockError as error:
         failure = error
-    # Whatever happened to the file: it is not to be had again.
+    # The token is printed even if the file cannot be written, because it cannot be fetched again.
     if as_json:
         show_json({"token": made, "file": None if file is None else str(file)})
     else:
@@ -396,7 +396,7 @@ def _introduce(
     show_token: bool,
     as_json: bool,
 ) -> None:
-    """Tell where the server is, and what opens it."""
+    """Print the server's addresses and tokens."""
     told = local.credentials()
     best = next((reach for reach in found if reach.phones), found[0])
     code = told.get("enrolment_code")
@@ -459,14 +459,14 @@ def _say_goodbye(how: str, as_json: bool) -> None:
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let whatever ends this command be as Ctrl-C: its server shall end with it."""
+    """Handle the signals that end this command like Ctrl-C, so that its server ends too."""
 
     def interrupt(number: int, frame: types.FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as nohup has it
+        if handler is not signal.SIG_IGN:  # nohup ignores it
             signal.signal(number, interrupt)
     try:
         yield

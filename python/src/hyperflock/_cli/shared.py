@@ -1,6 +1,6 @@
-"""What the command's parts share: options, exit codes, and how they print. One process, one thread.
+"""Options, exit codes and printing, for all commands.
 
-A command's help ends with its examples, given beside it:
+The help of a command ends with its examples, which the decorator gets:
 
     @command("hyperflock studies --json")
     def studies(...) -> int: ...
@@ -55,13 +55,13 @@ _F = TypeVar("_F", bound=Callable[..., int])
 
 
 def command(*examples: str) -> Callable[[_F], _F]:
-    """Make a function a command of its name, with examples under its help.
+    """Register a function as a command with its own name, and add examples to its help.
 
-    Among the other commands it goes by its first sentence, which is wrapped there and not cut.
+    The list of commands shows the first sentence, wrapped and not cut.
     """
 
     def register(function: _F) -> _F:
-        # The mark in front keeps the lines apart; else they are filled like any other text.
+        # The mark keeps the lines apart; without it they would be filled like other text.
         shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
         told = inspect.getdoc(function) or ""
         first = " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
@@ -72,12 +72,12 @@ def command(*examples: str) -> Callable[[_F], _F]:
 
 
 def complain(code: str, message: str) -> None:
-    """Print an error as its one line."""
+    """Print an error as one line."""
     print(f"error [{clean(code)}]: {clean(message)}", file=sys.stderr)
 
 
 def show_text(text: str) -> None:
-    """Print a text that ends with a newline, line by line: whoever reads it may go at any time."""
+    """Print a text line by line; the program that reads it may close the pipe at any time."""
     sys.stdout.writelines(text.splitlines(keepends=True))
     sys.stdout.flush()
 
@@ -92,23 +92,25 @@ def show_content(content: str | bytes) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print a value for programs."""
+    """Print a value as JSON."""
     show_text(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def console() -> Console:
-    """Where tables go; no markup, no emoji codes, no highlighting: names come from other people."""
+    """Return a console for tables, without markup and highlighting, because others chose the
+    names.
+    """
     width = None if sys.stdout.isatty() else 200
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
 def terminal_width() -> int | None:
-    """How wide a row is that takes one line; None where nobody reads it in a terminal."""
+    """Return the width of a terminal's line; None if standard output is not a terminal."""
     return console().width if sys.stdout.isatty() else None
 
 
 def show_lines(rows: list[tuple[str, str]]) -> None:
-    """Print names and what they are, in two columns."""
+    """Print names and values in two columns."""
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
         print(f"{name:<{width}}  {text}")

@@ -1,4 +1,4 @@
-"""The commands about studies that exist: list, watch, export, end. One process, one thread."""
+"""The commands for existing studies: list, show, watch, export, plot, cancel and others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from hyperflock._reports.plots import PlotKind
 
 
 class Format(str, Enum):
-    """What `export` writes."""
+    """The format of an export."""
 
     csv = "csv"
     json = "json"
@@ -45,7 +45,7 @@ class Format(str, Enum):
 
 
 class Kind(str, Enum):
-    """What `plot` draws."""
+    """The kind of a plot."""
 
     history = "history"
     parallel = "parallel"
@@ -81,7 +81,7 @@ def show(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Show one study, or one of its trials: curve, runs, and where its result comes from."""
+    """Show one study, or one of its trials with curve, runs and provenance."""
     study = Client(url, token).study(study_id)
     if number is None:
         if as_json:
@@ -209,13 +209,13 @@ def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Tok
 
 @command("hyperflock pause 3")
 def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
-    """Give a study's trials to no more devices; those that run go on and count."""
+    """Start no more trials of a study; running ones continue and count."""
     return _changed(Client(url, token).study(study_id).pause(), as_json)
 
 
 @command("hyperflock resume 3")
 def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
-    """Give a paused study's trials to devices again."""
+    """Start the trials of a paused study again."""
     return _changed(Client(url, token).study(study_id).resume(), as_json)
 
 
@@ -226,7 +226,7 @@ def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Toke
 
 
 def watch_study(study: Study, *, as_json: bool) -> int:
-    """Print a study's trials as they finish, and the best one; the exit code."""
+    """Print a study's trials as they finish, then the best one, and return the exit code."""
     line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
@@ -249,7 +249,7 @@ def watch_study(study: Study, *, as_json: bool) -> int:
 
 
 def _end_of_several(study: Study, *, as_json: bool) -> int:
-    """Say how a study of several objectives ended, which has no one best trial."""
+    """Print how a study with several objectives ended; such a study has no single best trial."""
     if not study.row.complete:
         complain("no_complete_trial", f"study {study.id} ended without a complete trial")
         return EXIT_NO_RESULT
@@ -259,13 +259,13 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
 
 
 def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
-    """Say which devices there are for a study of which nothing runs."""
+    """Return a text about the connected devices for a study of which no trial runs."""
     row = study.row
     if row.state != "running" or row.running or row.paused:
         return []
     try:
         return [("devices", placement_text(study.placement(), row))]
-    except HyperflockError:  # a server of before has no such page
+    except HyperflockError:  # an older server does not have this page
         return []
 
 
@@ -283,7 +283,7 @@ def _best_line(best: TrialResult) -> str:
 
 
 def _print_beside_bar(text: str) -> None:
-    """Print a line; a progress bar on the same terminal is moved out of its way."""
+    """Print a line above a progress bar on the same terminal."""
     from tqdm.auto import tqdm
 
     with tqdm.external_write_mode(file=sys.stdout):

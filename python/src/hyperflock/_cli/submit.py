@@ -1,4 +1,4 @@
-"""``hyperflock submit``: a grid from a script that is read, not run. One process, one thread."""
+"""The command ``hyperflock submit``: submits a grid from a script without running the script."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from hyperflock._transport import background_loop as _loop
 
 
 class Direction(str, Enum):
-    """Whether a small or a large value is good."""
+    """Whether smaller or larger values are better."""
 
     minimize = "minimize"
     maximize = "maximize"
 
 
 class Backend(str, Enum):
-    """What trials compute on."""
+    """The back end of trials."""
 
     auto = "auto"
     webgpu = "webgpu"
@@ -107,7 +107,7 @@ def submit(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Submit a grid; the script is read, not run. Prints the study's id."""
+    """Submit a grid and print the study's id. The script is read, not run."""
     key = key_of(name, submit_key, once=once)
     bundle = _bundle(script, read_wheels(wheel or []))
     made = Submission(
@@ -145,9 +145,9 @@ def submit(
 
 
 def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
-    """``path/to/script.py:function`` or ``package.module:function``."""
+    """Return the bundle of ``path/to/script.py:function`` or ``package.module:function``."""
     where, colon, function = target.rpartition(":")
-    # A drive's colon is none of ours, and a function's name is an identifier.
+    # The last colon separates the function, because a path may contain a drive's colon.
     if not colon or not function.isidentifier():
         where, function = target, "objective"
     if where.endswith(".py"):

@@ -1,6 +1,6 @@
-"""How the command shows studies, trials and devices: tables, lines, texts.
+"""Builds the tables and lines in which commands show studies, trials and devices.
 
-Pure. What other people and their devices wrote is cleaned here or before (_base/text.py).
+Pure. Text from other people and devices is cleaned here or before (_base/text.py).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from hyperflock._transport.messages import SamplerRow, StudyRow
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
 _TRIAL = ("number", "params", "value", "run s", "attempts", "device", "note")
-# What a narrow terminal does without.
+# How tables are shortened in a narrow terminal.
 _STUDIES = Fit({"name": 20}, ("owner", "created", "failed", "best"))
 _TRIALS = Fit({"params": 24, "device": 20, "note": 20}, ("attempts", "run s", "device"))
 _ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))
 _MAX_VALUES = 20
-# So many points of a curve's end are shown.
+# The number of points at a curve's end that are shown.
 _LAST = 20
 
 
 def studies(found: Sequence[Study], width: int | None = None) -> Table:
-    """One row per study; in a terminal of a width, one line each."""
+    """Return a table with one row per study; with a width, each row fits into one line."""
     names = ("id", "name", "state", "done", "failed", "best", "owner", "created")
     rows = [
         (
@@ -57,13 +57,13 @@ def studies(found: Sequence[Study], width: int | None = None) -> Table:
 
 
 def trials(found: Sequence[TrialResult], width: int | None = None) -> Table:
-    """One row per finished trial; in a terminal of a width, one line each."""
+    """Return a table with one row per finished trial; with a width, each row fits into one line."""
     rows = [_cells(trial, short=width is not None) for trial in found]
     return _fitting(_TRIAL, rows, width, _TRIALS)
 
 
 def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
-    """One row per file that a trial uploaded; in a terminal of a width, one line each."""
+    """Return a table with one row per uploaded file; with a width, each row fits into one line."""
     rows = [
         (
             str(one.trial),
@@ -78,7 +78,7 @@ def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
 
 
 def devices(found: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per connected device, as the server's rows tell."""
+    """Return a table with one row per connected device."""
     table = _table(*_DEVICE)
     for row in found:
         _add(table, *(clean(str(row.get(name, "-")), limit=60) for name in _DEVICE))
@@ -86,7 +86,7 @@ def devices(found: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def tokens(found: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per token, as the server's rows tell."""
+    """Return a table with one row per token."""
     table = _table("id", "name", "made", "state")
     for row in found:
         ends = row.get("expires_at")
@@ -107,7 +107,7 @@ def _day(milliseconds: int) -> str:
 
 
 def study_lines(study: Study) -> list[tuple[str, str]]:
-    """One study in detail, as names and texts."""
+    """Return the details of a study as names and texts."""
     row = study.row
     told = study_dict(row)
     counts = f"{row.complete} complete, {row.pruned} pruned, {row.failed} failed"
@@ -142,7 +142,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
 
 
 def sampler_text(row: StudyRow) -> str:
-    """Who samples for an asked study."""
+    """Return a text about the sampler of an ask-and-tell study."""
     is_over = row.state != "running"
     if not isinstance(row.sampler, SamplerRow):
         return "none" if is_over else "none so far"
@@ -156,7 +156,7 @@ def sampler_text(row: StudyRow) -> str:
 
 
 def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
-    """One trial in detail, as names and texts."""
+    """Return the details of a trial as names and texts."""
     lines = [
         ("trial", str(trial.number)),
         ("state", trial.state),
@@ -170,12 +170,12 @@ def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
 
 
 def _computed_on(run: Attempt) -> str:
-    """The back end, with the graphics adapter where it was one."""
+    """Return the back end, and the graphics adapter if there was one."""
     return f"{run.backend} on {run.adapter}" if run.adapter else run.backend
 
 
 def provenance_lines(told: Provenance) -> list[tuple[str, str]]:
-    """Where a result comes from, as names and texts."""
+    """Return a result's provenance as names and texts."""
     lines = [
         ("code", f"{told.code_sha256} {told.entry}"),
         *((f"data {name}", sha256) for name, sha256 in told.data.items()),
@@ -197,12 +197,12 @@ def provenance_lines(told: Provenance) -> list[tuple[str, str]]:
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Names with versions, for people."""
+    """Return names and versions as text for people."""
     return clean(" ".join(f"{name} {version}" for name, version in versions.items())) or "-"
 
 
 def replayed(found: Sequence[Compared]) -> Table:
-    """One row for each thing that two runs tell; of a long curve what differs most, and its end."""
+    """Return a table of compared items; of a long curve the largest differences and the end."""
     steps = [one for one in found if one.what.startswith("step ")]
     hidden: set[str] = set()
     if len(steps) > _LAST:
@@ -230,7 +230,7 @@ def _told(value: str | float | None) -> str:
 
 
 def attempt_texts(trial: TrialResult) -> list[str]:
-    """Every run of a trial, each with its error's traceback below."""
+    """Return texts of all runs of a trial, each with its error's traceback below."""
     texts = []
     for run in trial.attempt_list or ():
         device = f"{run.device} ({run.device_class}, {run.engine}, {_computed_on(run)})"
@@ -243,23 +243,23 @@ def attempt_texts(trial: TrialResult) -> list[str]:
 
 
 class Lines:
-    """The rows of a watched study, one at a time, in columns that fit its space."""
+    """A table of a watched study, printed row by row, with columns for its parameters."""
 
     def __init__(self, study: Study, *, short: bool = False) -> None:
         self._short = short
         widest = sum(
             len(clean(d.name)) + 2 + max(len(_scalar(v)) for v in d.values) for d in study.row.space
         )
-        if study.row.kind == "asked":  # nobody knows beforehand what it will ask
+        if study.row.kind == "asked":  # its parameters are not known beforehand
             widest = 40
         self._widths = (6, min(60, max(6, widest)), 10, 7, 8)
 
     def head(self) -> str:
-        """Names of the columns."""
+        """Return the names of the columns."""
         return self._line(_TRIAL)
 
     def of(self, trial: TrialResult) -> str:
-        """One trial."""
+        """Return the row of a trial."""
         return self._line(_cells(trial, short=self._short))
 
     def _line(self, cells: Sequence[str]) -> str:
@@ -270,7 +270,7 @@ class Lines:
 
 
 def params_text(params: Mapping[str, Scalar]) -> str:
-    """Parameters for people."""
+    """Return parameters as text for people."""
     return " ".join(f"{clean(name)}={_scalar(value)}" for name, value in params.items())
 
 
@@ -302,7 +302,7 @@ def _table(*names: str) -> Table:
 def _fitting(
     names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, fit: Fit
 ) -> Table:
-    """Make a table of full texts, or one that fits into a width."""
+    """Return a table of full texts, or one that fits into a width."""
     if width is not None:
         names, rows = fitted(names, rows, width, fit)
     table = _table(*names)

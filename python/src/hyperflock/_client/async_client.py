@@ -276,7 +276,8 @@ class AsyncClient:
         Raises
         ------
         NotFoundError
-            There is no such study."""
+            There is no such study.
+        """
         if isinstance(study_id, str) and not study_id.isdecimal():
             for study in await self.studies():
                 if study.row.name == study_id:

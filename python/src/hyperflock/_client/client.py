@@ -144,7 +144,8 @@ class Client:
         Raises
         ------
         NotFoundError
-            There is no such study."""
+            There is no such study.
+        """
         return Study(_loop.run(self._core.study(study_id)))
 
     def studies(self) -> list[Study]:

@@ -43,7 +43,9 @@ async def log_lines(
     http
         The client's connection.
     study, number
-        The trial. follow Continue with new lines until the trial has its outcome.
+        The trial.
+    follow
+        Continue with new lines until the trial has its outcome.
     """
     path = f"/api/studies/{study}"
     base = f"{path}/trials/{number}"

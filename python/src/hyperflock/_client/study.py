@@ -68,7 +68,9 @@ class Study(StudyView):
         Raises
         ------
         NoCompleteTrialError
-            No trial is complete yet. """ return _loop.run(self._core.best_trial())
+            No trial is complete yet.
+        """
+        return _loop.run(self._core.best_trial())
 
     def trial(self, number: int) -> TrialResult:
         """Fetch a finished or running trial with `points`, `attempt_list` and `provenance`."""
@@ -114,7 +116,9 @@ class Study(StudyView):
         Returns
         -------
         Path
-            The written file. Raises
+            The written file.
+
+        Raises
         ------
         NotFoundError
             ``unknown_artifact``.
@@ -356,8 +360,9 @@ class Study(StudyView):
         Raises
         ------
         NoCompleteTrialError
-            No trial is complete yet. OptunaMissingError ``no_optuna``: the kind needs Optuna, which
-            is not installed.
+            No trial is complete yet.
+        OptunaMissingError
+            ``no_optuna``: the kind needs Optuna, which is not installed.
         HyperflockError
             ``bad_plot``: the kind is unknown. ``no_plotter``: the kind needs plotly or Matplotlib,
             and neither is installed.

@@ -63,8 +63,9 @@ class Attempt:
     values : tuple of float
         The values that the objective returned.
     run_s, load_s : float
-        Seconds in the objective, and seconds of loading before it. started_at, finished_at :
-        datetime or None When it began and ended; None if it has not.
+        Seconds in the objective, and seconds of loading before it.
+    started_at, finished_at : datetime or None
+        When it began and ended; None if it has not.
     error : TrialError or None
         Why it failed.
     resumed_from, resumed_step : int or None
@@ -111,8 +112,9 @@ class TrialResult:
         browser; ``webgpu`` or ``cpu`` (array-core's back ends) or ``numpy``; the graphics adapter's
         vendor and architecture for WebGPU, otherwise empty.
     run_s, load_s : float
-        Seconds in the objective, and seconds of loading before it. attempts : int The number of its
-        runs, including lost ones.
+        Seconds in the objective, and seconds of loading before it.
+    attempts : int
+        The number of its runs, including lost ones.
     error : TrialError or None
         Why it failed.
     points : tuple of (int, float) or None

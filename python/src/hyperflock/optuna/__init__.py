@@ -5,8 +5,8 @@
     study = optuna.create_study(direction="maximize")
     hyperflock.optuna.optimize(study, objective, n_trials=100, client=hyperflock.Client())
 
-Sampling, pruning, storage and callbacks happen here, in the thread that calls; the objective runs
-on devices. Needs Optuna 4 or 5 (``pip install hyperflock[optuna]``).
+Sampling, pruning, storage and callbacks run in the calling thread; the objective runs on devices.
+This package needs Optuna 4 or 5 (``pip install hyperflock[optuna]``).
 """
 
 from typing import TYPE_CHECKING

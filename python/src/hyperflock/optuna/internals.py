@@ -1,4 +1,4 @@
-"""What this package uses of Optuna that Optuna does not document: each private name is here.
+"""Contains every use of Optuna's private names, so that a new Optuna changes one module.
 
     storage, study_id = storage_of(study), study_id_of(study)
 
@@ -74,7 +74,7 @@ def with_ids(trial: FrozenTrial, number: int, trial_id: int) -> FrozenTrial:
 
 
 def memory_of(trial: optuna.Trial) -> FrozenTrial:
-    """Return what a running trial remembers of itself, which it does not read from its storage."""
+    """Return the copy of itself that a running trial keeps in memory."""
     return trial._cached_frozen_trial
 
 
@@ -120,14 +120,14 @@ def log_completed(study: optuna.Study, trial: FrozenTrial) -> None:
 def change_stored(
     storage: InMemoryStorage, trial_id: int, change: Callable[[FrozenTrial], FrozenTrial]
 ) -> None:
-    """Replace a trial of a storage in memory by what ``change`` makes of a copy of it."""
+    """Replace a trial of a storage in memory by the result of ``change`` on a copy of it."""
     with storage._lock:
         storage._set_trial(trial_id, change(copy.copy(storage._get_trial(trial_id))))
 
 
 @contextmanager
 def stored_trials(storage: InMemoryStorage, study_id: int) -> Iterator[list[FrozenTrial]]:
-    """Give a study's trials in memory themselves, which nobody changes meanwhile."""
+    """Lock a storage in memory and return its own list of a study's trials."""
     with storage._lock:
         yield storage._studies[study_id].trials
 

@@ -1,9 +1,9 @@
-"""Rows of trials, fetched page by page: only what is new, with the curves that are wanted.
+"""Fetches rows of trials page by page: only new ones, with the curves that are needed.
 
-    rows, cursor = await newer(http, study=3, cursor=0)      # every finished trial, as it finished
+    rows, cursor = await newer(http, study=3, cursor=0)      # all finished trials, in order
     rows = await unfinished(http, study=3)                   # with the curves so far
 
-Coroutines; any event loop.
+Coroutines for any event loop.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _AT_ONCE = 8
 async def newer(
     http: Http, study: int, cursor: int, *, points: bool = True
 ) -> tuple[list[TrialRow], int]:
-    """Fetch what finished behind a cursor, in that order; with the cursor behind it.
+    """Fetch the trials that finished after a cursor, in order, and the new cursor.
 
-    A trial that failed may come again, with its later outcome.
+    A failed trial may appear again with a later outcome.
     """
     found: list[TrialRow] = []
     with_curves = "&points=1" if points else ""
@@ -45,7 +45,7 @@ async def newer(
 
 
 async def unfinished(http: Http, study: int, *, points: bool = True) -> list[TrialRow]:
-    """Fetch the trials that have begun, or were asked, and have no outcome; by number."""
+    """Fetch the trials that were started or asked and have no outcome, by number."""
     rows = _rows(await http.get(f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"))
     if not points:
         return rows
@@ -57,7 +57,7 @@ async def unfinished(http: Http, study: int, *, points: bool = True) -> list[Tri
 async def with_points(
     http: Http, study: int, rows: Iterable[TrialRow], wanted: Container[int] | None = None
 ) -> list[TrialRow]:
-    """Fetch the curves that a page left out; of all rows, or of those whose number is wanted."""
+    """Fetch the curves that a page left out, for all rows or for those with a wanted number."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def whole(row: TrialRow) -> TrialRow:
@@ -65,7 +65,7 @@ async def with_points(
             return row
         async with gate:
             told = convert(await http.get(f"/api/studies/{study}/trials/{row.trial}"), TrialRow)
-        # The trial may have gone on since: the page's row counts, with a curve of its outcome.
+        # The trial may have changed since: the page's row counts, with the curve of its outcome.
         row.points = told.points if told.seq == row.seq else []
         return row
 
@@ -75,5 +75,5 @@ async def with_points(
 def _rows(page: Any) -> list[TrialRow]:
     try:
         return msgspec.convert(page["trials"], list[TrialRow])
-    except msgspec.ValidationError:  # what is wrong is found out by name
+    except msgspec.ValidationError:  # the conversion below names the wrong field
         return [convert(row, TrialRow) for row in page["trials"]]

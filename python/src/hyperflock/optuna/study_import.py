@@ -1,9 +1,10 @@
-"""Trials of an asked study as Optuna's: what the server keeps is enough to make them again.
+"""Restores trials at a server as Optuna trials.
 
     study = to_optuna(http, row)          # in memory, with every finished trial
 
-A trial is marked by the system attribute ``hyperflock:trial``, {"study": id, "trial": number}, from
-before its first lease on. Blocking; any thread but the background loop's.
+Each trial of an ask-and-tell study has the system attribute ``hyperflock:trial``, ``{"study": id,
+"trial": number}``, since before its first lease. Functions block; any thread except the background
+loop's may call them.
 """
 
 from __future__ import annotations
@@ -60,18 +61,18 @@ STATES = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended, as the server tells it in a batch and in a row alike.
+    """How a trial ended, from a message to an owner or from a row.
 
     Attributes
     ----------
     state : TrialState
         Optuna's.
     values : tuple of float
-        What the objective gave, infinite ones too; empty when not complete.
+        The objective's values, also infinite ones; empty if the trial is not complete.
     user_attrs, system_attrs : Mapping
-        What the objective set; a constraint is a system attribute.
+        The attributes that the objective set; a constraint is a system attribute.
     raised : tuple of str
-        The exception's class and its bases, as ``module.name``.
+        The exception's class and its base classes as ``module.name``.
     stop : bool
         Whether the objective called ``trial.study.stop()``.
     error : Failure or None
@@ -88,7 +89,7 @@ class Outcome:
 
     @classmethod
     def of(cls, state: str, values: Iterable[float], attrs: object, error: object) -> Outcome:
-        """Read what a device sent; what is not of the agreed form is left out."""
+        """Return the outcome that a device sent; invalid parts are left out."""
         told = _object(attrs)
         raised = told.get("raised")
         exact = told.get("values")
@@ -107,42 +108,42 @@ class Outcome:
 
 
 def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
-    """Give the ids of the artifacts that a trial's attributes tell of, of Optuna's form alone.
+    """Return the ids of artifacts in a trial's attributes that have the form of Optuna's ids.
 
-    A device says them, and they become names of files in the researcher's stores.
+    Devices send these ids, and they become file names in the researcher's stores.
     """
     ids = [key.removeprefix(ARTIFACTS) for key in system_attrs if key.startswith(ARTIFACTS)]
     return [identity for identity in ids if _UUID.fullmatch(identity)]
 
 
 def outcome_of(row: TrialRow) -> Outcome:
-    """How the trial of a row ended."""
+    """Return how the trial in a row ended."""
     return Outcome.of(row.state, row.values, row.attrs, row.error)
 
 
 def suggestions_of(row: TrialRow) -> dict[str, tuple[BaseDistribution, Any]]:
-    """Give distribution and value of each name that was suggested, in that order."""
+    """Return the distribution and value of each suggested name, in the order of suggestion."""
     told = row.suggested if isinstance(row.suggested, list) else []
     return {name: (_distribution(kind), json.loads(value)) for name, kind, value in told}
 
 
 @lru_cache(1024)
 def _distribution(text: str) -> BaseDistribution:
-    """Read a distribution; a study's trials have the same ones over and over."""
+    """Parse a distribution. The result is cached, because a study's trials have the same ones."""
     return json_to_distribution(text)
 
 
 def choices_of(study: StudyRow) -> dict[str, CategoricalDistribution]:
-    """Give a grid's space as distributions; empty for an asked study."""
+    """Return a grid's space as distributions; empty for an ask-and-tell study."""
     return {d.name: CategoricalDistribution(d.values) for d in study.space}
 
 
 def frozen_trial(
     study: StudyRow, row: TrialRow, choices: Mapping[str, CategoricalDistribution] | None = None
 ) -> FrozenTrial:
-    """Make Optuna's trial of a row, finished or running, for `create_new_trial`.
+    """Return the Optuna trial of a row, finished or running, for `create_new_trial`.
 
-    Whoever makes many of a study gives its `choices_of`.
+    Callers that convert many rows of a study pass its `choices_of`.
     """
     outcome = outcome_of(row)
     suggested = suggestions_of(row)
@@ -153,7 +154,7 @@ def frozen_trial(
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
     if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
-        # As Optuna's own `tell` does: the last value that was reported.
+        # Like Optuna's `tell`, this takes the last reported value.
         last = points[max(points)]
         values = [last] if isfinite(last) else None
     ended = when(row.finished_at) if outcome.state.is_finished() else None
@@ -163,7 +164,7 @@ def frozen_trial(
         state=outcome.state,
         value=None,
         values=values,
-        # One that was cancelled before it began has ended all the same.
+        # A trial that was cancelled before its start has ended too.
         datetime_start=when(row.started_at) or ended,
         datetime_complete=ended,
         params={name: value for name, (_, value) in suggested.items()},
@@ -175,59 +176,59 @@ def frozen_trial(
 
 
 def key_prefix(identity: str, name: str) -> str:
-    """What the ``submit_key`` of each of the server's studies for an Optuna study begins with.
+    """Return the beginning of the ``submit_key`` of all studies for one Optuna study.
 
     Parameters
     ----------
     identity
         The Optuna study's system attribute `IDENTITY`.
     name
-        The study's name, as `asked_as` gives it.
+        The study's name, as `asked_as` returns it.
     """
     named = f"{identity}\n{name}"
     return f"optuna:{uuid.uuid5(uuid.NAMESPACE_OID, named).hex}:"
 
 
 def asked_as(spec: StudySpec) -> str:
-    """What a study of the server's goes by at the side of its sampler.
+    """Return the name of the Optuna study for a study at the server.
 
-    Nobody wants to read the name that Optuna gives a study by chance, and it alone tells two such
-    studies apart. So the server shows the objective's name, and what was submitted keeps that one.
+    For a study that Optuna named, the server shows the objective's name, and the spec keeps
+    Optuna's random name, which identifies the study.
     """
     known = spec.provenance.get("asked_as")
     return known if isinstance(known, str) and known else spec.name
 
 
 def name_there(http: Http, row: StudyRow) -> str:
-    """Find out what a study goes by at the side of its sampler."""
+    """Fetch the name of the Optuna study for a study at the server."""
     if row.kind != "asked":
         return row.name
     try:
         return asked_as(_loop.run(fetch_spec(http, row.study)))
-    except NotFoundError:  # a server of before has no such page
+    except NotFoundError:  # an older server does not have this page
         return row.name
 
 
 def tag(study: int, number: int) -> dict[str, int]:
-    """What marks a trial as one of the server's."""
+    """Return the mark of a trial that belongs to a study at the server."""
     return {"study": study, "trial": number}
 
 
 def hole(study: int) -> FrozenTrial:
-    """Make a failed trial in place of one that the server never knew, so that numbers agree."""
+    """Return a failed trial for a number that the server does not know, so that numbers agree."""
     return optuna.trial.create_trial(state=TrialState.FAIL, system_attrs={TAG: {"study": study}})
 
 
 def is_hole(study: int, trial: FrozenTrial) -> bool:
-    """Whether a trial stands in place of one of the server's study."""
+    """Whether a trial was made by `hole`."""
     return trial.state is TrialState.FAIL and trial.system_attrs == {TAG: {"study": study}}
 
 
 def fill_hole(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
-    """Let what stood in place of a trial run: the server knows that trial.
+    """Replace a trial made by `hole` by a running one, because the server now knows its number.
 
-    Of a study in memory, which `to_optuna` makes while trials run; no other storage lets a trial
-    that has ended run again.
+    This is only for studies in memory, which `to_optuna` can make while trials run. Other storages
+    do not let a finished trial run again.
     """
     storage = storage_of(study)
     assert isinstance(storage, InMemoryStorage)
@@ -251,7 +252,7 @@ def finished_rows(
     study
         The study.
     wanted
-        The numbers whose curves matter; None: of all trials.
+        The numbers of trials whose curves are needed; None means all.
     """
 
     async def found() -> list[TrialRow]:
@@ -273,7 +274,7 @@ def trial_row(http: Http, study: int, number: int) -> TrialRow:
 
 
 def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
-    """Make an Optuna study in memory of a study at the server; see `Study.to_optuna`."""
+    """Return a study at the server as an Optuna study in memory; see `Study.to_optuna`."""
     name = name_there(http, row)
     made = optuna.create_study(study_name=name, directions=row.aims)
     storage_of(made).set_study_system_attr(study_id_of(made), IDENTITY, f"name:{name}")
@@ -289,7 +290,9 @@ def add_row(
     trial: TrialRow,
     choices: Mapping[str, CategoricalDistribution] | None = None,
 ) -> int:
-    """Add a trial under its own number, behind those that the study has; its id in the storage."""
+    """Add a trial with its own number after the study's trials, and return its id in the
+    storage.
+    """
     storage = storage_of(study)
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
         storage.create_new_trial(study_id_of(study), template_trial=hole(row.study))
@@ -298,7 +301,7 @@ def add_row(
 
 
 def _object(value: object) -> dict[str, Any]:
-    """Give a JSON object, of its text too; empty for anything else."""
+    """Return a JSON object, also from its text; an empty one for anything else."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -308,11 +311,11 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _exact(text: object, value: float) -> float:
-    """Give an infinite value, which no message can carry as a number."""
+    """Return an infinite value from its text, because no message can contain it as a number."""
     return float(text) if isinstance(text, str) and text in {"inf", "-inf"} else value
 
 
 def when(milliseconds: int) -> datetime | None:
-    """Read a time of the server's."""
-    # Optuna's times are local and know no zone.
+    """Return a time of the server as Optuna's; None for 0."""
+    # Optuna's times are local times without a time zone.
     return datetime.fromtimestamp(milliseconds / 1000) if milliseconds else None

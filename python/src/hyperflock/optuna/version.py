@@ -1,4 +1,4 @@
-"""Whether there is an Optuna that this package knows. Any thread."""
+"""Checks that a supported version of Optuna is installed. Any thread."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ OLDEST, NEWEST = 4, 5
 
 
 def check_version() -> None:
-    """Look for Optuna without importing it.
+    """Check the installed version of Optuna without importing it.
 
     Raises
     ------
     OptunaMissingError
-        ``no_optuna``: it is not installed, or of another version.
+        ``no_optuna``: it is not installed, or its version is not supported.
     """
     try:
         found = version("optuna")

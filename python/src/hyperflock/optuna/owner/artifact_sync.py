@@ -1,12 +1,11 @@
-"""Brings what trials uploaded into the researcher's own artifact stores, beside the sampler.
+"""Copies artifacts that trials uploaded into the researcher's own artifact stores.
 
-    bringer = Bringer(http, row, Stores.of(objective))
-    brought = bringer.bring(["0f3c5b8a-..."], trial=7)     # a Future; it never fails
-    bringer.bring_lacking(study).result(timeout_s)
-    bringer.close()                                        # warns of what stayed behind
+    bringer = Bringer(http, row, Stores.of(objective)) brought = bringer.bring(["0f3c5b8a-..."],
+    trial=7) # a Future that never fails bringer.bring_lacking(study).result(timeout_s)
+    bringer.close() # warns of missing artifacts
 
-Ids, names and bytes come from devices: an id is written to a store only if it is of the form that
-Optuna makes, and nothing that a store has is replaced by something else.
+Ids, names and bytes come from devices. An artifact is written to a store only if its id has the
+form of Optuna's ids, and it never replaces another artifact in the store.
 """
 
 from __future__ import annotations
@@ -38,21 +37,21 @@ _Answer = TypeVar("_Answer")
 
 
 class Bringer:
-    """Brings artifacts of one study, in threads that no process waits for.
+    """A copier of one study's artifacts. Its threads do not keep the process alive.
 
     Parameters
     ----------
     http, row
-        The study at the server.
+        The connection, and the study's row at the server.
     stores
-        Where to.
+        The researcher's stores.
     """
 
     def __init__(self, http: Http, row: StudyRow, stores: Stores) -> None:
         self._http = http
         self._row = row
         self._stores = stores
-        # Stores that failed once in this call, and why what stayed at the server did.
+        # Stores that failed in this call, and the reasons for which artifacts were not copied.
         self._broken: set[int] = set()
         self._reasons: dict[str, str] = {}
         self._done: set[str] = set()
@@ -63,18 +62,18 @@ class Bringer:
             ).start()
 
     def bring(self, ids: Collection[str], trial: int | None = None) -> Future[None]:
-        """Begin to bring these artifacts, of one trial or of any."""
+        """Start copying these artifacts, of one trial or of any."""
         wanted = frozenset(ids) - self._done
         return self._soon(lambda: self._bring(wanted, trial))
 
     def bring_lacking(self, study: optuna.Study) -> Future[None]:
-        """Begin to bring what finished trials uploaded before this call, and no store has."""
+        """Start copying what finished trials uploaded before this call and no store has."""
         trials = study.get_trials(deepcopy=False)
         told = [t.system_attrs for t in trials if t.state.is_finished() and TAG in t.system_attrs]
         return self.bring({identity for attrs in told for identity in artifacts_of(attrs)})
 
     def close(self) -> None:
-        """Begin nothing more; warn of what stayed at the server."""
+        """Start no more copies, and warn of artifacts that are only at the server."""
         with suppress(queue.Empty):
             while True:
                 self._work.get_nowait()
@@ -88,7 +87,7 @@ class Bringer:
             )
 
     def stayed(self, reason: str) -> None:
-        """Note that artifacts stayed at the server."""
+        """Remember that artifacts were not copied, and why."""
         self._reasons.setdefault(reason, "artifacts")
 
     # ---- its threads
@@ -103,7 +102,7 @@ class Bringer:
         def run() -> None:
             try:
                 work()
-            except Exception as error:  # the trial's result counts all the same
+            except Exception as error:  # the trial's result counts anyway
                 self._note(error)
             brought.set_result(None)
 
@@ -113,13 +112,13 @@ class Bringer:
     def _bring(self, ids: frozenset[str], trial: int | None) -> None:
         if not ids:
             return
-        # What a trial says and the server does not know was of a run that does not count.
+        # An id that the server does not know belongs to a run that does not count.
         for row in _loop.run(_artifacts.rows(self._http, self._row.study, trial)):
             if row.id not in ids:
                 continue
             try:
                 self._bring_one(row)
-            except Exception as error:  # of whichever store it is
+            except Exception as error:  # any exception of any store
                 self._note(error, row)
 
     def _bring_one(self, row: ArtifactRow) -> None:
@@ -137,7 +136,7 @@ class Bringer:
         self._asked(store, lambda: self._write(store, row, content, is_new=there is None))
 
     def _asked(self, store: Writes, ask: Callable[[], _Answer]) -> _Answer:
-        """Ask a store, and never again in this call where it fails."""
+        """Call a store; after an error the store is not called again."""
         try:
             return ask()
         except Exception:
@@ -151,7 +150,7 @@ class Bringer:
         try:
             store.write(row.id, io.BytesIO(content))
         except BaseException:
-            # Half of it would count as all of it.
+            # A half-written artifact would count as complete.
             with suppress(Exception):
                 store.remove(row.id)
             raise
@@ -167,7 +166,7 @@ def _named(row: ArtifactRow) -> str:
 
 
 def _size(store: Writes, identity: str) -> int | None:
-    """Size of what a store has of an id; -1: it does not say; None: it has nothing."""
+    """Return the size of a store's artifact; -1 if it is unknown, None if there is none."""
     try:
         with store.open_reader(identity) as reader:
             return reader.seek(0, io.SEEK_END) if reader.seekable() else -1
@@ -176,6 +175,6 @@ def _size(store: Writes, identity: str) -> int | None:
 
 
 def _begins(store: Writes, identity: str, content: bytes) -> bool:
-    """Whether a store has the beginning of an artifact: it was being written, and then cut off."""
+    """Whether a store has only the beginning of an artifact, because writing was interrupted."""
     with store.open_reader(identity) as reader:
         return content.startswith(reader.read(len(content) + 1))

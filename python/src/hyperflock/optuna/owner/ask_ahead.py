@@ -1,7 +1,7 @@
-"""What a sampler allows when several devices compute. Pure but for the sampler that it changes.
+"""Decides how far a sampler is asked ahead when several devices compute.
 
-Which trials a sampler would rather see finished first decides whether it may be asked ahead; and a
-sampler with an option of its own for parallel trials gets it.
+A sampler that learns from finished trials is not asked ahead. TPE gets its option for parallel
+trials.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from optuna.samplers import BaseSampler, GridSampler, QMCSampler, RandomSampler,
 from hyperflock.optuna.internals import grid_points_left, has_constant_liar, set_constant_liar
 
 _MOST_AHEAD = 64
-# Beside a longer trial the way to the sampler and back is nothing.
+# For longer trials the time of a question to the sampler does not matter.
 _SHORT_S = 1.0
 
 
 def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
-    """How many trials may wait in the server's queue, so that no device waits for the sampler.
+    """Return how many trials may wait in the server's queue, so that no device waits for the
+    sampler.
 
-    None where one device computes, so that a seed means the same as in plain Optuna; none for a
-    sampler that learns, because a trial that is asked later knows more; none where trials take
-    long, for what was asked is computed even if the study is stopped. A grid is asked ahead as long
-    as it has points.
+    It is 0 in three cases. With one device, a seed has to give the same trials as in plain Optuna.
+    A sampler that learns suggests better values later. Long trials would be computed even if the
+    study is stopped. A grid is asked ahead as long as it has points.
 
     Parameters
     ----------
     study
         The study.
     computing
-        How many trials devices are computing.
+        How many trials devices compute now.
     run_s
-        How long a trial takes, in seconds; None: not known yet.
+        The duration of a trial in seconds; None if it is not known yet.
     """
     if computing < 2 or run_s is None or run_s > _SHORT_S:
         return 0
     wanted = min(computing, _MOST_AHEAD)
-    # The very classes: one that is derived from them may look at anything.
+    # Only these exact classes: a derived class may use finished trials.
     sampler: object = study.sampler
     if type(sampler) in (RandomSampler, QMCSampler):
         return wanted
@@ -49,20 +49,22 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
 
 
 def is_used_up(study: optuna.Study) -> bool:
-    """Whether each of a grid's points was asked: another trial would compute one again."""
+    """Whether all points of a grid were asked, so that another trial would repeat one."""
     sampler: object = study.sampler
     return type(sampler) is GridSampler and grid_points_left(study, sampler) <= 0
 
 
 class ParallelTpe:
-    """Turns TPE's constant liar on while several trials run; Optuna 5 has it on by itself."""
+    """A switch of TPE's constant liar, on while several trials run. In Optuna 5 it is on by
+    default.
+    """
 
     def __init__(self, sampler: BaseSampler) -> None:
         self._sampler = sampler
         self._changed = False
 
     def tell(self, running: int) -> None:
-        """Say how many trials run."""
+        """Set how many trials run."""
         sampler = self._sampler
         if running < 2 or self._changed or type(sampler) is not TPESampler:
             return
@@ -71,7 +73,7 @@ class ParallelTpe:
             self._changed = True
 
     def undo(self) -> None:
-        """Leave the sampler as it was given."""
+        """Restore the sampler's option."""
         if self._changed and isinstance(self._sampler, TPESampler):
             set_constant_liar(self._sampler, on=False)
             self._changed = False
@@ -79,7 +81,7 @@ class ParallelTpe:
 
 @contextmanager
 def parallel_tpe(sampler: BaseSampler) -> Iterator[ParallelTpe]:
-    """Make a `ParallelTpe` for a while."""
+    """Return a `ParallelTpe` that is undone at the end."""
     made = ParallelTpe(sampler)
     try:
         yield made

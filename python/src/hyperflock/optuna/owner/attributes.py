@@ -1,4 +1,4 @@
-"""What a trial was enqueued with, as the JSON text that travels to its device.
+"""Writes the attributes of an enqueued trial as JSON text for its device.
 
     text = attributes_text(3, {"epochs": np.int64(12)}, {})    # '{"user": {"epochs": 12}}'
 
@@ -14,19 +14,19 @@ from typing import Any
 from hyperflock._base.errors import HyperflockError
 from hyperflock._trial.attributes import plain
 
-# Of those that a trial is enqueued with; with the device's own they may take 56 KiB.
+# The limit for an enqueued trial's attributes; together with the device's own it is 56 KiB.
 MAX_ATTRS_BYTES = 32 << 10
 
 
 def attributes_text(number: int, user: Mapping[str, Any], system: Mapping[str, Any]) -> str:
-    """Write a trial's attributes as JSON; empty where there are none.
+    """Return a trial's attributes as JSON; an empty text if there are none.
 
     Parameters
     ----------
     number
-        The trial's, for messages.
+        The trial's number, for messages.
     user, system
-        As Optuna keeps them; a study in memory takes any object.
+        Optuna's attributes; a study in memory accepts any object in them.
 
     Raises
     ------

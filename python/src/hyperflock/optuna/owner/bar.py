@@ -1,9 +1,9 @@
-"""The progress bar of `optimize`: how many trials have finished and run, and the best value.
+"""Shows the progress bar of `optimize`: finished and running trials, and the best value.
 
     with bar(True, plan, owner) as moved:
-        moved()                             # after trials have begun or finished
+        moved() # after trials have started or finished
 
-While it is shown, Optuna's log lines go above it.
+Optuna's log lines are printed above the bar.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOOK_S = 1.0
 
 @contextmanager
 def bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
-    """Show a bar for a while, or none; gives what moves it."""
+    """Show a bar, or none, and return a function that updates it."""
     if not shown:
         yield lambda: None
         return
@@ -44,7 +44,7 @@ def bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
         with _logs_above_bars():
             yield moved
     finally:
-        with suppress(Exception):  # of a storage; what was raised first is the reason
+        with suppress(Exception):  # an error of a storage must not hide the first error
             best.look(now=True)
             shows.move(owner.finished, running=owner.computing, **best.notes)
         shows.close()
@@ -54,8 +54,8 @@ def bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
 class Best:
     """The best value of a study so far.
 
-    Optuna tells it, but asking a storage costs more the more trials it has. So it is asked now and
-    then, and in between each finished trial is compared with what is known.
+    Asking Optuna takes longer the more trials a storage has. So Optuna is asked at intervals, and
+    in between each finished trial is compared with the known value.
     """
 
     def __init__(self, study: optuna.Study) -> None:
@@ -68,13 +68,13 @@ class Best:
 
     @property
     def notes(self) -> dict[str, object]:
-        """What a bar shows of it."""
+        """Return the notes for a bar."""
         return {} if math.isnan(self._value) else {"best": f"{self._value:.6g}"}
 
     def hear(self, trial: FrozenTrial) -> None:
-        """Take in a trial that has finished."""
+        """Compare a finished trial."""
         is_complete = self._is_single and trial.state is TrialState.COMPLETE
-        # In doubt, as where a constraint is NaN, the next look decides.
+        # In unclear cases, such as a constraint of NaN, the next question to Optuna decides.
         if not is_complete or not all(x <= 0 for x in constraints_of(trial.system_attrs)):
             return
         assert trial.value is not None
@@ -82,16 +82,16 @@ class Best:
             self._value = trial.value
 
     def look(self, *, now: bool = False) -> None:
-        """Ask Optuna, where that is due."""
+        """Ask Optuna, if it is time."""
         at = time.monotonic()
         if self._is_single and (now or at - self._looked_at >= _LOOK_S):
             self._looked_at = at
-            with suppress(ValueError):  # none is complete yet
+            with suppress(ValueError):  # no trial is complete yet
                 self._value = self._study.best_value
 
 
 class _AboveBars(logging.Handler):
-    """Writes log lines on standard error, where Optuna's own handler writes them too."""
+    """A handler that writes log lines on standard error above progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -102,7 +102,7 @@ class _AboveBars(logging.Handler):
 
 @contextmanager
 def _logs_above_bars() -> Iterator[None]:
-    """Put a handler in the place of Optuna's default one, where that is in use."""
+    """Replace Optuna's default handler, if it is in use."""
     logger = root_logger()
     default = default_handler()
     if default is None or default not in logger.handlers:

@@ -1,4 +1,4 @@
-"""What Ctrl-C in `optimize` says: how the study goes on, which depends on where it is kept."""
+"""Writes the message after Ctrl-C in `optimize`: how the study can be continued."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from hyperflock.optuna.study_import import IDENTITY
 
 
 def detached_text(study: optuna.Study, row: StudyRow) -> str:
-    """Say how a study goes on, and how it ends where no other process can go on with it."""
+    """Return how a study can be continued, and how to end it if only this process can continue
+    it.
+    """
     number = row.study
     command = f"hyperflock sampler {number}"
-    with suppress(Exception):  # of a storage: Ctrl-C ends the call, whatever else fails
+    with suppress(Exception):  # an error of a storage must not hide Ctrl-C
         command = shlex.join([*command.split(), *_options(study, row)])
     waits = f"detached: study {number} waits for its sampler at the server"
     if _goes_on_anywhere(study):
@@ -41,11 +43,11 @@ def _goes_on_anywhere(study: optuna.Study) -> bool:
 
 
 def _options(study: optuna.Study, row: StudyRow) -> list[str]:
-    """Give what the command that samples for the study must be told."""
+    """Return the options of the command that samples for the study."""
     words: list[str] = []
     if not _is_in_memory(storage_of(study)):
         words += ["--storage", _shown_url(storage_of(study))]
-        # What Optuna named, the command finds by itself.
+        # The command finds a name that Optuna gave.
         if study.study_name != row.name and not study.study_name.startswith(UNNAMED):
             words += ["--study-name", clean(study.study_name)]
     several = len(study.directions) > 1
@@ -65,13 +67,13 @@ def _is_in_memory(storage: BaseStorage) -> bool:
 
 
 def _url(storage: BaseStorage) -> str | None:
-    """Give the URL of a database, as the study was made with it."""
+    """Return the URL of a database, as it was given for the study."""
     inner = storage_behind(storage)
     return inner.url if isinstance(inner, RDBStorage) else None
 
 
 def _shown_url(storage: BaseStorage) -> str:
-    """Give the URL, or a word in its place where there is none or a password may be in it."""
+    """Return the URL of a storage; ``URL`` if there is none or it may contain a password."""
     url = _url(storage)
     if url is None:
         return "URL"
@@ -82,7 +84,7 @@ def _shown_url(storage: BaseStorage) -> str:
 
 
 def _is_like(made: object, default: object) -> bool:
-    """Whether an object is of the same kind and has the same options."""
+    """Whether an object has the same class and the same options as a default one."""
     return type(made) is type(default) and _plain(made) == _plain(default)
 
 

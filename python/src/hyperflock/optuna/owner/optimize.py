@@ -1,6 +1,6 @@
-"""`optimize`: Optuna's `Study.optimize`, with the objective on volunteers' devices.
+"""Runs `optimize`: Optuna's `Study.optimize` with the objective on volunteers' devices.
 
-The thread that calls it samples, prunes, stores and runs the callbacks.
+The calling thread samples, prunes, stores trials and runs the callbacks.
 """
 
 from __future__ import annotations
@@ -64,53 +64,53 @@ def optimize(
     time_limit_s: float = 3600,
     wheels: Sequence[str | Path] = (),
 ) -> None:
-    """Optimize an objective on volunteers' devices, as ``study.optimize`` does it here.
+    """Optimize an objective on volunteers' devices, like ``study.optimize`` on this machine.
 
-    The study is the researcher's own, with any sampler, pruner and storage. Ctrl-C ends the call
-    and leaves the trials at the server; the same call again goes on. So does a call in a new
-    process with the same objective, for a study in a storage, and for one in memory that has a
-    name of its own: its finished trials are made again first.
+    The study may have any sampler, pruner and storage. Ctrl-C ends the call and leaves the trials
+    at the server; the same call continues the study. A call in a new process with the same
+    objective also continues it, if the study is in a storage, or if it is in memory and has a name
+    that the researcher gave. In this last case its finished trials are restored first.
 
     Parameters
     ----------
     study
         An `optuna.Study`.
     objective
-        ``objective(trial)``, with Optuna's trial. It travels as `Client.grid` tells.
+        ``objective(trial)``, where ``trial`` is like Optuna's. `Client.grid` describes what can be
+        sent.
     n_trials
-        How many trials of this call shall finish, in whatever state; None: no limit.
+        How many trials of this call finish, in any state; None means no limit.
     timeout
-        No trial is begun after that many seconds; those that run are waited for.
+        No trial starts after this many seconds; the call waits for running ones.
     n_jobs
-        How many trials may run at a time; None or -1: as many as there are devices.
+        How many trials may run at the same time; None and -1 mean as many as there are devices.
     catch
-        Exceptions of the objective that only fail their trial.
+        Exceptions of the objective that fail only their trial.
     callbacks
-        ``callback(study, frozen_trial)``, called here after each trial.
+        Functions ``callback(study, frozen_trial)``, called on this machine after each trial.
     gc_after_trial
-        Of no use here: devices clean up after each trial.
+        Ignored: devices always clean up after each trial.
     show_progress_bar
-        Show one on standard error: how many have finished and run, and the best value.
+        Whether to show a bar on standard error: finished and running trials, and the best value.
     client
-        The server; None: as ``hyperflock.Client()`` finds it.
+        The client of a server; None means ``hyperflock.Client()``.
     name
-        The study's name at the server; None: the Optuna study's, or the objective's where nobody
-        named that.
+        The study's name at the server. None means the Optuna study's name, or the objective's if
+        Optuna chose that name.
     data, seed, runtime, backend, requires, time_limit_s, wheels
-        As for `Client.grid`; ``seed`` is what trials seed their generators by, the sampler has its
-        own.
+        See `Client.grid`. ``seed`` is for the random generators of trials; the sampler has its own.
 
     Raises
     ------
     ObjectiveError
-        ``objective_failed``: the objective raised what ``catch`` does not name. The trials that ran
-        beside it have finished.
+        ``objective_failed``: the objective raised an exception that is not in ``catch``. Trials
+        that ran at the same time have finished.
     OwnerError
         ``owner_replaced``: another process became the study's sampler. ``study_differs``: the
-        server's trials are not this study's.
+        trials at the server belong to another study.
     HyperflockError
-        ``not_optuna_study``; ``bad_number`` of ``n_trials``, ``timeout`` or ``n_jobs``; those of
-        `Client.grid`.
+        ``not_optuna_study``; ``bad_number`` for ``n_trials``, ``timeout`` or ``n_jobs``; the codes
+        of `Client.grid`.
     """
     del gc_after_trial
     _check_study(study)
@@ -122,7 +122,7 @@ def optimize(
     caught = (catch,) if isinstance(catch, type) else tuple(catch)
     if is_optimizing(study):
         raise RuntimeError("Nested invocation of `Study.optimize` method isn't allowed.")
-    # Here, and not in a function of its own: it looks at its caller's stack.
+    # This call must be here, because it reads its caller's stack.
     bundle = bundle_objective(objective, read_wheels(wheels), asked=True)
     backend_of(backend, bundle)
     directions = _directions(study)
@@ -160,9 +160,9 @@ def own(
     show_progress_bar: bool = False,
     notice: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Own a study until the plan is fulfilled; `optimize` and the sampler service are this.
+    """Own a study until the plan is fulfilled, for `optimize` and the sampler service.
 
-    What trials upload comes into ``stores``.
+    Artifacts of trials are copied into ``stores``.
     """
     http = client._core._http
     check_directions(owner.study, owner.row)
@@ -181,7 +181,7 @@ def own(
 
 
 def check_directions(study: optuna.Study, row: StudyRow) -> None:
-    """Compare the directions of both sides.
+    """Check that the Optuna study and the server's study have the same directions.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def _check_study(study: object) -> None:
 
 
 def _limit(what: str, value: int | None, least: int) -> int | None:
-    # Not a number, and infinity, have no remainder of 0.
+    # The remainder also excludes NaN and infinity.
     if value is not None and (not _is_real(value) or value % 1 != 0 or value < least):
         raise HyperflockError(
             f"{what} is {value!r}, but must be a whole number from {least} on, or None",
@@ -220,7 +220,7 @@ def _limit(what: str, value: int | None, least: int) -> int | None:
 def _seconds(what: str, value: float | None) -> float | None:
     if value is None:
         return None
-    if not _is_real(value) or not value >= 0:  # NaN is neither
+    if not _is_real(value) or not value >= 0:  # NaN is excluded too
         raise HyperflockError(
             f"{what} is {value!r}, but must be a number of seconds from 0 on, or None",
             code="bad_number",
@@ -239,16 +239,15 @@ def _directions(study: optuna.Study) -> list[Direction]:
 
 
 def _key(study: optuna.Study, name: str, made: Submission) -> str:
-    """Give the same study of the server's for the same Optuna study and content."""
+    """Return the key by which the same Optuna study with the same content finds its study again."""
     return key_prefix(_identity(study, name), name) + made.content_sha256[:32]
 
 
 def _identity(study: optuna.Study, name: str) -> str:
-    """Find out which Optuna study this is, in this process or in the next.
+    """Return an identity of the Optuna study that is the same in the next process.
 
-    A storage keeps what is drawn here. In memory a study goes by its name, as long as it has no
-    trials that would have other numbers at the server; Optuna names those that nobody named by
-    chance.
+    A storage keeps a random identity. A study in memory is identified by its name, unless it
+    already has trials, which would have other numbers at the server.
     """
     storage, study_id = storage_of(study), study_id_of(study)
     known = storage.get_study_system_attrs(study_id).get(IDENTITY)
@@ -266,7 +265,9 @@ def _label() -> str:
 
 @contextmanager
 def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]:
-    """Let artifacts come into the stores: of each trial, in the end what owners before left."""
+    """Copy each trial's artifacts into the stores, and at the end those that earlier owners
+    left.
+    """
     if not stores:
         yield
         return
@@ -274,7 +275,7 @@ def _bringing(owner: Owner, http: Http, stores: Stores | None) -> Iterator[None]
     owner.bring = bringer.bring
     try:
         yield
-        # Not by a TimeoutError of `result`: Python 3.10 has one of its own for futures.
+        # `wait` is used because Python 3.10 raises another TimeoutError in `result`.
         _, late = wait([bringer.bring_lacking(owner.study)], LATE_S)
         if late or owner.late:
             bringer.stayed(f"they took longer than {LATE_S:.0f} s")

@@ -1,10 +1,10 @@
-"""What an owner does with its Optuna study: asks, answers calls, tells outcomes.
+"""The Optuna side of an ask-and-tell study: asks for trials, answers calls, tells outcomes.
 
     owner = Owner(study, row, catch=(ValueError,), callbacks=[print])
     number = owner.ask()
-    answer = owner.answer(call)            # an OwnerAnswer, or None where nobody waits for one
+    answer = owner.answer(call)            # an OwnerAnswer, or None if the call needs none
 
-No network. Everything happens in the thread that calls, because storages, samplers and users'
+It does not use the network. One thread calls all methods, because storages, samplers and users'
 callbacks expect one thread.
 """
 
@@ -58,7 +58,7 @@ from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
-# So long an outcome waits for its artifacts.
+# How long an outcome waits for its artifacts.
 LATE_S = 120.0
 
 _logger = optuna.logging.get_logger("optuna.hyperflock")
@@ -70,36 +70,36 @@ class Live:
 
     trial: optuna.Trial
     started: bool = False
-    # When that was heard, in seconds of the monotonic clock; None: by an owner before.
+    # When it started, in seconds of the monotonic clock; None if an earlier owner heard of it.
     since: float | None = None
-    # What the sampler or the pruner raised; the device only hears that something did.
+    # The exception of the sampler or pruner, which the device does not get.
     raised: Exception | None = None
 
 
 class Owner:
-    """The Optuna side of one owned study.
+    """The Optuna side of one ask-and-tell study.
 
     Attributes
     ----------
     live : dict of int to Live
         Trials without an outcome, by number.
     finished : int
-        How many of this call's trials have their outcome.
+        How many trials of this call have their outcome.
     unheard : int
-        How many of those the server never heard of.
+        How many of those the server does not know.
     failure : BaseException or None
-        What the call ends with once nothing is live any more.
+        The error that the call raises once no trial is live.
     bring : callable or None
-        Begins to fetch artifacts by their ids, so that callbacks find them; the outcome of a trial
-        that uploaded some is told when that is done, or after `LATE_S`.
+        Starts to copy artifacts by their ids, so that callbacks find them. The outcome of a trial
+        with artifacts is told afterwards, at the latest after `LATE_S` seconds.
     heard : callable or None
-        Hears of each trial that has its outcome.
+        Called with each trial that has its outcome.
     late : bool
-        Whether an outcome was told before its artifacts had come.
+        Whether an outcome was told before its artifacts had been copied.
     run_s : float or None
-        How long trials take on devices, a mean of the last ones; None: none has ended yet.
+        The mean duration of the last trials on devices; None if none has ended yet.
     untold : set of int
-        Ids in the storage of trials that run there and that the server has not been told of.
+        The storage's ids of running trials of which the server has not been told.
     """
 
     def __init__(
@@ -133,30 +133,32 @@ class Owner:
 
     @property
     def computing(self) -> int:
-        """How many trials devices have begun and not ended."""
+        """How many trials run on devices."""
         return len(self.live) - self.waiting - self.ending
 
     @property
     def waiting(self) -> int:
-        """How many trials were asked that no device has begun."""
+        """How many asked trials no device has started."""
         return sum(not live.started for live in self.live.values())
 
     # ---- asking
 
     def ask(self) -> int:
-        """Begin a trial, an enqueued one first; marked from the moment at which it runs."""
+        """Start a trial, an enqueued one first, and return its number. It has its mark from the
+        start.
+        """
         internals.forget_trials(self.study)
         while True:
             trial_id = self._enqueued()
-            # An owner that takes over ends what the one before has just begun.
+            # A new owner may have ended the trial at the same moment.
             with suppress(UpdateFinishedTrialError):
                 return self.take(self._made() if trial_id is None else trial_id)
 
     def asked(self, number: int) -> AskedTrial | None:
-        """Say what the server is told of a live trial: an enqueued one has attributes.
+        """Return what the server is told of a live trial; an enqueued trial has attributes.
 
-        None where those cannot travel (``attribute_not_json``, ``attributes_too_large``): the trial
-        has failed then, and the study goes on.
+        None means that the attributes cannot be sent (``attribute_not_json``,
+        ``attributes_too_large``). In this case the trial has failed, and the study continues.
         """
         trial = memory_of(self.live[number].trial)
         system = {key: value for key, value in trial.system_attrs.items() if key != TAG}
@@ -171,13 +173,13 @@ class Owner:
 
     def _made(self) -> int:
         storage, study = storage_of(self.study), self.row.study
-        if isinstance(storage, InMemoryStorage):  # nobody sees it in between, and it dies with us
+        if isinstance(storage, InMemoryStorage):  # no other process sees it
             trial_id = storage.create_new_trial(study_id_of(self.study))
             self.untold.add(trial_id)
             number = storage.get_trial_number_from_id(trial_id)
             storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
             return trial_id
-        # Made with the mark, so that there is no moment at which it runs without.
+        # It is created with the mark, so that it never runs without one.
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
         )
@@ -188,7 +190,7 @@ class Owner:
         return trial_id
 
     def take(self, trial_id: int, *, started: bool = False) -> int:
-        """Go on with a running trial of the storage; its number."""
+        """Continue a running trial of the storage and return its number."""
         trial = optuna.Trial(self.study, trial_id)
         self.live[trial.number] = Live(trial, started)
         return trial.number
@@ -213,11 +215,11 @@ class Owner:
     # ---- answering
 
     def begin_batch(self) -> None:
-        """Hear that calls follow, and that the process may have told trials itself meanwhile."""
+        """Prepare for a batch of calls: meanwhile the process may have told trials itself."""
         self._percentiles.is_fresh = False
 
     def answer(self, call: OwnerCallItem) -> OwnerAnswer | None:
-        """Do what a call says; the answer to those that wait for one."""
+        """Handle a call and return the answer; None if the call needs none."""
         match call:
             case SuggestCall():
                 return self._answered(call, self._suggest)
@@ -237,7 +239,9 @@ class Owner:
         return None
 
     def settle(self) -> bool:
-        """Tell the outcomes of trials whose artifacts have come; whether there were any."""
+        """Tell the outcome of a trial whose artifacts were copied, and return whether there was
+        one.
+        """
         now = time.monotonic()
         for number, (brought, outcome, since) in list(self._ending.items()):
             if brought.done() or now - since > LATE_S:
@@ -248,9 +252,9 @@ class Owner:
         return False
 
     def settle_all(self) -> None:
-        """Tell what has its outcome, whether its artifacts came or not: the call ends by an error.
+        """Tell all outcomes without waiting for artifacts, because the call ends with an error.
 
-        The callbacks do not run, as for any other trial that such a call leaves.
+        The callbacks do not run.
         """
         for number in list(self._ending):
             _, outcome, _ = self._ending.pop(number)
@@ -258,7 +262,7 @@ class Owner:
                 self._record(number, outcome)
 
     def step_back(self) -> None:
-        """Forget what runs: another owner goes on with it, and tells what has ended."""
+        """Forget running trials, because another owner continues with them."""
         self.live.clear()
         self._ending.clear()
 
@@ -291,12 +295,12 @@ class Owner:
         self.report(call.trial, call.points)
         step = call.args.step
         if step is not UNSET and step not in memory_of(trial).intermediate_values:
-            # It was reported and did not come: no message carries NaN, and Optuna keeps it.
+            # The value of this step was NaN, which no message can contain. Optuna stores NaN.
             self.report(call.trial, [(step, math.nan)])
         return self._percentiles.should_prune(trial)
 
     def report(self, number: int, points: Sequence[tuple[int, float]]) -> None:
-        """Set a running trial's intermediate values; a step that was there is overwritten."""
+        """Set a running trial's intermediate values; earlier values of a step are overwritten."""
         live = self.live.get(number)
         if live is None:
             return
@@ -304,15 +308,15 @@ class Owner:
         for step, value in points:
             with suppress(
                 UpdateFinishedTrialError
-            ):  # somebody else told it, a callback for instance
+            ):  # somebody else told the trial, for example a callback
                 storage.set_trial_intermediate_value(trial_id, step, value)
             memory_of(live.trial).intermediate_values[step] = value
 
     def _forget_points(self, number: int, step: int) -> None:
-        """Drop what is above a step: the attempt that reported it is over, another goes on there.
+        """Remove values above a step, because another attempt continues the trial there.
 
-        Optuna's storages can only overwrite; the points come again when the trial gets there. The
-        pruner sees the trial without them, and a study in memory loses them at once.
+        Most storages of Optuna can only overwrite values, and the trial will report these steps
+        again. The pruner sees the trial without them. A study in memory loses them at once.
         """
         live = self.live.get(number)
         if live is None:
@@ -332,9 +336,9 @@ class Owner:
     # ---- telling
 
     def finish(self, number: int, outcome: Outcome) -> None:
-        """Tell a trial's outcome and run the callbacks; one that is not live was told before.
+        """Tell a trial's outcome and run the callbacks; a trial that is not live is ignored.
 
-        Where it uploaded something and there is a place for it, `settle` does, once that has come.
+        If the trial uploaded artifacts and there are stores, `settle` does so after the copy.
         """
         if number not in self.live or number in self._ending:
             return
@@ -375,13 +379,13 @@ class Owner:
         return frozen
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
-        """Hear that a reply names these trials: from now on they are the server's too."""
+        """Note that a reply contains these trials, so that the server knows them."""
         self.untold.difference_update(trial_id_of(self.live[one.trial].trial) for one in asked)
 
     def fail_untold(self, error: BaseException) -> None:
-        """Fail what the server has not been told of: with this error the call ends.
+        """Fail the trials of which the server has not been told; the call ends with this error.
 
-        The callbacks do not run: it is one of them, the sampler or Ctrl-C that ends the call.
+        The callbacks do not run, because the error came from one of them, the sampler or Ctrl-C.
         """
         failure = Failure("user_error", "sampler_raised", repr(error))
         outcome = Outcome(TrialState.FAIL, error=failure)
@@ -399,7 +403,7 @@ class Owner:
         if error is None or error.cause != "user_error" or self.failure is not None:
             return
         if raised is not None and error.code == "owner_error":
-            # Optuna's own fault, as it would have come out of `Study.optimize`.
+            # An error of the sampler or pruner, which `Study.optimize` would raise too.
             self.failure = None if isinstance(raised, self._catch) else raised
         elif not is_caught(outcome.raised, self._catch):
             self.failure = ObjectiveError(
@@ -424,12 +428,12 @@ class Owner:
 
 @lru_cache(1024)
 def _distribution(text: str) -> BaseDistribution:
-    """Read a distribution; trials ask for the same ones over and over."""
+    """Parse a distribution. The result is cached, because trials use the same ones many times."""
     return json_to_distribution(text)
 
 
 def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
-    """Set what the objective set, on a trial that is not told yet."""
+    """Set the objective's attributes on a trial that is not told yet."""
     storage = storage_of(study)
     with suppress(UpdateFinishedTrialError):
         for key, value in outcome.user_attrs.items():
@@ -440,16 +444,16 @@ def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None
 
 
 def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
-    """Tell an outcome; a trial that is finished already stays as it is."""
+    """Tell an outcome; a trial that has finished does not change."""
     values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
-    with suppress(UpdateFinishedTrialError):  # another process was faster by a moment
+    with suppress(UpdateFinishedTrialError):  # another process was faster
         internals.tell(study, number, values, outcome.state)
 
 
 def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:
-    """Whether ``catch`` names an exception of a device, by its class or one of its bases.
+    """Whether ``catch`` contains an exception of a device, by its class or one of its base classes.
 
-    A class of the objective's own file may be in a module of another name there: its own name
+    On a device, a class of the objective's file may have another module, so the class's name
     decides.
     """
     return any(_is_of(name, kind) for name in raised for kind in catch)

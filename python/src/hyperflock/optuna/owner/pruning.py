@@ -1,13 +1,12 @@
-"""Optuna's percentile pruners, answered without going through every finished trial.
+"""Evaluates Optuna's percentile pruners without reading every finished trial.
 
-    percentiles = Percentiles(study)
-    percentiles.should_prune(trial)        # what trial.should_prune() returns
-    percentiles.is_fresh = False           # trials have been told since
+    percentiles = Percentiles(study) percentiles.should_prune(trial) # what trial.should_prune()
+    returns percentiles.is_fresh = False # after telling trials
 
-`optuna.pruners.MedianPruner` and `PercentilePruner` collect a step's values from all complete
-trials and sort them, for each report. Here they stay sorted by step: a report costs a binary
-search, and a study of 10,000 trials is pruned as quickly as one of ten. Any other pruner, and any
-storage that other processes may write to, is asked as Optuna does it.
+For each report, `optuna.pruners.MedianPruner` and `PercentilePruner` collect a step's values from
+all complete trials and sort them. This module keeps them sorted for each step, so a report costs a
+binary search even in a study of 10,000 trials. Other pruners, and studies in storages that other
+processes may write to, are evaluated by Optuna.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class _Step:
     Attributes
     ----------
     reported : int
-        How many trials reported one, NaN included.
+        How many trials reported a value, including NaN.
     ordered : list of float
-        Those that are numbers, ascending.
+        The values without NaN in ascending order.
     """
 
     def __init__(self) -> None:
@@ -56,9 +55,10 @@ class _Step:
             insort(self.ordered, number)
 
     def percentile(self, percent: float) -> float:
-        """Interpolate as `numpy.percentile` does by default, to the last bit; NaN of no values.
+        """Return the same number as `numpy.percentile`; NaN if there are no values.
 
-        The formula is Hyndman and Fan's seventh, "Sample Quantiles in Statistical Packages", 1996.
+        The formula is the seventh of Hyndman and Fan, "Sample Quantiles in Statistical Packages",
+        1996.
         """
         last = len(self.ordered) - 1
         if last < 0:
@@ -67,49 +67,51 @@ class _Step:
         below = math.floor(position)
         weight = position - below
         a, b = self.ordered[below], self.ordered[min(below + 1, last)]
-        # From the nearer end, so that the ends themselves are exact.
+        # Interpolating from the nearer end makes both ends exact.
         return b - (b - a) * (1 - weight) if weight >= 0.5 else a + (b - a) * weight
 
 
 class Percentiles:
-    """What a study's percentile pruner knows, kept as trials finish.
+    """The sorted values of a study, updated as trials finish.
 
     Parameters
     ----------
     study
-        Where its storage is in memory, and its pruner one of the two, answers come from here.
+        The study. If it is in memory and has a percentile pruner, this class decides; otherwise
+        Optuna.
 
     Attributes
     ----------
     is_fresh : bool
-        Whether no trial was told since the last answer; whoever tells one unsets it.
+        Whether no trial was told since the last answer. Callers that tell a trial set it to False.
     """
 
     def __init__(self, study: optuna.Study) -> None:
         self._study = study
         self.is_fresh = False
         self._complete: list[FrozenTrial] = []
-        # Numbers of trials that had no outcome when they were last seen, and how many were seen.
+        # The numbers of trials that had no outcome at the last refresh, and the number of trials
+        # then.
         self._open: list[int] = []
         self._seen = 0
-        # A step's values are collected when a trial first asks at it.
+        # The values of each step, collected when a trial first asks at this step.
         self._steps: dict[int, _Step] = {}
 
     def should_prune(self, trial: optuna.Trial) -> bool:
-        """Answer a trial's question as its pruner would."""
+        """Return what the trial's `should_prune` would return."""
         storage = storage_of(self._study)
         if type(storage) is not InMemoryStorage or not self._is_ours():
             return bool(trial.should_prune())
         directions = self._study.directions
         if len(directions) > 1:
-            return bool(trial.should_prune())  # it says why not
+            return bool(trial.should_prune())  # it raises the error
         if not self.is_fresh:
             self._refresh(storage)
         maximize = directions[0] is StudyDirection.MAXIMIZE
         return self._decide(memory_of(trial).intermediate_values, maximize=maximize)
 
     def _is_ours(self) -> bool:
-        """Whether the pruner is one of the two, and nobody's own version of them."""
+        """Whether the pruner is one of the two and not a class that overrides `prune`."""
         pruner = self._study.pruner
         return (
             isinstance(pruner, PercentilePruner)
@@ -166,7 +168,7 @@ class Percentiles:
 
 
 def _is_first(step: int, steps: Mapping[int, float], first: int, interval: int) -> bool:
-    """Whether no step before ``step`` lies in its interval, counted from ``first``."""
+    """Whether ``step`` is the first one in its interval; intervals are counted from ``first``."""
     if interval == 1:
         return True
     begin = (step - first) // interval * interval + first

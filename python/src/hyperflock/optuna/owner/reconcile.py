@@ -1,10 +1,11 @@
-"""Makes an Optuna study and the server agree, right after a claim: nothing runs that nobody knows.
+"""Makes an Optuna study and the server's study agree after a claim.
 
-    agreed = reconcile(owner, http)        # what is to be asked again, and how many have ended
+    agreed = reconcile(owner, http) # what to ask again, and how many have ended
 
-A trial marked as the server's that still runs there goes on, one that finished there is told, one
-that the server never heard of fails. Trials without a mark belong to other processes on the same
-storage and stay as they are. Blocking; the thread of the owner.
+Only trials with the mark of the server's study are changed: other trials belong to other processes
+that use the same storage. A trial that still runs at the server continues. A trial that finished
+there is told. A trial that the server does not know fails. Functions block and run in the owner's
+thread.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ from hyperflock.optuna.study_import import (
 
 
 class Agreed(NamedTuple):
-    """What both sides have in common now.
+    """The state that both sides have agreed on.
 
     Attributes
     ----------
     again : list of int
-        Numbers that must be asked again.
+        The numbers of trials that must be asked again.
     ended : int
-        How many trials had their outcome at the server. What ends from now on, the owner is told.
+        How many trials had their outcome at the server. The owner is told of later ones.
     """
 
     again: list[int]
@@ -70,20 +71,20 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
     Parameters
     ----------
     owner
-        Its ``live`` trials, if any, are of this very process: what the server has not heard of is
-        asked again.
+        The owner. Its ``live`` trials belong to this process; those that the server does not know
+        are asked again.
     http
         The client's connection.
 
     Returns
     -------
     Agreed
-        What is to be asked again, and how many have ended.
+        The trials to ask again, and how many have ended.
 
     Raises
     ------
     OwnerError
-        ``study_differs``: a number means different trials here and there.
+        ``study_differs``: a number belongs to different trials on the two sides.
     """
     study, row = owner.study, owner.row
     forget_trials(study)
@@ -91,7 +92,7 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
     in_memory = isinstance(storage_of(study), InMemoryStorage)
     holes = {t.number: t for t in trials if in_memory and is_hole(row.study, t)}
     wanted = _running(trials).keys() | holes.keys()
-    # Curves are fetched of those alone that will be told or added.
+    # Curves are fetched only for trials that will be told or added.
     open_rows = {r.trial: r for r in unfinished_rows(http, row)}
     ended = {r.trial: r for r in finished_rows(http, row, _Missing(wanted, len(trials)))}
     known = {**open_rows, **ended}
@@ -124,14 +125,16 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
 
 
 def sweep(owner: Owner, http: Http) -> None:
-    """Settle what an owner that was just replaced has begun since, unheard by the server."""
+    """Handle trials that a replaced owner has started and the server does not know."""
     running = owner.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
     if _running(running).keys() - owner.live.keys():
         reconcile(owner, http)
 
 
 def leave(owner: Owner, http: Http) -> None:
-    """End what this process began and the server never heard of: another one owns the study now."""
+    """Fail this process's trials that the server does not know, because another process owns the
+    study.
+    """
     if not owner.live:
         return
     known = {row.trial for row in unfinished_rows(http, owner.row)}
@@ -141,13 +144,13 @@ def leave(owner: Owner, http: Http) -> None:
 
 
 def _running(trials: list[FrozenTrial]) -> dict[int, FrozenTrial]:
-    """Those with a mark; one that was taken back, as another process was faster, is none."""
+    """Return the running trials that have a mark, by number."""
     running = (t for t in trials if t.state is TrialState.RUNNING)
     return {t.number: t for t in running if isinstance(t.system_attrs.get(TAG), dict)}
 
 
 class _Missing:
-    """The numbers of trials that have no outcome here, and all behind the last one."""
+    """The numbers of trials without an outcome here, and all numbers from ``first`` on."""
 
     def __init__(self, wanted: Set[int], first: int) -> None:
         self._wanted = wanted
@@ -170,7 +173,7 @@ def _refuse_conflicts(
 
 
 def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
-    """Tell what finished while nobody listened."""
+    """Tell a trial that finished while no owner was connected."""
     if trial.number in owner.live:
         _catch_up(owner, trial.number, row)
         owner.report(trial.number, row.points if isinstance(row.points, list) else [])
@@ -181,7 +184,7 @@ def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
 
 def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
     storage = storage_of(study)
-    with suppress(UpdateFinishedTrialError):  # the owner before was faster by a moment
+    with suppress(UpdateFinishedTrialError):  # the earlier owner was faster
         _add_params(study, trial_id_of(trial), row)
         for step, value in row.points if isinstance(row.points, list) else []:
             storage.set_trial_intermediate_value(trial_id_of(trial), step, value)
@@ -191,7 +194,7 @@ def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
 
 
 def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
-    """Suggest again what the server's log has, so that the trial here has it too."""
+    """Set the suggested values from the server's log on the trial here."""
     live = owner.live[number]
     with suppress(UpdateFinishedTrialError):
         _add_params(owner.study, trial_id_of(live.trial), row)
@@ -201,7 +204,7 @@ def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
 
 
 def _add_points(owner: Owner, http: Http, row: TrialRow) -> None:
-    """Read what a running trial reported to the owner before this one."""
+    """Report the values that a running trial reported to an earlier owner."""
     if row.attempts:
         told = trial_row(http, row.study, row.trial)
         owner.report(row.trial, told.points if isinstance(told.points, list) else [])
@@ -216,7 +219,7 @@ def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
 
 
 def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> None:
-    """End a trial that was asked for an earlier study of the server's: its generation is dead."""
+    """End a running trial that was asked for an earlier study at the server."""
     earlier = _study_of(trial)
     row = _row_of(http, earlier, trial.number) if _is_of(study, http, earlier) else None
     if row is not None and STATES[row.state].is_finished():
@@ -226,7 +229,9 @@ def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> No
 
 
 def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
-    """Whether the server's study is of this one: another server may have the number, too."""
+    """Whether the server's study belongs to this Optuna study; another server may use the same
+    number.
+    """
     known = storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY)
     try:
         spec = _loop.run(fetch_spec(http, earlier))

@@ -1,9 +1,9 @@
-"""One owner's life: claim, reconcile, then ask and answer until there is nothing left to do.
+"""Runs an owner: claims the study, reconciles, then asks and answers until the plan is fulfilled.
 
     with OwnerLink(http, study=3, label="notebook") as link:
         Run(owner, link, http, Plan(n_trials=100)).until_done()
 
-Runs in the thread that calls; the link's socket has a thread of its own.
+It runs in the calling thread; the link's socket has its own.
 """
 
 from __future__ import annotations
@@ -41,35 +41,36 @@ from hyperflock.optuna.study_import import Outcome
 MAX_ROOM = 1000
 MAX_ITEMS = 1000
 MAX_REPLY_BYTES = 256 << 10
-# So long may answers be held back to leave together.
+# How long answers may wait in order to be sent together.
 HOLD_S = 0.05
 _SLICE_S = 0.5
-# While artifacts are on their way, which nothing on the link tells of.
+# The interval of looking for copied artifacts, of which the link sends no message.
 _ENDING_SLICE_S = 0.02
 _LOOK_S = 10.0
-# After a claim the owner before may still have been in the middle of something.
+# After a claim, an earlier owner may still have started trials. This interval is used to look for
+# them.
 _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
-# It was over, and somebody deleted it.
+# The study had ended and was deleted.
 _GONE = "unknown_study"
-# For the server to say that the study has ended; a busy one takes its time.
+# The time for the server to confirm that the study has ended; a busy server needs long.
 _FINISH_S = 30.0
 
 
 @dataclass
 class Plan:
-    """How far a call goes.
+    """The limits of a call.
 
     Attributes
     ----------
     n_trials : int or None
-        Trials of this call, finished in any state; None: no limit.
+        How many trials of this call finish, in any state; None means no limit.
     timeout_s : float or None
-        No trial is asked after that many seconds.
+        No trial is asked after this many seconds.
     n_jobs : int or None
-        Trials that may run at a time; None: as many as devices want.
+        How many trials may run at the same time; None means as many as devices request.
     to_target : bool
-        Whether ``n_trials`` is what is left of the number that the owner before meant to have.
+        Whether ``n_trials`` is the rest of an earlier owner's number of trials.
     """
 
     n_trials: int | None = None
@@ -80,7 +81,7 @@ class Plan:
 
 @dataclass
 class _Outgoing:
-    """Answers on their way to one reply."""
+    """The answers for the next reply."""
 
     replies: list[OwnerAnswer] = field(default_factory=list)
     size: int = 0
@@ -106,20 +107,20 @@ class _Outgoing:
 
 
 class Run:
-    """Runs an owner over its link.
+    """A loop that runs an owner over its link.
 
     Parameters
     ----------
     owner, link, http
-        The study's two sides.
+        The Optuna side, the link and the connection.
     plan
-        How far to go.
+        The limits of this call.
     tpe
-        What makes TPE ready for parallel trials.
+        The switch of TPE's option for parallel trials.
     moved
-        Called when trials have begun or finished, for a progress bar.
+        Called when trials have started or finished, for a progress bar.
     notice
-        Told ``standing by`` and ``sampling`` when that begins.
+        Called with ``standing by`` and ``sampling`` when this state begins.
     """
 
     def __init__(
@@ -151,12 +152,12 @@ class Run:
         self._waiting = Waiting(http, owner.row.study)
 
     def until_done(self) -> None:
-        """Run until the plan is fulfilled; raises what the call shall end with.
+        """Run until the plan is fulfilled; raise the error that the call has to raise.
 
         Raises
         ------
         ObjectiveError
-            An objective raised something that ``catch`` does not name.
+            An objective raised an exception that is not in ``catch``.
         OwnerError
             ``owner_replaced``, ``study_differs``.
         ServerError
@@ -168,14 +169,14 @@ class Run:
             if self._generation:
                 sweep(self._owner, self._http)
         except BaseException as error:
-            # A sampler, a callback, Ctrl-C: no trial keeps running that has ended, or that the
-            # server does not know.
+            # After an error of a sampler or callback, or Ctrl-C, no trial stays running that has
+            # ended or that the server does not know.
             self._owner.settle_all()
             self._owner.fail_untold(error)
             if isinstance(error, ServerError) and error.code == _GONE:
                 self._fail_live()
             elif isinstance(error, OwnerError | ServerError):
-                with suppress(HyperflockError):  # what was raised first is the reason
+                with suppress(HyperflockError):  # the first error is the reason
                     leave(self._owner, self._http)
             raise
         finally:
@@ -186,7 +187,7 @@ class Run:
             raise self._owner.failure
 
     def _finish(self) -> None:
-        """End the study at the server, and wait until it says so."""
+        """End the study at the server and wait for its confirmation."""
         self._reply(finish=True)
         deadline = time.monotonic() + _FINISH_S
         while (left_s := deadline - time.monotonic()) > 0:
@@ -204,7 +205,7 @@ class Run:
             self._refused(item)
         elif item is not None:
             self._take(item)
-        elif self._generation and self._room() != self._told_room:  # the time is up
+        elif self._generation and self._room() != self._told_room:  # the time limit is over
             self._reply()
         now = time.monotonic()
         if self._generation and now >= self._sweep_at:
@@ -219,15 +220,15 @@ class Run:
     # ---- one batch
 
     def _take(self, batch: OwnerCall) -> None:
-        if batch.generation == 0:  # standing by: somebody else owns the study
+        if batch.generation == 0:  # another process owns the study
             self._stand_by()
             return
         if batch.generation != self._generation:
             self._attach(batch)
             return
         if not batch.demand:
-            # The next batch travels while this one is answered. Where trials are asked for it must
-            # wait until they have left: it would ask for them again.
+            # The server sends the next batch while this one is answered. If trials are asked for,
+            # it has to wait for them; otherwise it would ask for them again.
             self._taken = batch.batch
             if batch.calls:
                 self._reply()
@@ -249,7 +250,8 @@ class Run:
         again, ended = reconcile(self._owner, self._http)
         self._owner.untold.update(trial_id_of(self._owner.live[n].trial) for n in again)
         self._again.update(again)
-        # Not the row's count: what has ended since, this owner will hear of, and count itself.
+        # This is not the row's count, because this owner will count the trials that have ended
+        # since.
         owner = self._owner
         self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
         row = self._look()
@@ -267,10 +269,11 @@ class Run:
         self._notice("standing by")
 
     def _ask(self, demand: int) -> list[AskedTrial]:
-        """Ask the sampler for what devices wait for, and ahead where that changes nothing.
+        """Ask the sampler for the trials that devices wait for, and ahead if this changes no
+        result.
 
-        Where the one trial that runs has ended and waits for its artifacts, the sampler is asked
-        after that: one device and a seed give what they give in plain Optuna.
+        If the only running trial waits for its artifacts, the sampler is asked after that, so that
+        one device and a seed give the same trials as plain Optuna.
         """
         owner = self._owner
         if owner.ending == len(owner.live) == 1:
@@ -301,7 +304,7 @@ class Run:
         taken: int | None = None,
         finish: bool = False,
     ) -> None:
-        """Send what there is; its last message tells that batch ``taken`` was taken in."""
+        """Send the answers; the last message confirms the batch ``taken``."""
         self._told_room = self._room()
         asked = list(asked)
         while (first := _fitting(asked)) < len(asked):
@@ -331,7 +334,7 @@ class Run:
         self._link.send(reply, self._generation)
 
     def _room(self) -> int:
-        """How many more trials may be asked now."""
+        """Return how many more trials may be asked now."""
         if self._is_stopped():
             return 0
         plan, live = self._plan, len(self._owner.live)
@@ -342,7 +345,7 @@ class Run:
         return max(0, int(min(limits)))
 
     def _target(self) -> int:
-        """How many trials the study shall have in the end; 0: nobody knows."""
+        """Return how many trials the study will have in the end; 0 if it is not known."""
         if self._plan.n_trials is None:
             return 0
         here = max(self._plan.n_trials, self._owner.finished + len(self._owner.live))
@@ -363,7 +366,7 @@ class Run:
         return self._is_stopped() or (limit is not None and self._owner.finished >= limit)
 
     def _look(self) -> StudyRow:
-        """Ask how the study stands: nobody tells an owner that it was cancelled."""
+        """Fetch the study's state, because the server does not tell an owner of a cancellation."""
         study = self._owner.row.study
         row = convert(_loop.run(self._http.get(f"/api/studies/{study}")), StudyRow)
         if row.state == "cancelled":
@@ -376,7 +379,7 @@ class Run:
     def _refused(self, error: Error) -> None:
         if error.code == "trial_exists":
             if error.trial in self._again:
-                return  # what was asked before a connection broke had arrived
+                return  # the server had received the trials before the connection broke
             raise OwnerError(
                 f"trial {error.trial} is at the server already, of another Optuna study; take "
                 f"client.study({self._owner.row.study}).to_optuna(), or a study of another name",
@@ -385,14 +388,15 @@ class Run:
         if error.code in _ENDED:
             self._look()
         if self._generation == 0 and error.code != _GONE:
-            # Standing by: somebody else ended the study, or it is about what was said before.
+            # This owner stands by: another one ended the study, or the message is about an old
+            # reply.
             self._is_over = error.code in _ENDED
             return
         field = error.field if error.field is not UNSET else None
         raise server_error(error.code, clean(error.message), field)
 
     def _fail_live(self) -> None:
-        """Leave no trial running that nobody computes."""
+        """Fail the live trials, which no device computes."""
         owner = self._owner
         owner.settle_all()
         for number in list(owner.live):
@@ -401,7 +405,7 @@ class Run:
 
 
 def _fitting(asked: Sequence[AskedTrial]) -> int:
-    """How many of these go into one reply."""
+    """Return how many of these fit into one reply."""
     size = 0
     for count, one in enumerate(asked):
         size += 100 + (2 * len(one.attrs) if isinstance(one.attrs, str) else 0)

@@ -1,9 +1,9 @@
-"""The sampler service: owns a study while nobody else does, so that a notebook may be closed.
+"""The sampler service: owns a study while no other process does, for closed notebooks.
 
     serve(client, study_id, Description(storage="sqlite:///study.db", sampler="mine:make_sampler"))
 
-It stands by, takes over when the owner goes, and steps back when one comes. Blocking: one thread a
-study.
+The service takes over when the owner leaves and gives up the study when another one comes. It
+blocks and needs one thread per study.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from hyperflock.optuna.study_import import name_there, to_optuna
 
 @dataclass(frozen=True)
 class Description:
-    """A study in words, because nothing is unpickled.
+    """The description of an Optuna study in text, because nothing is unpickled.
 
     Attributes
     ----------
     storage : str or None
-        Optuna's URL of it; None: in memory, made again of what the server keeps.
+        Optuna's URL of the storage; None for a study in memory, which is restored from the server.
     study_name : str or None
-        Its name there; None: the server's.
+        The study's name in the storage; None means its name at the server.
     sampler, pruner : str or None
-        ``module:factory``, called without arguments; None: Optuna's default.
+        ``module:factory``, which is called without arguments; None means Optuna's default.
     catch : bool
-        Whether a trial that raised is only a failed one.
+        Whether an exception of the objective fails only its trial.
     """
 
     storage: str | None = None
@@ -57,23 +57,23 @@ def serve(
     description: Description,
     notice: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Stand by for a study and own it whenever nobody else does, until it has ended.
+    """Own a study whenever no other process does, until it has ended.
 
     Parameters
     ----------
     client
         The server.
     study_id
-        The study's number there.
+        The study's number at the server.
     description
-        What makes the Optuna study again.
+        The description of the Optuna study.
     notice
-        Told ``standing by``, ``sampling`` and ``finished``, as they come about.
+        Called with ``standing by``, ``sampling`` and ``finished`` when this state begins.
 
     Raises
     ------
     HyperflockError
-        ``bad_factory``, ``bad_storage``, ``directions_differ``, and those of `optimize`.
+        ``bad_factory``, ``bad_storage``, ``directions_differ``, and the codes of `optimize`.
     """
     sampler = _made(description.sampler, optuna.samplers.BaseSampler)
     pruner = _made(description.pruner, optuna.pruners.BasePruner)
@@ -101,9 +101,9 @@ def _study(
         )
     except KeyError:
         reason = f"it has no study '{clean(name, limit=100)}'"
-    except Exception as error:  # of whichever database it is
+    except Exception as error:  # any exception of any database
         reason = clean(f"{type(error).__name__}: {error}", limit=300)
-    # The URL is not shown: a password may be in it.
+    # The URL is not shown, because it may contain a password.
     raise HyperflockError(
         f"Optuna's storage cannot be used: {reason}; give the URL and the name that the study was "
         "made with",
@@ -112,7 +112,7 @@ def _study(
 
 
 def _made(factory: str | None, kind: type) -> Any:
-    """Call ``module:factory``; what it gives must be of a kind."""
+    """Call ``module:factory`` and return its result, which must be of a type."""
     if factory is None:
         return None
     here = str(Path.cwd())
@@ -124,7 +124,7 @@ def _made(factory: str | None, kind: type) -> Any:
         for part in path.split("."):
             found = getattr(found, part)
         made = found()
-    except Exception as error:  # whatever the module does
+    except Exception as error:  # any exception of the module
         reason = clean(f"{type(error).__name__}: {error}", limit=300)
         made = None
     else:

@@ -1,1 +1,1 @@
-"""A server's studies and files in the form of Optuna's storage and artifact stores."""
+"""A server's studies as an Optuna storage, and its artifacts as an Optuna artifact store."""

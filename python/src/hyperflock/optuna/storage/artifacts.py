@@ -1,10 +1,10 @@
-"""Artifact stores: the server's, for reading, and those that an objective of this process uses.
+"""The server's artifacts as an Optuna artifact store, and the stores that an objective uses.
 
-    store = hyperflock.optuna.ArtifactStore(client, study=3)     # one of Optuna's, for reading
-    stores = Stores.of(objective)                                # those that an objective uses
+    store = hyperflock.optuna.ArtifactStore(client, study=3)     # read-only
+    stores = Stores.of(objective)                                # the stores of an objective
 
-A device sends each artifact to the server under the label of the store that it was written to;
-`Stores` finds the object of that label in this process.
+A device sends each artifact to the server with the label of the store to which it was written.
+`Stores` finds the store with this label in this process.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from hyperflock._client.artifacts import ArtifactRow
 from hyperflock._client.client import Client
 from hyperflock._transport import background_loop as _loop
 
-# A page of the dashboard asks for many at once.
+# The list is fetched again after this time. A page of the dashboard asks for many artifacts at
+# once.
 _LOOK_AGAIN_S = 2.0
-# Containers inside of containers that are looked through.
+# The depth to which nested containers are searched.
 _DEPTH = 3
-# What has more items is data.
+# Containers with more items are not searched, because they are data.
 _ITEMS = 1000
 
 
 class Writes(Protocol):
-    """What of Optuna's ``ArtifactStore`` is used here."""
+    """The methods of Optuna's ``ArtifactStore`` that are used here."""
 
     def open_reader(self, artifact_id: str) -> BinaryIO: ...
     def write(self, artifact_id: str, content_body: BinaryIO) -> None: ...
@@ -46,24 +47,24 @@ class Writes(Protocol):
 
 
 class ArtifactStore:
-    """The artifacts that trials uploaded, as Optuna reads them.
+    """A read-only Optuna artifact store of the artifacts that trials uploaded.
 
-    For `optuna.artifacts.download_artifact` and for optuna-dashboard. Artifacts come from devices
-    and stay with their study, so nothing is written or removed here.
+    It is for `optuna.artifacts.download_artifact` and optuna-dashboard. Devices write artifacts,
+    and they stay with their study, so this store can neither write nor remove one.
 
     Parameters
     ----------
     client
         The server; None: as ``hyperflock.Client()`` finds it.
     study : int or None
-        The study's number; None: all that the client may see.
+        The study's number; None means all studies that the client may see.
 
     Raises
     ------
     ArtifactNotFound
-        By `open_reader`.
+        `open_reader` did not find the artifact.
     HyperflockError
-        ``read_only_storage``, by `write` and `remove`.
+        ``read_only_storage``: `write` and `remove` raise it.
     """
 
     def __init__(self, client: Client | None = None, *, study: int | None = None) -> None:
@@ -74,9 +75,9 @@ class ArtifactStore:
         self._looked_at = -math.inf
 
     def open_reader(self, artifact_id: str) -> BinaryIO:
-        """Fetch an artifact."""
+        """Return an artifact's content as a file."""
         found = self._known.get(artifact_id) or self._look(artifact_id)
-        # Ids come from devices: of two studies with the same one neither is served by it alone.
+        # Ids come from devices. If two studies have the same one, neither artifact is returned.
         if len(found) != 1:
             reason = "has several artifacts" if found else "has no artifact"
             raise ArtifactNotFound(f"{self._client.url} {reason} {artifact_id!r:.100}")
@@ -87,15 +88,17 @@ class ArtifactStore:
             raise ArtifactNotFound(f"the artifact {artifact_id!r:.100} is gone") from None
 
     def write(self, artifact_id: str, content_body: BinaryIO) -> NoReturn:
-        """Refuse: a trial uploads its artifacts on its device."""
+        """Raise an error: trials upload artifacts on their devices."""
         raise _read_only()
 
     def remove(self, artifact_id: str) -> NoReturn:
-        """Refuse: artifacts stay with their study."""
+        """Raise an error: artifacts stay with their study."""
         raise _read_only()
 
     def _look(self, artifact_id: str) -> list[tuple[int, ArtifactRow]]:
-        """List what there is; what was not there a moment ago is not looked for again."""
+        """Fetch the list of artifacts, unless it was fetched a moment ago, and return those with an
+        id.
+        """
         if time.monotonic() - self._looked_at >= _LOOK_AGAIN_S:
             one = self._study
             studies = [study.id for study in self._client.studies()] if one is None else [one]
@@ -115,7 +118,7 @@ def _read_only() -> HyperflockError:
 
 
 class Stores:
-    """A process's artifact stores by the labels that devices send.
+    """The artifact stores of a process, found by the labels that devices send.
 
     Parameters
     ----------
@@ -127,10 +130,10 @@ class Stores:
 
     @classmethod
     def of(cls, objective: Any) -> Stores:
-        """Find those that an objective can reach.
+        """Return the stores that an objective can reach.
 
-        Looked through are its globals, what it closes over or holds, and the globals of the
-        researcher's own modules that those name.
+        It searches the objective's globals, closures and attributes, and the globals of the
+        researcher's own modules that these refer to.
         """
         found = (value for held in _held(objective, set()) for value in _flat(held, _DEPTH))
         return cls(value for value in found if is_store(value))
@@ -139,7 +142,9 @@ class Stores:
         return bool(self._stores)
 
     def get(self, label: str) -> Writes | None:
-        """Give the store of a label; one whose path ends alike, or the only one, serves too."""
+        """Return the store with a label, or the one whose path has the same last part, or the only
+        one.
+        """
         found: Writes | None
         by_label = [store for store in self._stores if label_of(store) == label]
         by_name = [s for s in self._stores if _last(label_of(s)) == _last(label)]
@@ -155,7 +160,7 @@ def _last(label: str) -> str:
 
 
 def _flat(value: Any, depth: int) -> Iterator[Any]:
-    """A value, and what it has inside where it is a container."""
+    """Yield a value, and the items in it if it is a container."""
     yield value
     kind = type(value)
     if depth and kind in (list, tuple, set, frozenset, dict) and len(value) <= _ITEMS:
@@ -164,7 +169,7 @@ def _flat(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _held(value: Any, seen: set[str]) -> Iterator[Any]:
-    """What a callable can reach without being run; ``seen`` are modules that were looked into."""
+    """Yield the values that a callable can reach; ``seen`` are the modules searched before."""
     if isinstance(value, functools.partial):
         yield from (*value.args, *value.keywords.values())
         yield from _held(value.func, seen)
@@ -190,7 +195,7 @@ def _held(value: Any, seen: set[str]) -> Iterator[Any]:
 
 
 def _of_module(name: str, namespace: dict[str, Any], seen: set[str]) -> Iterator[Any]:
-    """The globals of a module, and of those that they come from; not of libraries."""
+    """Yield the globals of a module and of the modules they come from, without libraries."""
     file = namespace.get("__file__")
     if name in seen or (file is not None and is_library(Path(file).resolve().parent)):
         return

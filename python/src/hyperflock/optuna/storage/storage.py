@@ -1,10 +1,11 @@
-"""A server's studies as an Optuna storage: read live, for plots, tables and optuna-dashboard.
+"""A server's studies as a read-only Optuna storage, for plots, tables and optuna-dashboard.
 
     storage = hyperflock.optuna.Storage(hyperflock.Client())
     study = optuna.load_study(study_name="digits", storage=storage)
     optuna_dashboard.run_server(storage)
 
-Asked studies and grids alike. Trials come from devices, so nothing here begins or changes one.
+It contains ask-and-tell studies and grids. Devices run the trials, so no method starts or changes
+one.
 """
 
 from __future__ import annotations
@@ -30,26 +31,26 @@ from hyperflock.optuna.storage.trial_feed import NUMBERS, LiveTrials
 
 
 class Storage(BaseStorage):
-    """The studies that a client may see, as Optuna reads them.
+    """A read-only Optuna storage of the studies that a client may see.
 
-    A study's id is the server's. Its trials are those that devices have begun, and of an asked
-    study those that wait for one; what a number between them lacks is a failed trial without
-    parameters. Each look asks the server for what is new.
+    A study has the server's id. Its trials are those that devices have started, and for an
+    ask-and-tell study also those that wait for a device. A missing number in between becomes a
+    failed trial without parameters. Each access asks the server for changes.
 
     Parameters
     ----------
     client
         The server; None: as ``hyperflock.Client()`` finds it.
     attributes
-        A storage of Optuna's, or its URL, in which attributes of studies are kept: notes of
-        optuna-dashboard, names of metrics. The server has no place for them; None: a study has none
-        and none can be set.
+        An Optuna storage, or its URL, for attributes of studies, such as notes of optuna-dashboard
+        and names of metrics. The server does not store them; None means that studies have no
+        attributes and none can be set.
 
     Raises
     ------
     HyperflockError
-        ``read_only_storage``, by every method that would begin, change or delete a study or a
-        trial.
+        ``read_only_storage``: raised by each method that would create, change or delete a study or
+        a trial.
     """
 
     def __init__(
@@ -62,28 +63,28 @@ class Storage(BaseStorage):
         self._live: dict[int, LiveTrials] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the token behind: whoever reads the pickle needs one of their own."""
+        """Return the state without the token: the reader of a pickle needs a token of their own."""
         return {"url": self._client.url, "attributes": self._attributes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Connect again, with the token that ``hyperflock.Client()`` finds."""
+        """Connect again with the token of ``hyperflock.Client()``."""
         Storage.__init__(self, Client(state["url"]), attributes=state["attributes"])
 
     # ---- studies
 
     def get_study_id_from_name(self, study_name: str) -> int:
-        """Give the newest study of that name."""
+        """Return the newest study with a name."""
         for row in self._rows():
             if row.name == study_name:
                 return row.study
         raise KeyError(f"no study at {self._client.url} has the name {study_name!r}")
 
     def get_study_name_from_id(self, study_id: int) -> str:
-        """Give a study's name."""
+        """Return a study's name."""
         return self._of(study_id).row.name
 
     def get_study_directions(self, study_id: int) -> list[StudyDirection]:
-        """Give a study's directions."""
+        """Return a study's directions."""
         return _directions(self._of(study_id).row)
 
     def get_study_user_attrs(self, study_id: int) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class Storage(BaseStorage):
         storage.set_study_system_attr(kept, key, value)
 
     def get_all_studies(self) -> list[FrozenStudy]:
-        """Give all studies that the client's token may see, by id."""
+        """Return all studies that the client's token may see, by id."""
         found = []
         for row in sorted(self._rows(), key=lambda row: row.study):
             kept = self._kept(row)
@@ -127,13 +128,13 @@ class Storage(BaseStorage):
         deepcopy: bool = True,
         states: Container[TrialState] | None = None,
     ) -> list[FrozenTrial]:
-        """Give a study's trials as they are now, by number."""
+        """Return a study's current trials, by number."""
         trials = self._trials(study_id)
         found = [trial for trial in trials if states is None or trial.state in states]
         return [_copied(trial) for trial in found] if deepcopy else found
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
-        """Give a trial as it is now."""
+        """Return a trial's current state."""
         study, number = divmod(trial_id, NUMBERS)
         trials = self._trials(study)
         if number >= len(trials):
@@ -145,15 +146,15 @@ class Storage(BaseStorage):
     def create_new_study(
         self, directions: Sequence[StudyDirection], study_name: str | None = None
     ) -> int:
-        """Refuse: `hyperflock.optuna.optimize` and `Client.grid` begin studies."""
+        """Raise an error: `hyperflock.optuna.optimize` and `Client.grid` create studies."""
         _refuse("begins no study")
 
     def delete_study(self, study_id: int) -> None:
-        """Refuse: `hyperflock.Study.delete` does it, for a study that is over."""
+        """Raise an error: `hyperflock.Study.delete` deletes ended studies."""
         _refuse("deletes no study")
 
     def create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> int:
-        """Refuse: trials begin on devices."""
+        """Raise an error: trials start on devices."""
         _refuse("begins no trial")
 
     def set_trial_param(
@@ -163,19 +164,19 @@ class Storage(BaseStorage):
         param_value_internal: float,
         distribution: BaseDistribution,
     ) -> None:
-        """Refuse: a study's owner gives parameters."""
+        """Raise an error: a study's owner sets parameters."""
         _refuse("changes no trial")
 
     def set_trial_state_values(
         self, trial_id: int, state: TrialState, values: Sequence[float] | None = None
     ) -> bool:
-        """Refuse: a device tells how a trial ended."""
+        """Raise an error: a device reports how a trial ended."""
         _refuse("changes no trial")
 
     def set_trial_intermediate_value(
         self, trial_id: int, step: int, intermediate_value: float
     ) -> None:
-        """Refuse: a device reports."""
+        """Raise an error: a device reports values."""
         _refuse("changes no trial")
 
     def set_trial_user_attr(self, trial_id: int, key: str, value: Any) -> None:
@@ -189,14 +190,14 @@ class Storage(BaseStorage):
     # ---- inside
 
     def _rows(self) -> list[StudyRow]:
-        """Every study's row, the newest first."""
+        """Return the rows of all studies, the newest first."""
         told = _loop.run(self._http.get("/api/studies"))
         return [convert(row, StudyRow) for row in told["studies"]]
 
     def _trials(self, study_id: int) -> list[FrozenTrial]:
         try:
             return self._of(study_id).trials()
-        except NotFoundError:  # it was deleted since it was looked at first
+        except NotFoundError:  # it was deleted in the meantime
             with self._lock:
                 self._live.pop(study_id, None)
             raise self._unknown(study_id) from None
@@ -217,7 +218,7 @@ class Storage(BaseStorage):
             return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
 
     def _kept(self, row: StudyRow) -> tuple[BaseStorage, int] | None:
-        """Where a study's attributes are, if it has some."""
+        """Return where a study's attributes are stored; None if it has none."""
         if self._attributes is None:
             return None
         try:
@@ -246,9 +247,9 @@ class Storage(BaseStorage):
 
 
 def _copied(trial: FrozenTrial) -> FrozenTrial:
-    """Copy a trial, whose caller may change all of it but a distribution: those never change.
+    """Return a copy of a trial that a caller may change, except for its distributions.
 
-    A deep copy of a study costs more than to ask the server for what is new.
+    A deep copy of all trials would take longer than asking the server for changes.
     """
     made = FrozenTrial.__new__(FrozenTrial)
     own = vars(made)

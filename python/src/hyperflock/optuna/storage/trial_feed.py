@@ -1,9 +1,9 @@
-"""The trials of one study as Optuna's, kept up to date by fetching what is new.
+"""Keeps one study's trials as Optuna trials, and fetches only changes.
 
-    trials = LiveTrials(http, row).trials()      # every number from 0 on, without a gap
+    trials = LiveTrials(http, row).trials()      # all numbers from 0 on
 
-What has finished is fetched once; each look asks for what finished since and for what runs. Any
-thread but the background loop's.
+Finished trials are fetched once; each access asks for newly finished and for running trials. Any
+thread except the background loop's.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hyperflock.optuna.internals import with_ids
 from hyperflock.optuna.pages import newer, unfinished
 from hyperflock.optuna.study_import import TAG, choices_of, frozen_trial, when
 
-# A trial's id is that of its study and its number; so many numbers a study can have.
+# A trial's id is made of its study's id and its number; a study can have this many numbers.
 NUMBERS = 2**32
 
 
 class LiveTrials:
-    """One study's trials."""
+    """The trials of one study, kept up to date."""
 
     def __init__(self, http: Http, row: StudyRow) -> None:
         self.row = row
@@ -38,7 +38,7 @@ class LiveTrials:
         self._trials: list[FrozenTrial] = []
 
     def trials(self) -> list[FrozenTrial]:
-        """Give all trials as they are now, by number; who gets the list leaves it as it is."""
+        """Return the current trials by number; the caller must not change the list."""
         with self._lock:
             _loop.run(self._look())
             return self._trials
@@ -47,7 +47,8 @@ class LiveTrials:
         found = await self._fetched()
         missing = _missing(found)
         if missing - self._holes.keys():
-            # What began between the two requests is found by two more; nobody has begun the rest.
+            # Trials that started between the two requests are found by two more. The others have
+            # not started.
             found = await self._fetched()
             missing = _missing(found)
         for number in missing:
@@ -57,13 +58,13 @@ class LiveTrials:
         self._trials = [found[number] for number in sorted(found)]
 
     async def _fetched(self) -> dict[int, FrozenTrial]:
-        """Fetch what runs, then what has finished since; every known trial by number."""
+        """Fetch running trials, then newly finished ones; return all known trials by number."""
         open_rows = await unfinished(self._http, self.row.study)
         rows, cursor = await newer(self._http, self.row.study, self._cursor)
         fresh = {row.trial: self._trial(row) for row in rows}
         self._finished.update(fresh)
         self._cursor = cursor
-        # One that failed earlier and runs now was issued again.
+        # A trial that failed earlier and runs now was issued again.
         running = {row.trial: self._trial(row) for row in open_rows if row.trial not in fresh}
         return {**self._finished, **running}
 
@@ -75,7 +76,9 @@ class LiveTrials:
         return self._placed(trial, row.trial)
 
     def _hole(self, number: int) -> FrozenTrial:
-        """Stand in for a trial that never came here: Optuna counts from 0 on without a gap."""
+        """Return a failed trial for a number without a trial, because Optuna's numbers have no
+        gaps.
+        """
         at = when(self.row.created_at)
         hole = FrozenTrial(number, TrialState.FAIL, None, at, at, {}, {}, {}, {}, {}, -1)
         return self._placed(hole, number)
@@ -85,5 +88,5 @@ class LiveTrials:
 
 
 def _missing(found: dict[int, FrozenTrial]) -> set[int]:
-    """Numbers that lack below the largest one."""
+    """Return the missing numbers below the largest one."""
     return set(range(max(found, default=0))) - found.keys()
