@@ -3,7 +3,9 @@
     import hyperflock
 
     def objective(trial):
-        import chainer # the volunteer's browser has it; it is not needed here ... return accuracy
+        import chainer                       # in the volunteer's browser; not needed here
+        ...
+        return accuracy
 
     client = hyperflock.Client("http://127.0.0.1:8790", token)
     study = client.grid(objective, {"channels": [4, 16, 64]}, direction="maximize")

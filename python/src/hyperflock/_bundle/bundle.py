@@ -1,7 +1,8 @@
 """Makes a bundle of an objective: a zip of ``.py`` files and the entry to call.
 
-    bundle = bundle_objective(objective) # any callable bundle = bundle_script("train.py",
-    "objective") # reads the script, does not run it bundle.entry, bundle.sha256, bundle.content
+    bundle = bundle_objective(objective)             # any callable
+    bundle = bundle_script("train.py", "objective")  # reads the script, does not run it
+    bundle.entry, bundle.sha256, bundle.content
 
 The bundle of a function at the top of a script or module contains its file, and every module of the
 same folder that the file imports, directly or indirectly, also inside functions. A package is

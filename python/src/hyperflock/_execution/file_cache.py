@@ -1,6 +1,7 @@
 """A folder of files named by the SHA-256 of their content, so that each is fetched only once.
 
-    cache = FileCache(cache_folder()) cache.get(sha256) # the checked bytes, or None
+    cache = FileCache(cache_folder())
+    cache.get(sha256)                # the checked bytes, or None
     cache.put(sha256, content)
 
 A damaged file counts as missing. The files that were not used for the longest time are removed when

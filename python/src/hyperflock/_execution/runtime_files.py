@@ -1,6 +1,6 @@
 """Fetches a server's pages and runtime for a local browser, and checks them by their hashes.
 
-    files = await find_runtime(http) # from the server, or from the cache if it does not answer
+    files = await find_runtime(http)     # from the server, or from the cache if it does not answer
     content = files.read("runtime/numpy-1f.../numpy.zip")
 
 A server's compute origin serves these files to anybody. Those that a trial needs are fetched before

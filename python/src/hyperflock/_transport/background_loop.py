@@ -1,9 +1,9 @@
 """Runs coroutines on one background event loop for callers without a loop of their own.
 
-    value = run(coroutine, timeout_s=30) # blocks; not from the loop's own thread for item in
-    iterate(generator): ... # the same for an asynchronous generator found = await in_thread(work) #
-    blocking work, on a thread of its own tell(lambda: bar.update(1)) # happens in the thread that
-    waits for all this
+    value = run(coroutine, timeout_s=30)     # blocks; not from the loop's own thread
+    for item in iterate(generator): ...      # the same for an asynchronous generator
+    found = await in_thread(work)            # blocking work, on a thread of its own
+    tell(lambda: bar.update(1))              # runs in the thread that waits for the coroutine
 
 Ctrl-C in a blocked thread cancels the coroutine and waits until it has cleaned up. All threads of
 this module are daemons, so they never keep a process alive. `in_thread` and `tell` work on any

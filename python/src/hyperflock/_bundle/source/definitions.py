@@ -1,7 +1,7 @@
 """Finds the syntax tree of a function or class from a file, a notebook or a prompt.
 
-    node = function_node(lambda_or_function) # ast.FunctionDef or ast.Lambda names =
-    global_names(code) # the globals that it looks up
+    node = function_node(lambda_or_function)     # ast.FunctionDef or ast.Lambda
+    names = global_names(code)                   # the globals that it looks up
 
 The text comes from Python's line cache, which also keeps notebook cells and prompt lines. Nothing
 is run. Any thread.

@@ -1,8 +1,9 @@
 """Copies artifacts that trials uploaded into the researcher's own artifact stores.
 
-    bringer = Bringer(http, row, Stores.of(objective)) brought = bringer.bring(["0f3c5b8a-..."],
-    trial=7) # a Future that never fails bringer.bring_lacking(study).result(timeout_s)
-    bringer.close() # warns of missing artifacts
+    bringer = Bringer(http, row, Stores.of(objective))
+    brought = bringer.bring(["0f3c5b8a-..."], trial=7)     # a Future that never fails
+    bringer.bring_lacking(study).result(timeout_s)
+    bringer.close()                                        # warns of missing artifacts
 
 Ids, names and bytes come from devices. An artifact is written to a store only if its id has the
 form of Optuna's ids, and it never replaces another artifact in the store.

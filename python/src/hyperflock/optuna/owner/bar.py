@@ -1,7 +1,7 @@
 """Shows the progress bar of `optimize`: finished and running trials, and the best value.
 
     with bar(True, plan, owner) as moved:
-        moved() # after trials have started or finished
+        moved()                             # after trials have started or finished
 
 Optuna's log lines are printed above the bar.
 """

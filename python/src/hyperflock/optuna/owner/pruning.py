@@ -1,7 +1,8 @@
 """Evaluates Optuna's percentile pruners without reading every finished trial.
 
-    percentiles = Percentiles(study) percentiles.should_prune(trial) # what trial.should_prune()
-    returns percentiles.is_fresh = False # after telling trials
+    percentiles = Percentiles(study)
+    percentiles.should_prune(trial)        # what trial.should_prune() returns
+    percentiles.is_fresh = False           # after trials were told
 
 For each report, `optuna.pruners.MedianPruner` and `PercentilePruner` collect a step's values from
 all complete trials and sort them. This module keeps them sorted for each step, so a report costs a

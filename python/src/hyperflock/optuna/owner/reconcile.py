@@ -1,6 +1,6 @@
 """Makes an Optuna study and the server's study agree after a claim.
 
-    agreed = reconcile(owner, http) # what to ask again, and how many have ended
+    agreed = reconcile(owner, http)        # what to ask again, and how many have ended
 
 Only trials with the mark of the server's study are changed: other trials belong to other processes
 that use the same storage. A trial that still runs at the server continues. A trial that finished
