@@ -13,8 +13,10 @@ MOVED = {
     "_artifacts": "_client.artifacts",
     "_comparison": "_execution.comparison",
     "_deletion": "_client.deletion",
+    "_device": "_trial.devices",
     "_dry_run": "_execution.dry_run",
     "_errors": "_base.errors",
+    "_fast_step": "_trial.fast_step",
     "_grid": "_model.grid",
     "_local": "_execution.local",
     "_placement": "_client.placement",
@@ -24,6 +26,7 @@ MOVED = {
     "_replay": "_execution.replay",
     "_results": "_model.results",
     "_spec": "_model.spec",
+    "_trainer": "_trial.trainer",
 }
 
 

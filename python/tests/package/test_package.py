@@ -76,17 +76,24 @@ def test_every_public_name_is_there() -> None:
 
 def test_pickles_that_name_a_module_of_version_0_1_load() -> None:
     """The classes that such a pickle holds: public, and of a module that has moved since."""
-    before = {new: old for old, new in MOVED.items()}
+    before = {new: old for old, new in MOVED.items()} | {"_trial.trial": "_trial"}
     loaded = set()
     for name, home in hyperflock._HOMES.items():
         value = getattr(hyperflock, name)
         if isinstance(value, type) and home in before:
             old = f"chyperflock.{before[home]}\n{name}\n.".encode()
             assert pickle.loads(old) is value
-            loaded.add(before[home])
-    assert {"_errors", "_results", "_replay", "_provenance"} <= loaded
+            loaded.add(f"{before[home]}.{name}")
+    assert {
+        "_errors.AuthError",
+        "_results.TrialResult",
+        "_trial.Trial",
+        "_trial.TrialPruned",
+    } <= loaded
     with pytest.raises(ModuleNotFoundError):
         pickle.loads(b"chyperflock._nothing\nName\n.")
+    with pytest.raises(AttributeError):
+        pickle.loads(b"chyperflock._trial\nNothing\n.")
 
 
 def test_every_error_is_of_the_family_and_says_when_it_is_raised() -> None:

@@ -6,3 +6,16 @@ What differs is the `host.Host` that answers a trial: the worker's bridge, or on
 Nothing here imports another room than `_base`, and nothing but NumPy is needed; Optuna, Chainer and
 array-core are imported where a call needs them.
 """
+
+from typing import Any
+
+# In version 0.1 this was one module. Pickles of that version name these classes here.
+_OLD_NAMES = ("Trial", "TrialPruned")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OLD_NAMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from hyperflock._trial import trial
+
+    return getattr(trial, name)
