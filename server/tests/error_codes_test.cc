@@ -15,6 +15,7 @@
 #include "cli/credentials.h"
 #include "cli/healthcheck.h"
 #include "cli/http_client.h"
+#include "paths.h"
 #include "storage/sqlite/db.h"
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
@@ -591,7 +592,7 @@ std::vector<std::string> provoked() {
 // The codes between two places of a document.
 std::vector<std::string> listed(const std::string& name, const std::string& from,
                                 const std::string& to) {
-  std::ifstream in(std::string(HYPERFLOCK_SOURCE_DIR) + "/server/docs/" + name);
+  std::ifstream in(std::string(kSourceDirectory) + "/server/docs/" + name);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   const std::size_t begin = text.find(from);
   const std::size_t end = text.find(to, begin);

@@ -10,6 +10,7 @@
 
 #include "http/compute/compute_site.h"
 #include "http/console/console_site.h"
+#include "paths.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -38,7 +39,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 // The rows "| `GET /x` | yes | ..." between two headings.
 Table documented(const std::string& heading) {
-  std::ifstream in(std::string(HYPERFLOCK_SOURCE_DIR) + "/server/docs/rest.md");
+  std::ifstream in(std::string(kSourceDirectory) + "/server/docs/rest.md");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   Table table;
   std::size_t at = text.find("\n" + heading + "\n");

@@ -1,5 +1,4 @@
-// The server's program as a process of its own, by its signals. For tests whose target defines
-// HYPERFLOCK_SERVER.
+// The server's program as a process of its own, by its signals.
 #pragma once
 
 #include <fcntl.h>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/testing/patience.h"
+#include "paths.h"
 
 extern char** environ;
 
@@ -27,9 +27,9 @@ class Program {
   // Serves `state` on free ports. `ready`: the file in which it says where.
   Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {})
       : ready_(std::move(ready)) {
-    std::vector<std::string> words{HYPERFLOCK_SERVER, "serve",       "--state",   state,
-                                   "--compute",       "127.0.0.1:0", "--console", "127.0.0.1:0",
-                                   "--ready-file",    ready_};
+    std::vector<std::string> words{kServerProgram, "serve",       "--state",   state,
+                                   "--compute",    "127.0.0.1:0", "--console", "127.0.0.1:0",
+                                   "--ready-file", ready_};
     words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
@@ -39,7 +39,7 @@ class Program {
     posix_spawn_file_actions_init(&quiet);
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
       posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
-    if (posix_spawn(&pid_, HYPERFLOCK_SERVER, &quiet, nullptr, arguments.data(), environ) != 0)
+    if (posix_spawn(&pid_, kServerProgram, &quiet, nullptr, arguments.data(), environ) != 0)
       pid_ = -1;
     posix_spawn_file_actions_destroy(&quiet);
   }

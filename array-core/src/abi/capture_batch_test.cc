@@ -13,6 +13,7 @@
 #include "abi/calls/context.h"
 #include "backend/cpu/cpu_backend.h"
 #include "ir/builder.h"
+#include "paths.h"
 #include "testing/fake_device.h"
 #include "view/shape.h"
 
@@ -142,7 +143,7 @@ TEST(CaptureBatches, AResetLetsGoOfWhatWaits) {
 }
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(std::string(HYPERFLOCK_SOURCE_DIR) + "/array-core/src/" + path);
+  std::ifstream file(std::string(hyperflock::kSourceDirectory) + "/array-core/src/" + path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "paths.h"
 #include "protocol/codec.h"
 
 namespace hyperflock::protocol {
@@ -15,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 const std::filesystem::path kGolden =
-    std::filesystem::path(HYPERFLOCK_SOURCE_DIR) / "tests/protocol/golden";
+    std::filesystem::path(kSourceDirectory) / "tests/protocol/golden";
 
 std::string file_text(const std::filesystem::path& path) {
   std::ostringstream out;

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.h"
+
 namespace hyperflock::dispatch {
 namespace {
 
@@ -70,7 +72,7 @@ std::map<fs::path, std::string> reached_from_dispatch(const fs::path& root) {
 }
 
 TEST(Purity, DispatchIncludesNoSocketsDatabasesClocksThreadsOrRandomSources) {
-  const fs::path root = fs::path(HYPERFLOCK_SOURCE_DIR) / "server/src";
+  const fs::path root = fs::path(kSourceDirectory) / "server/src";
   const auto reached = reached_from_dispatch(root);
   // That the search works: it goes through other folders.
   ASSERT_TRUE(reached.contains(root / "storage/transition.h"));
