@@ -1,5 +1,5 @@
-// Where the C++ tests find files. Linked, not compiled in as macros: objects are then the same in every checkout, and a
-// compiler cache serves them all.
+// Where the C++ tests find files. Linked, not compiled in as macros: objects are then the same in
+// every checkout, and a compiler cache serves them all.
 #pragma once
 
 namespace hyperflock {
