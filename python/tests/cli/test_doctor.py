@@ -22,6 +22,7 @@ from hyperflock._cli.doctor import Check, checks
 from hyperflock._execution import browser as _browser
 from hyperflock._transport import http as _http
 from hyperflock._transport.settings import Settings
+from patience import LIMIT_S
 from real_server import Server
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -284,6 +285,15 @@ def test_browser_tells_what_it_can(
     found = {check.name: check for check in _doctor._browsers()}
     assert {name: check.state for name, check in found.items()} == states
     assert all(check.remedy for check in found.values() if check.state == "warning")
+
+
+def test_browser_that_ends_at_once_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "browser"
+    path.write_text("#!/bin/sh\nexit 3\n")
+    path.chmod(0o755)
+    begun = time.monotonic()
+    assert _browser.ask_browser(str(path), LIMIT_S) is None
+    assert time.monotonic() - begun < LIMIT_S / 2
 
 
 def test_why_a_browser_gives_no_adapter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

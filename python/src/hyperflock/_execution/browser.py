@@ -31,6 +31,7 @@ from typing import Any
 from hyperflock._execution.page_server import Content, PageServer
 
 WAIT_S = 120.0
+_POLL_S = 0.1
 
 _NAMES = (
     *("chromium", "google-chrome", "google-chrome-stable", "chromium-browser"),
@@ -197,8 +198,9 @@ def _started(
 
 
 def ask_browser(browser: str, wait_s: float = WAIT_S) -> dict[str, Any] | None:
-    """Open a test page in a browser and return what it reports; None if it reports nothing in
-    time.
+    """Open a test page in a browser and return what it reports.
+
+    The result is None if the browser ends first, or reports nothing within ``wait_s``.
     """
     told: list[dict[str, Any]] = []
     heard = threading.Event()
@@ -215,6 +217,8 @@ def ask_browser(browser: str, wait_s: float = WAIT_S) -> dict[str, Any] | None:
     def find(path: str) -> Content | None:
         return None if path else Content(_PAGE, "text/html; charset=utf-8", _POLICY)
 
-    with PageServer(find, hear) as pages, Browser(browser, pages.url):
-        heard.wait(wait_s)
+    deadline = time.monotonic() + wait_s
+    with PageServer(find, hear) as pages, Browser(browser, pages.url) as opened:
+        while not heard.wait(_POLL_S) and opened.exit_code is None and time.monotonic() < deadline:
+            pass
     return told[0] if told else None

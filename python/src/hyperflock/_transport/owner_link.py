@@ -91,6 +91,8 @@ class OwnerLink:
         self._outgoing: asyncio.Queue[tuple[int, str] | None] = asyncio.Queue()
         self._generation = 0
         self._is_claimed = False
+        self._is_up = False
+        self._is_closing = False
         self._running = _loop.start(self._run())
 
     def __enter__(self) -> OwnerLink:
@@ -129,16 +131,29 @@ class OwnerLink:
         text = encode(reply)
         _loop.soon(lambda: self._outgoing.put_nowait((generation, text)))
 
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a connection, as far as is known."""
+        return self._is_up
+
     def close(self) -> None:
-        """Send the remaining replies and give up the ownership. The study then waits for an
-        owner.
+        """Send the remaining replies and give up the ownership, so that another owner may claim it.
+
+        Without a connection it returns at once, and the replies are lost.
         """
-        _loop.soon(lambda: self._outgoing.put_nowait(None))
+        _loop.soon(self._end)
         with contextlib.suppress(BaseException):
             self._running.result(_CLOSE_S)
         self._running.cancel()
 
     # ---- the loop's thread
+
+    def _end(self) -> None:
+        self._is_closing = True
+        if self._is_up:
+            self._outgoing.put_nowait(None)
+        else:
+            self._running.cancel()
 
     async def _run(self) -> None:
         try:
@@ -157,7 +172,12 @@ class OwnerLink:
                 async with connection(self._http.origin) as socket:
                     await greet(socket, self._http.token, watch)
                     attempt, silent_since = 0, time.monotonic()
-                    if await self._talk(socket):
+                    self._is_up = True
+                    try:
+                        await self._talk(socket)
+                    finally:
+                        self._is_up = False
+                    if self._is_closing:
                         return
                 failure = ServerUnreachableError("the server closed the connection")
             except ConnectionClosed as error:
@@ -170,12 +190,15 @@ class OwnerLink:
                 if not is_passing(error):
                     raise
                 failure = error
+            if self._is_closing:
+                return
             attempt += 1
             wait_s = back_off(attempt)
             if time.monotonic() - silent_since + wait_s > self._patience_s:
                 raise failure
-            if await self._is_closed_within(wait_s):
-                return
+            await asyncio.sleep(wait_s)
+            while not self._outgoing.empty():  # replies for the broken connection
+                self._outgoing.get_nowait()
 
     async def _refuse_if_replaced(self) -> None:
         """Raise an error if another process claimed the study while the connection was broken."""
@@ -185,15 +208,14 @@ class OwnerLink:
         if isinstance(row.sampler, SamplerRow) and row.sampler.generation > self._generation:
             raise _replaced(self._study)
 
-    async def _talk(self, socket: ClientConnection) -> bool:
-        """Carry messages in both directions; return whether `close` ended it."""
+    async def _talk(self, socket: ClientConnection) -> None:
+        """Carry messages in both directions until `close` ends it or the connection breaks."""
         reading = asyncio.ensure_future(self._read(socket))
         writing = asyncio.ensure_future(self._write(socket))
         try:
             done, _ = await asyncio.wait({reading, writing}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-            return writing in done
         finally:
             for task in (reading, writing):
                 task.cancel()
@@ -232,15 +254,6 @@ class OwnerLink:
             generation, text = item
             if generation == self._generation:
                 await socket.send(text)
-
-    async def _is_closed_within(self, wait_s: float) -> bool:
-        """Wait, drop replies for the broken connection, and return whether `close` was called."""
-        deadline = time.monotonic() + wait_s
-        while (left_s := deadline - time.monotonic()) > 0:
-            with contextlib.suppress(asyncio.TimeoutError):
-                if await asyncio.wait_for(self._outgoing.get(), left_s) is None:
-                    return True
-        return False
 
 
 def _replaced(study: int) -> OwnerError:

@@ -187,10 +187,10 @@ class Run:
             raise self._owner.failure
 
     def _finish(self) -> None:
-        """End the study at the server and wait for its confirmation."""
+        """End the study at the server and wait for its confirmation, unless the link is down."""
         self._reply(finish=True)
         deadline = time.monotonic() + _FINISH_S
-        while (left_s := deadline - time.monotonic()) > 0:
+        while (left_s := deadline - time.monotonic()) > 0 and self._link.is_up:
             item = self._link.next(min(left_s, _SLICE_S))
             if isinstance(item, Error) and item.code in _ENDED:
                 return
