@@ -2,6 +2,7 @@
 
 until("two finished trials", lambda: len(study.finished()) == 2)
 subprocess.run(command, timeout=LIMIT_S)
+assert is_once_below(10.0, lambda: dry_run().seconds)
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TypeVar
 
 LIMIT_S = 900.0
 _LOOK_S = 0.01
+_TRIES = 5
 _Found = TypeVar("_Found")
 
 
@@ -28,3 +30,8 @@ def until(what: str, probe: Callable[[], _Found]) -> _Found:
         assert time.monotonic() < deadline, f"waited {LIMIT_S:.0f} s for {what}"
         time.sleep(_LOOK_S)
     return found
+
+
+def is_once_below(limit_s: float, measure: Callable[[], float]) -> bool:
+    """Whether any of five measurements is below a limit: other programs may delay the others."""
+    return any(measure() < limit_s for _ in range(_TRIES))
