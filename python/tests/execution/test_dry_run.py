@@ -15,6 +15,7 @@ from fake_console import FakeConsole
 from hyperflock import Client, DryRun, DryRunError, HyperflockError, trial_seed
 from hyperflock._bundle.source.runtime import RUNTIME_PACKAGES, RUNTIME_VERSIONS, STANDARD_LIBRARY
 from hyperflock._execution import dry_run as module
+from hyperflock._execution import worker
 from patience import LIMIT_S, is_once_below
 from travelling_helper import holding
 
@@ -199,8 +200,8 @@ def test_process_that_ends_without_an_outcome(offline: Client, tmp_path: Path) -
 def test_worker_that_is_not_here_is_said(
     offline: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_CHECKOUT", tmp_path)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "_dry_run.py"))
+    monkeypatch.setattr(worker, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(worker, "_PACKAGE", tmp_path)
     objective = _script(tmp_path, "def objective(trial):\n    return 1\n")
     with pytest.raises(DryRunError) as caught:
         offline.grid(objective, SPACE, dry_run=True)

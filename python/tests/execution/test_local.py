@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hyperflock import Client, Trial, TrialPruned, run_local
 from hyperflock._bundle.bundle import bundle_script
 from hyperflock._model.data import prepare
 from hyperflock._trial.host import LocalHost
+from patience import LIMIT_S
 
 WORKER = Path(__file__).resolve().parents[3] / "worker-runtime" / "python"
 
@@ -81,3 +85,30 @@ def test_trial_is_the_public_one() -> None:
     with pytest.raises(hyperflock.SuggestMismatchError) as caught:
         trial.suggest_int("y", 0, 1)
     assert caught.value.code == "suggest_mismatch"
+
+
+@pytest.mark.parametrize("has_chainer", [True, False])
+def test_an_installed_wheel_patches_numpy_for_chainer(tmp_path: Path, has_chainer: bool) -> None:
+    """The wheel has the worker's package below its own, and it is not on ``sys.path``."""
+    site = tmp_path / "site"
+    shutil.copytree(Path(hyperflock.__file__).parent, site / "hyperflock")
+    shutil.copytree(
+        WORKER / "hyperflock_worker", site / "hyperflock" / "_worker" / "hyperflock_worker"
+    )
+    if has_chainer:
+        (site / "chainer.py").touch()
+    code = (
+        f"import sys; sys.path.insert(0, {str(site)!r})\n"
+        "import hyperflock, numpy\n"
+        "paths = list(sys.path)\n"
+        "run = hyperflock.run_local(lambda trial: hasattr(numpy, 'asscalar'), {})\n"
+        "print(run.value, paths == sys.path)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert done.stdout.split() == [str(float(has_chainer)), "True"], done.stderr

@@ -33,6 +33,7 @@ from hyperflock._cli import local_server as _up
 from hyperflock._cli import submit as _cli_submit
 from hyperflock._client.submission import Submission
 from hyperflock._execution import dry_run as _dry_run
+from hyperflock._execution import worker as _worker
 from hyperflock._model import data as _data
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
@@ -200,8 +201,8 @@ def _broken_dry_run(scene: Scene) -> None:
 
 
 def _no_worker(scene: Scene) -> None:
-    scene.monkeypatch.setattr(_dry_run, "_CHECKOUT", scene.folder)
-    scene.monkeypatch.setattr(_dry_run, "__file__", str(scene.folder / "x.py"))
+    scene.monkeypatch.setattr(_worker, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setattr(_worker, "_PACKAGE", scene.folder)
     scene.dry_run()
 
 

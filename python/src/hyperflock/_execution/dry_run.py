@@ -32,6 +32,7 @@ from hyperflock._execution import value_snapshot
 from hyperflock._execution.browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
 from hyperflock._execution.drift_check import Drift, Snapshots, compare, names_of
 from hyperflock._execution.job import Job
+from hyperflock._execution.worker import worker_packages
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import Scalar, params_text
 from hyperflock._model.provenance import versions_of
@@ -62,7 +63,6 @@ _KEPT = frozenset(
 
 _CHILD = Path(__file__).with_name("child.py")
 _PACKAGE = Path(__file__).resolve().parents[1]
-_CHECKOUT = _PACKAGE.parents[2]
 
 
 @dataclass(frozen=True)
@@ -265,20 +265,6 @@ def _ran(told: Told, time_limit_s: float) -> Ran:
         versions=versions_of(told.software),
         missing=(),
     )
-
-
-def worker_packages() -> Path:
-    """The folder of the worker's packages: of a checkout, or as installed with this package.
-
-    Raises
-    ------
-    DryRunError
-        ``dry_run_unavailable``: it is in neither place.
-    """
-    for folder in (_CHECKOUT / "worker-runtime" / "python", _PACKAGE / "_worker"):
-        if (folder / "hyperflock_worker" / "runner.py").is_file():
-            return folder
-    raise DryRunError("the worker's Python packages are not here; install hyperflock again")
 
 
 def _write_job(folder: Path, job: Job) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperflock._base.errors import DryRunError
+from hyperflock._execution.worker import import_worker
 from hyperflock._model.data import as_seen_by_trial
 from hyperflock._model.grid import Scalar
 from hyperflock._trial import devices
@@ -115,8 +116,9 @@ def _refuse_beside_arrays() -> None:
 
 
 def _prepare_chainer() -> None:
-    """Install the worker's patches for Chainer, where the worker's package is at hand."""
-    if importlib.util.find_spec("hyperflock_worker") is not None:
+    """Install the worker's patches for Chainer, if Chainer is installed."""
+    if importlib.util.find_spec("chainer") is not None:
+        import_worker()
         from hyperflock_worker import compat
 
         compat.install(progress)
