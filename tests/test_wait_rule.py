@@ -36,7 +36,7 @@ def test_a_wait_that_may_never_end_is_found(text: str, reason: str) -> None:
     [
         "Atomics.wait(words, 0, 0, 50);",
         "Atomics.wait(words, at(1, 2), 0, Math.min(slice, left));",
-        "Atomics.wait(\n  words,\n  0,\n  0,\n  kSliceMs,\n);",
+        "Atomics.wait(\n  words,\n  0,\n  0,\n  SLICE_MS,\n);",
         "await Atomics.waitAsync(words, 0, 0, ms).value;",
         'typeof Atomics.waitAsync !== "function"',
         "// in place of Atomics.wait(words, 0, 0)",
@@ -69,6 +69,6 @@ def test_the_rules_of_the_tree_apply_it(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_tree_has_waits_and_the_rule_sees_them() -> None:
     text = (house_rules.ROOT / "worker-runtime/src/channel/caller.ts").read_text()
-    assert "Atomics.wait(header, word, value, Math.min(kSliceMs, left))" in text
-    broken = text.replace(", Math.min(kSliceMs, left))", ")")
+    assert "Atomics.wait(header, word, value, Math.min(SLICE_MS, left))" in text
+    broken = text.replace(", Math.min(SLICE_MS, left))", ")")
     assert [reason for _, reason in endless_waits(broken)] == [WITHOUT_TIME]

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Plugin } from "vite";
 
-const kTextTypes = new Set([".css", ".html", ".js", ".json", ".mjs", ".svg"]);
+const TEXT_TYPES = new Set([".css", ".html", ".js", ".json", ".mjs", ".svg"]);
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
 
@@ -37,7 +37,7 @@ export function precompress(): Plugin {
     async closeBundle() {
       const entries = await readdir(outDir, { recursive: true, withFileTypes: true });
       const texts = entries.filter(
-        (entry) => entry.isFile() && kTextTypes.has(extname(entry.name)),
+        (entry) => entry.isFile() && TEXT_TYPES.has(extname(entry.name)),
       );
       await Promise.all(texts.map((entry) => compressFile(join(entry.parentPath, entry.name))));
     },

@@ -21,10 +21,10 @@ import { Link } from "./link.ts";
 import { randomOf, type Step, scheduleOf } from "./schedule.ts";
 import { Worker } from "./worker.ts";
 
-const kWorkers = 4;
-const kTabs = 2;
-const kTrials = 36;
-const kSlowBytesPerSecond = 3_000;
+const WORKERS = 4;
+const TABS = 2;
+const TRIALS = 36;
+const SLOW_BYTES_PER_SECOND = 3_000;
 
 const seeds = seedsOf(process.env.CHAOS || "1..20");
 let browser: Browser;
@@ -59,7 +59,7 @@ class Stage {
       wrapper: ["sh", "-c", 'trap "" XFSZ; exec "$0" "$@"'],
     });
     const stage = new Stage(server, await Link.to(portOf(server)), randomOf(seed + 1_000));
-    for (let i = 0; i < kWorkers; i += 1) await stage.addWorker();
+    for (let i = 0; i < WORKERS; i += 1) await stage.addWorker();
     return stage;
   }
 
@@ -93,7 +93,7 @@ class Stage {
         for (const line of lines) line.cut();
         break;
       case "slow_link":
-        for (const line of lines) line.slow(kSlowBytesPerSecond);
+        for (const line of lines) line.slow(SLOW_BYTES_PER_SECOND);
         await sleep(forMs);
         for (const line of lines) line.mend();
         break;
@@ -140,9 +140,9 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
   const stage = await Stage.set(seed);
   const { server } = stage;
   try {
-    for (let i = 0; i < kTabs; i += 1) await stage.addTab();
+    for (let i = 0; i < TABS; i += 1) await stage.addTab();
     const study = await queueStudy(server, [
-      ...["tests/chaos/objective.py", "--trials", String(kTrials)],
+      ...["tests/chaos/objective.py", "--trials", String(TRIALS)],
     ]);
     const steps = scheduleOf(seed);
     for (const step of steps) {
@@ -153,12 +153,12 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
     await until("the end of the study", async () => (await rowOf())?.state === "finished");
 
     // Accepted: each point of the grid, once, with its own value.
-    expect(await rowOf()).toMatchObject({ total: kTrials, complete: kTrials, failed: 0 });
+    expect(await rowOf()).toMatchObject({ total: TRIALS, complete: TRIALS, failed: 0 });
     const path = `/api/studies/${study}/trials`;
     const { trials } = await server.api<{ trials: TrialRow[] }>(`${path}?limit=500`);
     const values = trials.map(({ params, values: [value] }) => [JSON.parse(params).x, value]);
     expect(values.sort((a, b) => Number(a[0]) - Number(b[0]))).toEqual(
-      Array.from({ length: kTrials }, (_, x) => [x, x]),
+      Array.from({ length: TRIALS }, (_, x) => [x, x]),
     );
     const acceptedBy = new Map<number, number>();
     for (const { trial } of trials) {
@@ -176,7 +176,7 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
     expect(server.log).toContain("storage_recovered");
     const attempts = (await rowOf())?.attempts;
     const faults = steps.map(({ fault }) => fault).join(", ");
-    console.log(`seed ${seed}: ${kTrials} trials once in ${attempts} attempts under ${faults}`);
+    console.log(`seed ${seed}: ${TRIALS} trials once in ${attempts} attempts under ${faults}`);
   } catch (error) {
     console.log(server.log.slice(-4_000));
     throw error;

@@ -2,7 +2,7 @@
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-const kPieceMs = 50;
+const PIECE_MS = 50;
 
 export class Link {
   readonly #server: Server;
@@ -77,8 +77,8 @@ export class Link {
       return;
     }
     const rate = this.#bytesPerSecond;
-    const size = Number.isFinite(rate) ? Math.ceil((rate * kPieceMs) / 1000) : bytes.length;
+    const size = Number.isFinite(rate) ? Math.ceil((rate * PIECE_MS) / 1000) : bytes.length;
     to.write(bytes.subarray(0, size));
-    setTimeout(() => this.#trickle(bytes.subarray(size), to, done), kPieceMs);
+    setTimeout(() => this.#trickle(bytes.subarray(size), to, done), PIECE_MS);
   }
 }

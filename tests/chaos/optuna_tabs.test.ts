@@ -17,10 +17,10 @@ import {
 } from "../e2e/stack.ts";
 import { randomOf } from "./schedule.ts";
 
-const kTabs = 3;
-const kSteps = 6;
+const TABS = 3;
+const STEPS = 6;
 /** Devices that a trial may be lost with; then it is poison (R18). */
-const kPoison = 3;
+const POISON = 3;
 const kills = Number(process.env.KILLS || 50);
 const seed = Number(process.env.SEED || 1);
 
@@ -50,9 +50,7 @@ test(`${kills} tabs are killed and the study has exactly its trials`, async () =
   const random = randomOf(seed);
   const trials = 4 * kills + 6;
   const joinUrl = await server.joinUrl();
-  let tabs = await Promise.all(
-    Array.from({ length: kTabs }, () => joinVolunteer(browser, joinUrl)),
-  );
+  let tabs = await Promise.all(Array.from({ length: TABS }, () => joinVolunteer(browser, joinUrl)));
   const { researcher_token: token } = await server.credentials();
   const notebook = await runPython(server, [
     ...["python/tests/support/optuna_notebook.py", server.console, token, "-", "resumable"],
@@ -89,15 +87,13 @@ test(`${kills} tabs are killed and the study has exactly its trials`, async () =
     if (state === "FAIL") {
       expect(trial.error).toMatchObject({ cause: "worker_lost", code: "poison" });
       const lost = gone.filter(({ state }) => state === "expired");
-      expect(new Set(lost.map(({ device }) => device.device)).size).toBe(kPoison);
+      expect(new Set(lost.map(({ device }) => device.device)).size).toBe(POISON);
       continue;
     }
     expect([state, values]).toEqual(["COMPLETE", trial.values]);
     expect(attempts.filter(({ state }) => state === "accepted")).toHaveLength(1);
     // One curve over all attempts that it took, and the value is its end.
-    expect(trial.points?.map(([step]) => step)).toEqual(
-      Array.from({ length: kSteps }, (_, i) => i),
-    );
+    expect(trial.points?.map(([step]) => step)).toEqual(Array.from({ length: STEPS }, (_, i) => i));
     expect(trial.points?.at(-1)?.[1]).toBe(values?.[0]);
   }
   console.log(

@@ -20,7 +20,7 @@ export interface Step {
   readonly forMs: number;
 }
 
-const kFaults: readonly Fault[] = [
+const FAULTS: readonly Fault[] = [
   "tab_kill",
   "server_kill",
   "disconnect",
@@ -43,8 +43,8 @@ export function randomOf(seed: number): () => number {
 /** Each fault once and two more besides, in the seed's order. A second killed tab would soon be a third: poison (R18). */
 export function scheduleOf(seed: number): Step[] {
   const random = randomOf(seed);
-  const drawn = [...kFaults];
-  const again = kFaults.filter((fault) => fault !== "tab_kill");
+  const drawn = [...FAULTS];
+  const again = FAULTS.filter((fault) => fault !== "tab_kill");
   for (let i = 0; i < 2; i += 1) {
     const fault = again[Math.floor(random() * again.length)];
     if (fault !== undefined) drawn.push(fault);

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Enrolled, hello, type ServerMessage } from "../e2e/device.ts";
 import type { Link } from "./link.ts";
 
-const kHeartbeatMs = 300;
+const HEARTBEAT_MS = 300;
 /** A server that says nothing for so long is tried anew. */
-const kSilenceMs = 1_500;
+const SILENCE_MS = 1_500;
 
 export interface Acknowledged {
   readonly study: number;
@@ -131,7 +131,7 @@ export class Worker {
         await sleep(25);
         const held = this.#attempt;
         const now = Date.now();
-        if (now - heardAt > kSilenceMs) socket.close(4100);
+        if (now - heardAt > SILENCE_MS) socket.close(4100);
         if (held !== null && !sentResult && now >= held.doneAt) {
           sentResult = true;
           send(resultOf(held));
@@ -141,7 +141,7 @@ export class Worker {
           send({ type: "ready" });
         }
         if (now >= beatAt) {
-          beatAt = now + kHeartbeatMs;
+          beatAt = now + HEARTBEAT_MS;
           const pulse = { attempt: held?.attempt, progress: now % 100_000, state: "running" };
           send({ type: "heartbeat", attempts: held === null || sentResult ? [] : [pulse] });
         }

@@ -16,7 +16,7 @@ import {
   until,
 } from "./stack.ts";
 
-const kDevicesToPoison = 3;
+const DEVICES_TO_POISON = 3;
 
 let server: Server;
 let browser: Browser;
@@ -83,10 +83,10 @@ test("three crashed renderers make a trial poison; a study beside it finishes", 
   const joinUrl = await server.joinUrl();
   // One more than it takes: who is left finishes the other study.
   let volunteers = await Promise.all(
-    Array.from({ length: kDevicesToPoison + 1 }, () => joinVolunteer(browser, joinUrl)),
+    Array.from({ length: DEVICES_TO_POISON + 1 }, () => joinVolunteer(browser, joinUrl)),
   );
   const trial = () => server.api<TrialRow>(`/api/studies/${study}/trials/0`);
-  for (let crashed = 0; crashed < kDevicesToPoison; crashed += 1) {
+  for (let crashed = 0; crashed < DEVICES_TO_POISON; crashed += 1) {
     const computing = await until("a tab that computes", async () => {
       for (const volunteer of volunteers) {
         const panel = volunteer.page.locator('.panel[data-phase="computing"]');
@@ -104,7 +104,7 @@ test("three crashed renderers make a trial poison; a study beside it finishes", 
   const row = await finished(study);
   expect(row).toMatchObject({ state: "failed", error: { cause: "worker_lost", code: "poison" } });
   expect(new Set(row.attempts_list?.map(({ device }) => device.device)).size).toBe(
-    kDevicesToPoison,
+    DEVICES_TO_POISON,
   );
 
   const beside = await queue("constant.py", "--trials", "2", "--wait");

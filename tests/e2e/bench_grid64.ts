@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
     volunteers: { type: "string", default: "2" },
   },
 });
-const kLongTaskMs = 50;
+const LONG_TASK_MS = 50;
 
 interface Found {
   readonly trials: number;
@@ -107,7 +107,7 @@ const report = {
     figure("grid64_makespan", found.makespan_s, "s"),
     figure("grid64_smallest_share", 100 * (found.shares[0] ?? 0), "%", ">="),
     figure("grid64_efficiency", 100 * found.efficiency, "%", ">="),
-    figure("grid64_longest_main_task", main.longestMs, "ms", "<=", kLongTaskMs),
+    figure("grid64_longest_main_task", main.longestMs, "ms", "<=", LONG_TASK_MS),
     figure("grid64_main_tasks", main.tasks, "", ">="),
   ],
 };

@@ -10,7 +10,7 @@ import { traceMainThread } from "./main_thread.ts";
 import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack.ts";
 
 /** Thread CPU time that no task of the page's own thread may take while a trial trains. */
-const kLongTaskMs = 50;
+const LONG_TASK_MS = 50;
 
 /** Of what `hyperflock replay --json` prints. */
 interface Replay {
@@ -63,7 +63,7 @@ describe("with WebGPU", () => {
     console.log(await runs("--backend", "webgpu", "--channels", "4,16"));
     const main = await trace.end();
     console.log(`${main.tasks} tasks of the page, the longest ${main.longestMs.toFixed(1)} ms`);
-    expect(main.longestMs).toBeLessThan(kLongTaskMs);
+    expect(main.longestMs).toBeLessThan(LONG_TASK_MS);
     // One module of the two, one package.
     expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   });

@@ -11,8 +11,8 @@ import { Firefox } from "./firefox.ts";
 import { WebKit } from "./webkit.ts";
 
 /** Percentage points of accuracy by which an engine may differ from Chromium. */
-const kPoints = 1;
-const kTrialMs = 240_000;
+const POINTS = 1;
+const TRIAL_MS = 240_000;
 
 let server: Server;
 let browser: Browser;
@@ -35,7 +35,7 @@ async function queue(): Promise<() => Promise<Computed>> {
       const newest = await server.newestStudy();
       return newest !== undefined && newest.study !== before?.study && newest.study;
     },
-    kTrialMs,
+    TRIAL_MS,
   );
   return async () => {
     expect(await run.done, run.output()).toBe(0);
@@ -129,7 +129,7 @@ describe.each(engines)("%s", (name, start) => {
         if (now === "failed") throw new Error(await textOf(current));
         return (await server.newestStudy())?.complete === 1;
       },
-      kTrialMs,
+      TRIAL_MS,
     );
     const { accuracy, engine: by } = await computed();
     expect(by.split(" ")[0]).toBe(current.name);
@@ -142,7 +142,7 @@ describe.each(engines)("%s", (name, start) => {
     console.log(
       `${name}: accuracy ${accuracy.toFixed(4)}, in Chromium ${chromiumAccuracy.toFixed(4)}`,
     );
-    expect(Math.abs(accuracy - chromiumAccuracy)).toBeLessThanOrEqual(kPoints / 100);
+    expect(Math.abs(accuracy - chromiumAccuracy)).toBeLessThanOrEqual(POINTS / 100);
     await current.click("[data-action=stop]");
     await untilSeen(current, "the end", async () => (await phaseOf(current)) === "stopped");
   });
@@ -158,7 +158,7 @@ describe.each(engines)("%s", (name, start) => {
     if (verdict === "good") {
       await current.click("[data-action=run_python]");
       const done = () => attribute("[data-python]", "python");
-      await until("Python's end", async () => (await done()) === "done", kTrialMs);
+      await until("Python's end", async () => (await done()) === "done", TRIAL_MS);
       expect(await attribute("[data-check=numpy]", "state")).toBe("ok");
     }
     const rows = JSON.parse(

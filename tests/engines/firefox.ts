@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { type Engine, EngineMissing, end, said } from "./engine.ts";
 
-const kBinary = "/usr/bin/firefox-esr";
+const BINARY = "/usr/bin/firefox-esr";
 // Nothing of the browser's own business goes out while a test runs.
-const kPreferences = {
+const PREFERENCES = {
   "app.update.enabled": false,
   "browser.safebrowsing.malware.enabled": false,
   "browser.safebrowsing.phishing.enabled": false,
@@ -59,14 +59,14 @@ export class Firefox implements Engine {
   }
 
   static async start(): Promise<Firefox> {
-    if (!existsSync(kBinary)) throw new EngineMissing("firefox-esr");
+    if (!existsSync(BINARY)) throw new EngineMissing("firefox-esr");
     const profile = await mkdtemp(join(tmpdir(), "hyperflock-firefox-"));
-    const lines = Object.entries(kPreferences).map(
+    const lines = Object.entries(PREFERENCES).map(
       ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
     );
     await writeFile(join(profile, "user.js"), lines.join("\n"));
     const args = ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port=0"];
-    const child = spawn(kBinary, args, {
+    const child = spawn(BINARY, args, {
       stdio: ["ignore", "ignore", "pipe"],
       env: { ...process.env, HOME: profile, MOZ_CRASHREPORTER_DISABLE: "1" },
     });

@@ -12,11 +12,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { type Engine, EngineMissing, end, said } from "./engine.ts";
 
-const kDriver = "/usr/bin/WebKitWebDriver";
-const kDisplay = "/usr/bin/Xvfb";
-const kBrowsers = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser";
+const DRIVER = "/usr/bin/WebKitWebDriver";
+const DISPLAY = "/usr/bin/Xvfb";
+const BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser";
 /** The key under which WebDriver names an element. */
-const kElement = "element-6066-11e4-a52e-4f735466cecf";
+const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
 export class WebKit implements Engine {
   readonly name = "webkit";
@@ -33,18 +33,18 @@ export class WebKit implements Engine {
 
   /** `sharesMemory`: as Safari does; else as the package is. */
   static async start(sharesMemory: boolean): Promise<WebKit> {
-    const browser = globSync(kBrowsers).sort().at(-1);
-    if (!existsSync(kDriver) || browser === undefined) throw new EngineMissing("webkit2gtk-driver");
-    if (!existsSync(kDisplay)) throw new EngineMissing("xvfb");
+    const browser = globSync(BROWSERS).sort().at(-1);
+    if (!existsSync(DRIVER) || browser === undefined) throw new EngineMissing("webkit2gtk-driver");
+    if (!existsSync(DISPLAY)) throw new EngineMissing("xvfb");
     const home = await mkdtemp(join(tmpdir(), "hyperflock-webkit-"));
     const display = spawn(
-      kDisplay,
+      DISPLAY,
       ["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
       { stdio: ["ignore", "pipe", "ignore"] },
     );
     const number = await said(display, "stdout", /^(\d+)\n/);
     const start = (port: number) =>
-      spawn(kDriver, ["--host=127.0.0.1", `--port=${port}`], {
+      spawn(DRIVER, ["--host=127.0.0.1", `--port=${port}`], {
         stdio: "ignore",
         env: {
           ...process.env,
@@ -65,7 +65,7 @@ export class WebKit implements Engine {
       const driver = start(port);
       const webkit = new WebKit([driver, display], home, `http://127.0.0.1:${port}`);
       if (await webkit.#begin(browser, driver)) return webkit;
-      if (tries === 10) throw new Error(`${kDriver} ends at once, with ${driver.exitCode}`);
+      if (tries === 10) throw new Error(`${DRIVER} ends at once, with ${driver.exitCode}`);
     }
   }
 
@@ -85,7 +85,7 @@ export class WebKit implements Engine {
       using: "css selector",
       value: selector,
     })) as Readonly<Record<string, string>>;
-    await this.#command("POST", `/element/${found[kElement]}/click`, {});
+    await this.#command("POST", `/element/${found[ELEMENT]}/click`, {});
   }
 
   async close(): Promise<void> {

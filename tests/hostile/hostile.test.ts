@@ -15,8 +15,8 @@ import { Sink } from "./sink.ts";
 /** The study's time limit: short where it is what ends the attempt, else never the reason. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
 /** Lines that a flood may bring to the browser's console: the thread lets 50 a second pass, and the newest at its end. */
-const kLinesPerSecond = 60;
-const kLinesAtEnd = 1_001;
+const LINES_PER_SECOND = 60;
+const LINES_AT_END = 1_001;
 
 const wanted = process.env.HOSTILE ?? "";
 const rows = table().filter(({ name, short }) =>
@@ -173,7 +173,7 @@ describe("attempts", () => {
     expect(crashed).toEqual([]);
     await expectRightNeighbour(backend);
     const seconds = (performance.now() - begun) / 1000;
-    expect(lines.length - linesBefore).toBeLessThan(seconds * kLinesPerSecond + kLinesAtEnd);
+    expect(lines.length - linesBefore).toBeLessThan(seconds * LINES_PER_SECOND + LINES_AT_END);
 
     expect(hasCrashed, "the volunteer's page lives").toBe(false);
     expect(sink.contacts, "nothing reached the stranger").toEqual([]);

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { ROOT, type Server } from "../e2e/stack.ts";
 
-const kPython = join(ROOT, "build/venv/bin/python");
-const kScript = join(ROOT, "tests/hostile/submit.py");
+const PYTHON = join(ROOT, "build/venv/bin/python");
+const SCRIPT = join(ROOT, "tests/hostile/submit.py");
 
 /** A row of table.py. */
 export interface Row {
@@ -33,7 +33,7 @@ export interface End {
 }
 
 export function table(): Row[] {
-  return JSON.parse(execFileSync(kPython, [kScript, "--list"], { encoding: "utf8" })) as Row[];
+  return JSON.parse(execFileSync(PYTHON, [SCRIPT, "--list"], { encoding: "utf8" })) as Row[];
 }
 
 export class Researcher {
@@ -55,7 +55,7 @@ export class Researcher {
 
   static async start(server: Server): Promise<Researcher> {
     const { researcher_token } = await server.credentials();
-    const child = spawn(kPython, ["-u", kScript], {
+    const child = spawn(PYTHON, ["-u", SCRIPT], {
       env: { ...process.env, HYPERFLOCK_URL: server.console, HYPERFLOCK_TOKEN: researcher_token },
       stdio: ["pipe", "pipe", "pipe"],
     });

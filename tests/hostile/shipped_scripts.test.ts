@@ -6,16 +6,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../e2e/stack.ts";
 
-const kFolder = join(ROOT, "build/web/app");
-const kMakesCode =
+const FOLDER = join(ROOT, "build/web/app");
+const MAKES_CODE =
   /\beval\s*\(|\bFunction\s*\(\s*["'`]|new Function\b|\bset(?:Timeout|Interval)\s*\(\s*["'`]/;
-const scripts = readdirSync(kFolder, { recursive: true, encoding: "utf8" }).filter((name) =>
+const scripts = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) =>
   name.endsWith(".js"),
 );
 
 test("Code that is made of text is recognised.", () => {
   for (const text of ["eval(x)", "new Function(x)", 'Function("return this")', "setTimeout('x')"]) {
-    expect(text).toMatch(kMakesCode);
+    expect(text).toMatch(MAKES_CODE);
   }
 });
 
@@ -26,6 +26,6 @@ test("The threads' scripts are there.", () => {
 
 describe.each(scripts)("%s", (name) => {
   test("makes no code of text", () => {
-    expect(readFileSync(join(kFolder, name), "utf8")).not.toMatch(kMakesCode);
+    expect(readFileSync(join(FOLDER, name), "utf8")).not.toMatch(MAKES_CODE);
   });
 });

@@ -8,12 +8,12 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
-import { kStoryCode } from "../src/stories/states.ts";
+import { STORY_CODE } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
-import { kGoodCode, type StaticServer, serve } from "./support/static_server.ts";
+import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 
 /** The page's budget before compute assets. */
-const kMaxGzipBytes = 60_000;
+const MAX_GZIP_BYTES = 60_000;
 
 const folder = inject("pagesFolder");
 let server: StaticServer;
@@ -54,7 +54,7 @@ afterEach(async () => {
 });
 
 async function openGood(): Promise<void> {
-  await page.goto(`${server.origin}/join#${kGoodCode}`);
+  await page.goto(`${server.origin}/join#${GOOD_CODE}`);
   await page.locator("[data-phase=idle]").waitFor();
 }
 
@@ -95,10 +95,10 @@ describe("before the tap", () => {
       console.log(`${size.toString().padStart(7)} bytes gzip  ${path}`);
     }
     console.log(
-      `${total.toString().padStart(7)} bytes gzip before the tap, at most ${kMaxGzipBytes}`,
+      `${total.toString().padStart(7)} bytes gzip before the tap, at most ${MAX_GZIP_BYTES}`,
     );
     expect(sizes.length).toBeGreaterThanOrEqual(3);
-    expect(total).toBeLessThanOrEqual(kMaxGzipBytes);
+    expect(total).toBeLessThanOrEqual(MAX_GZIP_BYTES);
   });
 
   it("shows names as text, never as markup", async () => {
@@ -170,7 +170,7 @@ describe("the language", () => {
   it("is Japanese where the browser prefers it", async () => {
     const japanese = await browser.newContext({ locale: "ja-JP" });
     const other = await japanese.newPage();
-    await other.goto(`${server.origin}/join#${kGoodCode}`);
+    await other.goto(`${server.origin}/join#${GOOD_CODE}`);
     await other.locator("[data-phase=idle]").waitFor();
     expect(await other.locator("[data-action=start]").textContent()).toBe("開始");
     await japanese.close();
@@ -224,7 +224,7 @@ describe("the build", () => {
   it("holds no story", async () => {
     const files = await readdir(join(folder, "app"));
     for (const name of files.filter((file) => file.endsWith(".js"))) {
-      expect(await readFile(join(folder, "app", name), "utf8"), name).not.toContain(kStoryCode);
+      expect(await readFile(join(folder, "app", name), "utf8"), name).not.toContain(STORY_CODE);
     }
     expect(files.length).toBeGreaterThan(0);
   });

@@ -11,8 +11,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { launch } from "./support/browser.ts";
 import { open, problemsAtEachWidth } from "./support/checks.ts";
 
-const kTouchPx = 44;
-const kPackage = fileURLToPath(new URL("../../array-core/tests/parity", import.meta.url));
+const TOUCH_PX = 44;
+const PACKAGE = fileURLToPath(new URL("../../array-core/tests/parity", import.meta.url));
 
 interface Case {
   group: string;
@@ -78,7 +78,7 @@ beforeAll(async () => {
   const reports = [report("native_cpu", "cpu"), report("node_webgpu", "google swiftshader")];
   const files = reports.map((_, at) => join(folder, `${at}.json`));
   await Promise.all(reports.map((each, at) => writeFile(files[at] ?? "", JSON.stringify(each))));
-  execFileSync("python3", ["-m", "parity.page", ...files, "--out", folder], { cwd: kPackage });
+  execFileSync("python3", ["-m", "parity.page", ...files, "--out", folder], { cwd: PACKAGE });
   browser = await launch();
   context = await browser.newContext();
   ({ page, errors } = await open(context));
@@ -97,7 +97,7 @@ beforeEach(async () => {
 const rows = (): Promise<string[]> => page.locator("#rows tr").allInnerTexts();
 
 it("fits every width and is accessible", async () => {
-  expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+  expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
   expect(await page.locator("#backends").innerText()).toContain("150 cases, 1 failed");
   expect(await page.locator("#failures").innerText()).toContain("element 0 is 1, NumPy 2");
   expect(errors).toEqual([]);

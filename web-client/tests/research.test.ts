@@ -12,7 +12,7 @@ import { problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
 import { describeStories } from "./support/stories.ts";
 
-const kTouchPx = 44;
+const TOUCH_PX = 44;
 
 let server: StaticServer;
 let browser: Browser;
@@ -47,7 +47,7 @@ async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
 describeStories({
   names: Object.keys(researchStories),
   browser: () => browser,
-  touchPx: kTouchPx,
+  touchPx: TOUCH_PX,
   show,
   more: (language, pageOf) => {
     it("shows the join link as text and as a QR code that reads the same", async () => {
@@ -56,7 +56,7 @@ describeStories({
       await page.locator("[data-action=make_link]").click();
       const qr = page.locator(".qr");
       await qr.waitFor();
-      expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+      expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
       const shown = await page.locator(".copy-field").inputValue();
       const drawn = await qr.evaluate((svg) => {
         const size = (svg as SVGSVGElement).viewBox.baseVal.width;
@@ -118,7 +118,7 @@ describeStories({
       const told = (await page.locator("[data-removed]").textContent()) ?? "none";
       expect(told).toContain("digits, first round");
       await expect.poll(() => page.locator("[data-announcement]").textContent()).toBe(told);
-      expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+      expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
     });
   },
 });

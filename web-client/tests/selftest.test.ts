@@ -7,10 +7,10 @@ import { checkNames } from "../src/selftest/finding.ts";
 import { selfTestStories } from "../src/stories/selftest_states.ts";
 import { launch } from "./support/browser.ts";
 import { open } from "./support/checks.ts";
-import { kGoodCode, type StaticServer, serve } from "./support/static_server.ts";
+import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 import { describeStories } from "./support/stories.ts";
 
-const kTouchPx = 48;
+const TOUCH_PX = 48;
 
 let stories: StaticServer;
 let pages: StaticServer;
@@ -31,7 +31,7 @@ afterAll(async () => {
 describeStories({
   names: Object.keys(selfTestStories),
   browser: () => browser,
-  touchPx: kTouchPx,
+  touchPx: TOUCH_PX,
   show: async (page, name, language) => {
     await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);
     await page.locator("[data-verdict]").waitFor();
@@ -42,7 +42,7 @@ it("looks at this browser, and tells the server nothing", async () => {
   const context = await browser.newContext({ locale: "en-GB" });
   const { page, errors } = await open(context);
   pages.log.length = 0;
-  await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
+  await page.goto(`${pages.origin}/selftest#${GOOD_CODE}`);
   await page.locator("[data-looked=true]").waitFor();
   expect(page.url()).toBe(`${pages.origin}/selftest`);
   const states = await page
@@ -69,11 +69,11 @@ it("sends the table on a tap, once", async () => {
     sent.push(route.request().postDataJSON());
     await route.fulfill({ status: 201, json: { report: 7 } });
   });
-  await page.goto(`${pages.origin}/selftest#${kGoodCode}`);
+  await page.goto(`${pages.origin}/selftest#${GOOD_CODE}`);
   await page.locator("[data-action=send_report]").click();
   await page.locator("[data-sending=sent]", { hasText: "report 7" }).waitFor();
   expect(await page.locator("[data-action=send_report]").count()).toBe(0);
-  expect(sent).toMatchObject([{ code: kGoodCode, report: { class: "desktop" } }]);
+  expect(sent).toMatchObject([{ code: GOOD_CODE, report: { class: "desktop" } }]);
   const [{ report }] = sent as [{ report: { checks: { name: string; state: string }[] } }];
   expect(report.checks.map(({ name }) => name)).toEqual([...checkNames]);
   expect(report.checks.at(-1)?.state).toBe("skipped");

@@ -4,13 +4,13 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
-import { kOtherProject, kStoryCode, stories } from "../src/stories/states.ts";
+import { OTHER_PROJECT, STORY_CODE, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
-import { kLanguages, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
+import { LANGUAGES, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
 import { describeStories } from "./support/stories.ts";
 
-const kTouchPx = 48;
+const TOUCH_PX = 48;
 
 let server: StaticServer;
 let browser: Browser;
@@ -37,7 +37,7 @@ async function show(page: Page, story: string, language: string): Promise<void> 
 describeStories({
   names: Object.keys(stories),
   browser: () => browser,
-  touchPx: kTouchPx,
+  touchPx: TOUCH_PX,
   show: async (page, name, language) => {
     await show(page, name, language);
     await page.locator("summary").click();
@@ -100,7 +100,7 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await page.close();
 });
 
-describe.each(kLanguages)("forgetting this device in %s", (language) => {
+describe.each(LANGUAGES)("forgetting this device in %s", (language) => {
   it("asks once more, keeps the focus, and fits every width", async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     await show(page, "stopped", language);
@@ -112,7 +112,7 @@ describe.each(kLanguages)("forgetting this device in %s", (language) => {
     await page.locator("summary").click();
     await page.locator("[data-action=forget_ask]").press("Enter");
     await expect.poll(focused).toBe("forget-question");
-    expect(await problemsAtEachWidth(page, kTouchPx)).toEqual([]);
+    expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
     await page.locator("[data-action=forget_cancel]").press("Enter");
     await expect.poll(focused).toBe("forget_ask");
     await page.keyboard.press("Enter");
@@ -158,7 +158,7 @@ it("lets the keyboard choose among a link's projects", async () => {
   await page.locator("input[type=radio]").nth(1).waitFor();
   await page.locator("input[type=radio]").first().focus();
   await page.keyboard.press("ArrowDown");
-  await page.locator("h1", { hasText: kOtherProject.name }).waitFor();
+  await page.locator("h1", { hasText: OTHER_PROJECT.name }).waitFor();
   expect(await page.locator("input[type=radio]").nth(1).isChecked()).toBe(true);
   await page.locator("[data-action=start]").click();
   await page.locator("[data-phase=joining]").waitFor();
@@ -170,7 +170,7 @@ it("leads out of LINE by a link that keeps the code, and lets who wants stay", a
   const page = await browser.newPage();
   await show(page, "in_app_line", "en");
   const link = await page.locator("[data-action=open_outside]").getAttribute("href");
-  expect(link).toBe(`${server.origin}/join?openExternalBrowser=1#${kStoryCode}`);
+  expect(link).toBe(`${server.origin}/join?openExternalBrowser=1#${STORY_CODE}`);
   await page.locator("[data-action=stay]").click();
   await page.locator("[data-phase=idle]").waitFor();
   expect(await page.locator("[data-action=start]").count()).toBe(1);
@@ -211,6 +211,6 @@ it("copies the join link for another browser", async () => {
   await page.locator("[data-action=copy_link]").click();
   await page.locator(".copy-outcome", { hasText: "Link copied" }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  expect(copied).toBe(`${server.origin}/join#${kStoryCode}`);
+  expect(copied).toBe(`${server.origin}/join#${STORY_CODE}`);
   await context.close();
 });

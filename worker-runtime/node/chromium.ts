@@ -18,8 +18,8 @@ export const CHROMIUM_FLAGS: readonly string[] = [
 ];
 
 /** WebGPU has to be asked for; without a graphics card it is Chromium's software one, which has to be named. */
-const kGpuFlags = ["--enable-unsafe-webgpu"];
-const kSoftwareGpuFlags = ["--use-webgpu-adapter=swiftshader"];
+const GPU_FLAGS = ["--enable-unsafe-webgpu"];
+const SOFTWARE_GPU_FLAGS = ["--use-webgpu-adapter=swiftshader"];
 
 export function chromiumPath(): string {
   const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -33,7 +33,7 @@ export async function launchChromium(
 ): Promise<Browser> {
   const { webgpu = false, ...rest } = options;
   const more = (process.env.CHROMIUM_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
-  const gpu = webgpu ? [...kGpuFlags, ...(hasGraphicsCard() ? [] : kSoftwareGpuFlags)] : [];
+  const gpu = webgpu ? [...GPU_FLAGS, ...(hasGraphicsCard() ? [] : SOFTWARE_GPU_FLAGS)] : [];
   const browser = await chromium.launch({
     timeout: LIMIT_MS,
     executablePath: chromiumPath(),

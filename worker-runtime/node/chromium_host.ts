@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { FromGpuThread, ToGpuThread } from "../src/gpu/thread/gpu_messages.ts";
 import type { GpuWorkerEvents } from "../src/gpu/thread/gpu_owner.ts";
-import { type FromScriptThread, kSitePackages } from "../src/python/script/run_script.ts";
+import { type FromScriptThread, SITE_PACKAGES } from "../src/python/script/run_script.ts";
 import type { BrowserScript } from "../src/python/script/script_thread.ts";
 import { launchChromium } from "./chromium.ts";
 import type { Script } from "./node_host.ts";
@@ -84,7 +84,7 @@ function packageFiles(): { from: string; to: string }[] {
     .filter((path) => path.endsWith(".py"))
     .map((path) => ({
       from: path,
-      to: join(kSitePackages, "arraycore", relative(ARRAYCORE_PACKAGE, path)),
+      to: join(SITE_PACKAGES, "arraycore", relative(ARRAYCORE_PACKAGE, path)),
     }));
 }
 

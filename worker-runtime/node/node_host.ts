@@ -12,10 +12,10 @@ import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
 
 /** How long a gpu thread may take for what is still on the way; a Ctrl-C meanwhile ends the process at once. */
-const kCloseMs = 60_000;
+const CLOSE_MS = 60_000;
 
 /** After the ring's end Dawn still rejects what was open, on its thread's next turns. */
-const kSettleMs = 200;
+const SETTLE_MS = 200;
 
 export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;
 
@@ -61,8 +61,8 @@ export function runInNode(script: Script, backend: Options["backend"]): Promise<
 
 /** Dawn aborts the process when its thread ends with a promise open: the ring's end is waited for, and their answers. */
 async function endGpuThread(owner: GpuThreadOwner): Promise<void> {
-  await Promise.race([owner.idle(), sleep(kCloseMs, undefined, { ref: false })]);
-  await sleep(kSettleMs);
+  await Promise.race([owner.idle(), sleep(CLOSE_MS, undefined, { ref: false })]);
+  await sleep(SETTLE_MS);
   await owner.terminate();
 }
 

@@ -2,23 +2,23 @@
 
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { kMaxThreads } from "../src/python/arraycore/arraycore_threads.ts";
+import { MAX_THREADS } from "../src/python/arraycore/arraycore_threads.ts";
 
 export const USAGE =
   "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--threads N] [--hooks] [--mount DIR]... " +
   "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
 
-const kMiB = 1_048_576;
+const MIB = 1_048_576;
 
 /** `--limits phone`: a small phone's device and memory. */
 export const PHONE = {
   /** The most that array-core's memory may grow to. */
-  memoryBytes: 256 * kMiB,
-  budgetBytes: 256 * kMiB,
+  memoryBytes: 256 * MIB,
+  budgetBytes: 256 * MIB,
   gpu: {
     limits: {
       maxStorageBuffers: 8,
-      maxBindingBytes: 128 * kMiB,
+      maxBindingBytes: 128 * MIB,
       maxWorkgroupBytes: 16 * 1024,
       maxInvocations: 128,
     },
@@ -111,8 +111,8 @@ export function parseOptions(argv: readonly string[]): Options {
         break;
       case "--threads":
         threads = Number(value);
-        if (!Number.isInteger(threads) || threads < 1 || threads > kMaxThreads) {
-          throw new UsageError(`--threads is a whole number from 1 to ${kMaxThreads}.`);
+        if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
+          throw new UsageError(`--threads is a whole number from 1 to ${MAX_THREADS}.`);
         }
         break;
       case "--simd":

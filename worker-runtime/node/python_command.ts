@@ -8,7 +8,7 @@ import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.
 import { testWheels } from "./places.ts";
 
 /** Settings that reach the script; the rest of the environment is this machine's own. */
-const kPassed = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
+const PASSED = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
 
 async function main(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function jobOf(options: Options): ScriptJob {
   const passed = Object.entries(process.env).flatMap(([name, value]) =>
-    value !== undefined && kPassed.test(name) ? [[name, value] as const] : [],
+    value !== undefined && PASSED.test(name) ? [[name, value] as const] : [],
   );
   const env: Record<string, string> = Object.fromEntries(passed);
   env.ARRAYCORE_BACKEND = options.backend;

@@ -10,14 +10,14 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { ROOT } from "./places.ts";
 
-const kSources = join(ROOT, "worker-runtime");
-const kTypes: Readonly<Record<string, string>> = {
+const SOURCES = join(ROOT, "worker-runtime");
+const TYPES: Readonly<Record<string, string>> = {
   html: "text/html",
   ts: "text/javascript",
   mjs: "text/javascript",
   wasm: "application/wasm",
 };
-const kPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
+const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
 
 export interface ServedFiles {
   /** Folders that may be read; the mounted ones of them may be written. */
@@ -87,9 +87,9 @@ export class ScriptServer {
     } else if (request.method === "PUT" && area === "file") {
       this.#store(resolve("/", ...rest), await bodyOf(request), response);
     } else if (area === "") {
-      send(response, "html", Buffer.from(kPage));
+      send(response, "html", Buffer.from(PAGE));
     } else if (area === "src" || area === "node") {
-      this.#sendSource(join(kSources, area, ...rest), response);
+      this.#sendSource(join(SOURCES, area, ...rest), response);
     } else if (area === "file") {
       this.#sendFile(resolve("/", ...rest), response);
     } else {
@@ -98,7 +98,7 @@ export class ScriptServer {
   }
 
   #sendSource(path: string, response: ServerResponse): void {
-    if (!isBelow(path, kSources) || !path.endsWith(".ts")) {
+    if (!isBelow(path, SOURCES) || !path.endsWith(".ts")) {
       response.writeHead(404).end();
       return;
     }
@@ -131,7 +131,7 @@ function isBelow(path: string, place: string): boolean {
 
 function send(response: ServerResponse, extension: string, bytes: Buffer): void {
   response.writeHead(200, {
-    "Content-Type": kTypes[extension] ?? "application/octet-stream",
+    "Content-Type": TYPES[extension] ?? "application/octet-stream",
     "Content-Length": bytes.length,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",

@@ -11,11 +11,11 @@ import {
   connectArraycore,
   connectStreams,
   type FromScriptThread,
-  kSitePackages,
   moduleFile,
   runScript,
   type ScriptJob,
   type ScriptPyodide,
+  SITE_PACKAGES,
 } from "../src/python/script/run_script.ts";
 import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, runtimePlaces } from "./places.ts";
 
@@ -96,7 +96,7 @@ async function main(): Promise<number> {
   connectStreams(pyodide, { read, write });
   pyodide.setInterruptBuffer(new Uint8Array(interrupt));
   for (const archive of [...places.archives, ...wheels]) {
-    pyodide.unpackArchive(bytesOf(archive), "zip", { extractDir: kSitePackages });
+    pyodide.unpackArchive(bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
   for (const folder of mounts) {
     pyodide.FS.mkdirTree(folder);
@@ -104,7 +104,7 @@ async function main(): Promise<number> {
   }
   for (const name of readdirSync(ARRAYCORE_PACKAGE, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".py")) continue;
-    const target = join(kSitePackages, "arraycore", name);
+    const target = join(SITE_PACKAGES, "arraycore", name);
     pyodide.FS.mkdirTree(join(target, ".."));
     pyodide.FS.writeFile(target, bytesOf(join(ARRAYCORE_PACKAGE, name)));
   }

@@ -1,7 +1,7 @@
 // Numbers, sizes and durations in the words of a language, all by Intl. Page thread; pure.
 
 /** Longest text of a parameter's value on the page, in characters. */
-const kParamChars = 60;
+const PARAM_CHARS = 60;
 
 export class Formatter {
   readonly tag: string;
@@ -132,6 +132,6 @@ export class Formatter {
   /** A parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
   param(value: unknown): string {
     const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-    return text.length > kParamChars ? `${text.slice(0, kParamChars - 1)}…` : text;
+    return text.length > PARAM_CHARS ? `${text.slice(0, PARAM_CHARS - 1)}…` : text;
   }
 }

@@ -5,7 +5,7 @@
 export const languageNames = { en: "English", ja: "日本語" } as const;
 export type Language = keyof typeof languageNames;
 
-const kStorageKey = "hyperflock.language";
+const STORAGE_KEY = "hyperflock.language";
 
 export function isLanguage(value: unknown): value is Language {
   return typeof value === "string" && Object.hasOwn(languageNames, value);
@@ -27,7 +27,7 @@ export type KeyValueStore = Pick<Storage, "getItem" | "setItem">;
 
 export function rememberedLanguage(store: KeyValueStore): Language | null {
   try {
-    const value = store.getItem(kStorageKey);
+    const value = store.getItem(STORAGE_KEY);
     return isLanguage(value) ? value : null;
   } catch {
     return null;
@@ -36,7 +36,7 @@ export function rememberedLanguage(store: KeyValueStore): Language | null {
 
 export function rememberLanguage(store: KeyValueStore, language: Language): void {
   try {
-    store.setItem(kStorageKey, language);
+    store.setItem(STORAGE_KEY, language);
   } catch {
     // The choice then lasts as long as the page.
   }

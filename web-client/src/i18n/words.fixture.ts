@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 
-const kJapanese = /[\u3040-\u30ff\u4e00-\u9fff]/;
+const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
 interface Exceptions {
   /** Paths of what is no word of any language. */
@@ -36,7 +36,7 @@ export function describeWords(
     });
 
     it("hold no sentence that was left in English", () => {
-      const left = [...japanese].filter(([, text]) => !kJapanese.test(text)).map(([path]) => path);
+      const left = [...japanese].filter(([, text]) => !JAPANESE.test(text)).map(([path]) => path);
       expect(left.sort()).toEqual(["/tag", ...sameEverywhere].sort());
     });
 

@@ -3,9 +3,9 @@
 // A link may hold the codes of several projects, with commas between them: the volunteer chooses one.
 // Page thread; the environment is passed in.
 
-const kStorageKey = "hyperflock.code";
-const kCodePattern = /^[A-Za-z0-9_.~-]{1,200}$/;
-const kMaxCodes = 8;
+const STORAGE_KEY = "hyperflock.code";
+const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
+const MAX_CODES = 8;
 
 export interface CodeEnvironment {
   readonly location: Pick<Location, "hash" | "pathname" | "search">;
@@ -22,7 +22,7 @@ export type CodeResult =
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;
-  return codes.length <= kMaxCodes && codes.every((code) => kCodePattern.test(code)) ? codes : null;
+  return codes.length <= MAX_CODES && codes.every((code) => CODE_PATTERN.test(code)) ? codes : null;
 }
 
 /** Takes the codes out of the address, or from this tab's earlier visit when the page was reloaded. */
@@ -35,14 +35,14 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
       return { kind: "malformed" };
     }
     try {
-      store.setItem(kStorageKey, fragment);
+      store.setItem(STORAGE_KEY, fragment);
     } catch {
       // Storage is forbidden here: the code lasts until the page is reloaded.
     }
     return { kind: "codes", codes };
   }
   try {
-    const codes = codesOf(store.getItem(kStorageKey) ?? "");
+    const codes = codesOf(store.getItem(STORAGE_KEY) ?? "");
     if (codes !== null) {
       return { kind: "codes", codes };
     }

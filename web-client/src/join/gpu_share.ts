@@ -5,7 +5,7 @@ import type { KeyValueStore } from "../i18n/language.ts";
 export const gpuShares = [1, 0.5, 0.25] as const;
 export type GpuShare = (typeof gpuShares)[number];
 
-const kStorageKey = "hyperflock.gpu-share";
+const STORAGE_KEY = "hyperflock.gpu-share";
 
 export function isGpuShare(value: number): value is GpuShare {
   return (gpuShares as readonly number[]).includes(value);
@@ -14,7 +14,7 @@ export function isGpuShare(value: number): value is GpuShare {
 /** What was chosen before; all of it where nothing was, or nothing can be kept. */
 export function rememberedGpuShare(store: KeyValueStore): GpuShare {
   try {
-    const value = Number(store.getItem(kStorageKey));
+    const value = Number(store.getItem(STORAGE_KEY));
     return isGpuShare(value) ? value : 1;
   } catch {
     return 1;
@@ -23,7 +23,7 @@ export function rememberedGpuShare(store: KeyValueStore): GpuShare {
 
 export function rememberGpuShare(store: KeyValueStore, share: GpuShare): void {
   try {
-    store.setItem(kStorageKey, String(share));
+    store.setItem(STORAGE_KEY, String(share));
   } catch {
     // The choice then lasts as long as the page.
   }

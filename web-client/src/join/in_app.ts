@@ -12,7 +12,7 @@ export interface InAppBrowser {
 }
 
 /** Marks that the apps leave in `navigator.userAgent`; the first that fits. `; wv)` is Android's WebView in any app. */
-const kMarks: readonly (readonly [RegExp, InAppName, string | null])[] = [
+const MARKS: readonly (readonly [RegExp, InAppName, string | null])[] = [
   [/\bLine\//i, "line", "LINE"],
   [/\bInstagram\b/, "instagram", "Instagram"],
   [/\bFBAN\/Messenger|\bFB_IAB\/Orca|\bMessengerLite/, "facebook", "Messenger"],
@@ -31,7 +31,7 @@ function systemOf(userAgent: string): System {
 }
 
 export function inAppBrowser(userAgent: string): InAppBrowser | null {
-  const found = kMarks.find(([mark]) => mark.test(userAgent));
+  const found = MARKS.find(([mark]) => mark.test(userAgent));
   return found === undefined
     ? null
     : { app: found[1], label: found[2], system: systemOf(userAgent) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeVolunteer } from "../stories/fake_volunteer.ts";
-import { kAfterStart, kProject, kStoryNowMs, stories } from "../stories/states.ts";
+import { AFTER_START, PROJECT, STORY_NOW_MS, stories } from "../stories/states.ts";
 import type { CodeResult } from "./enrolment_code.ts";
 import { JoinStore } from "./join_store.ts";
 import type { ProjectLoad } from "./project_api.ts";
@@ -15,7 +15,7 @@ function fakeVolunteer(): FakeVolunteer {
       interrupted: null,
       finishing: false,
     },
-    kAfterStart,
+    AFTER_START,
   );
 }
 
@@ -28,7 +28,7 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", code
   const timers = new Set<() => void>();
   const remembered: string[] = [];
   const kept: number[] = [];
-  const clock = { ms: kStoryNowMs };
+  const clock = { ms: STORY_NOW_MS };
   const store = new JoinStore({
     code,
     createVolunteer: (options) => {
@@ -145,7 +145,7 @@ describe("JoinStore", () => {
     await settled();
     expect(asked).toHaveLength(2);
     expect(store.panel.value.phase).toBe("idle");
-    volunteer.show({ state: { phase: "connecting", attempt: 2, retryAt: kStoryNowMs + 9_000 } });
+    volunteer.show({ state: { phase: "connecting", attempt: 2, retryAt: STORY_NOW_MS + 9_000 } });
     expect(store.panel.value.phase).toBe("connecting");
     connection.tell(false);
     expect(store.panel.value.phase).toBe("offline");
@@ -154,7 +154,7 @@ describe("JoinStore", () => {
   });
 
   it("lets one of a link's projects be chosen while nothing runs", async () => {
-    const second = { ...kProject, name: "Second" };
+    const second = { ...PROJECT, name: "Second" };
     const { store, volunteer, other, made } = scenario(
       [stories.idle.load, { kind: "ready", project: second }],
       { kind: "codes", codes: ["hfe_1", "hfe_2"] },

@@ -19,7 +19,7 @@ import {
   panelView,
 } from "./view_model.ts";
 
-const kTickMs = 1000;
+const TICK_MS = 1000;
 
 export interface JoinEnvironment {
   readonly code: CodeResult;
@@ -49,7 +49,7 @@ export interface Choice {
 }
 
 /** Phases in which another project may be chosen: nothing is joined. */
-const kRestingPhases: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
+const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "idle",
   "stopped",
   "finished",
@@ -59,7 +59,7 @@ const kRestingPhases: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set
 ]);
 
 /** Phases in which nothing is left to forget. */
-const kForgotten: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
+const FORGOTTEN: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "unsupported",
   "forgetting",
   "forgotten",
@@ -151,7 +151,7 @@ export class JoinStore {
   /** Turns to another of the link's projects; not while this device computes. */
   choose(index: number): void {
     const phase = this.#snapshot.value?.state.phase;
-    if (index in this.codes && phase !== undefined && kRestingPhases.has(phase)) {
+    if (index in this.codes && phase !== undefined && RESTING_PHASES.has(phase)) {
       this.#chosen.value = index;
       this.#attachChosen();
     }
@@ -191,7 +191,7 @@ export class JoinStore {
   /** Whether there is a device that can be forgotten now. */
   get canForget(): boolean {
     const phase = this.#snapshot.value?.state.phase;
-    return phase !== undefined && !kForgotten.has(phase);
+    return phase !== undefined && !FORGOTTEN.has(phase);
   }
 
   /** Ends the work and has the server forget this device. Only from a tap. */
@@ -234,7 +234,7 @@ export class JoinStore {
         ? [{ index, project: load.project, isChosen: index === this.#chosen.value }]
         : [],
     );
-    return found.length > 1 && phase !== undefined && kRestingPhases.has(phase) ? found : [];
+    return found.length > 1 && phase !== undefined && RESTING_PHASES.has(phase) ? found : [];
   }
 
   get #volunteer(): Volunteer | null {
@@ -281,7 +281,7 @@ export class JoinStore {
         if (!wanted.value) {
           return;
         }
-        return this.#environment.every(kTickMs, () => {
+        return this.#environment.every(TICK_MS, () => {
           this.#nowMs.value = this.#environment.now();
         });
       }),

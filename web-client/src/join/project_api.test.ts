@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fetchProject, parseProject } from "./project_api.ts";
 
-const kBody = {
+const BODY = {
   project: { name: "Digits", owner: "Aoki Lab", studies: 1, trials_done: 3, trials_total: 8 },
 };
 
@@ -12,7 +12,7 @@ describe("fetchProject", () => {
     const asked: [string, RequestInit][] = [];
     const load = await fetchProject("hfe_1", async (path, init) => {
       asked.push([path, init]);
-      return new Response(JSON.stringify(kBody));
+      return new Response(JSON.stringify(BODY));
     });
     expect(load).toEqual({
       kind: "ready",
@@ -56,16 +56,16 @@ describe("fetchProject", () => {
 
 describe("parseProject", () => {
   it("ignores unknown fields", () => {
-    expect(parseProject({ ...kBody, more: 1 })).not.toBeNull();
+    expect(parseProject({ ...BODY, more: 1 })).not.toBeNull();
   });
 
   it.each(["name", "owner", "studies", "trials_done", "trials_total"])("needs %s", (field) => {
-    expect(parseProject({ project: { ...kBody.project, [field]: undefined } })).toBeNull();
-    expect(parseProject({ project: { ...kBody.project, [field]: -1 } })).toBeNull();
+    expect(parseProject({ project: { ...BODY.project, [field]: undefined } })).toBeNull();
+    expect(parseProject({ project: { ...BODY.project, [field]: -1 } })).toBeNull();
   });
 
   it("cuts a name that would fill the page", () => {
     const name = "x".repeat(1000);
-    expect(parseProject({ project: { ...kBody.project, name } })?.name).toHaveLength(200);
+    expect(parseProject({ project: { ...BODY.project, name } })?.name).toHaveLength(200);
   });
 });

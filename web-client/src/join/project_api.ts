@@ -3,8 +3,8 @@
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";
 
-const kTimeoutMs = 15_000;
-const kMaxNameChars = 200;
+const TIMEOUT_MS = 15_000;
+const MAX_NAME_CHARS = 200;
 
 export type ProjectLoad =
   | { readonly kind: "loading" }
@@ -18,7 +18,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function text(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value.slice(0, kMaxNameChars) : null;
+  return typeof value === "string" && value !== "" ? value.slice(0, MAX_NAME_CHARS) : null;
 }
 
 function count(value: unknown): number | null {
@@ -69,7 +69,7 @@ export async function fetchProject(code: string, fetchLike: FetchLike): Promise<
       body: JSON.stringify({ code }),
       cache: "no-store",
       credentials: "omit",
-      signal: AbortSignal.timeout(kTimeoutMs),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch {
     return { kind: "problem", problem: "unreachable" };

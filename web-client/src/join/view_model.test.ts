@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { failureCodes } from "../i18n/dictionary.ts";
 import { en } from "../i18n/en.ts";
 import { Formatter } from "../i18n/format.ts";
-import { kStoryNowMs, kTrial, type Story, stories } from "../stories/states.ts";
+import { STORY_NOW_MS, type Story, stories, TRIAL } from "../stories/states.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import { contributionView, needsClock, type PanelView, panelView } from "./view_model.ts";
@@ -40,7 +40,7 @@ function view(
       finishing: rest.finishing ?? false,
       interrupted: rest.interrupted ?? null,
     },
-    nowMs: kStoryNowMs,
+    nowMs: STORY_NOW_MS,
     online: rest.online ?? true,
     inApp: rest.inApp ?? null,
     words: en,
@@ -186,7 +186,7 @@ describe("after the tap", () => {
   });
 
   it("tells a device without a connection so, and that its trial goes on", () => {
-    const lost = { phase: "connecting", attempt: 3, retryAt: kStoryNowMs + 11_200 } as const;
+    const lost = { phase: "connecting", attempt: 3, retryAt: STORY_NOW_MS + 11_200 } as const;
     expect(view(lost, { online: false })).toMatchObject({
       phase: "offline",
       title: "This device is offline",
@@ -206,13 +206,13 @@ describe("after the tap", () => {
   });
 
   it("counts down to the next try", () => {
-    const shown = view({ phase: "connecting", attempt: 3, retryAt: kStoryNowMs + 11_200 });
+    const shown = view({ phase: "connecting", attempt: 3, retryAt: STORY_NOW_MS + 11_200 });
     expect(shown.text).toBe("Next try in 12 sec. You need not do anything.");
     expect(shown.announcement).toBe("No connection to the server");
   });
 
   it("says that it tries now once the time has come", () => {
-    for (const retryAt of [kStoryNowMs - 1, kStoryNowMs, null]) {
+    for (const retryAt of [STORY_NOW_MS - 1, STORY_NOW_MS, null]) {
       expect(view({ phase: "connecting", attempt: 3, retryAt }).text).toBe(
         en.states.retryingNow.text,
       );
@@ -231,7 +231,7 @@ describe("after the tap", () => {
   });
 
   it("never shows more than the whole", () => {
-    const state = { phase: "loading", loadedBytes: 12, totalBytes: 10, trial: kTrial } as const;
+    const state = { phase: "loading", loadedBytes: 12, totalBytes: 10, trial: TRIAL } as const;
     expect(view(state).progress?.fraction).toBe(1);
   });
 
@@ -250,7 +250,7 @@ describe("after the tap", () => {
   });
 
   it("counts no trials where nobody knows how many there will be", () => {
-    const trial = { ...kTrial, total: null };
+    const trial = { ...TRIAL, total: null };
     expect(view({ phase: "computing", trial }).trial?.counter).toBe("Trial 17");
   });
 
@@ -258,7 +258,7 @@ describe("after the tap", () => {
     const early = view(stories.computing.state).announcement;
     const later = view({
       phase: "computing",
-      trial: { ...kTrial, startedAt: kTrial.startedAt - 5_000, points: [[1, 1]] },
+      trial: { ...TRIAL, startedAt: TRIAL.startedAt - 5_000, points: [[1, 1]] },
     }).announcement;
     expect(later).toBe(early);
     expect(early).toBe("Computing. Trial 17 of 64, mnist-grid");
@@ -270,7 +270,7 @@ describe("after the tap", () => {
   });
 
   it("says how the browser ended the last visit, and when its trial has come back", () => {
-    const { study, studyName, number } = kTrial;
+    const { study, studyName, number } = TRIAL;
     const interrupted = { during: "trial", study, studyName, number } as const;
     expect(view({ phase: "idle" }).advice).toBeNull();
     const idle = view({ phase: "idle" }, { interrupted });

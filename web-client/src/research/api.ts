@@ -20,11 +20,11 @@ import {
   workersOf,
 } from "./rows.ts";
 
-const kTimeoutMs = 15_000;
+const TIMEOUT_MS = 15_000;
 /** A file of 64 MiB over a slow line. */
-const kDownloadMs = 600_000;
+const DOWNLOAD_MS = 600_000;
 /** Rows of one page of trials. */
-export const kPageRows = 500;
+export const PAGE_ROWS = 500;
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -44,7 +44,7 @@ export interface Api {
   me(): Promise<Me>;
   studies(): Promise<readonly StudyRow[]>;
   study(study: number): Promise<StudyRow>;
-  /** Trials that finished after `after`, at most kPageRows, and the cursor behind them. */
+  /** Trials that finished after `after`, at most PAGE_ROWS, and the cursor behind them. */
   trials(
     study: number,
     after: number,
@@ -98,7 +98,7 @@ export class ConsoleApi implements Api {
   }
 
   trials(study: number, after: number) {
-    const query = `after=${after}&limit=${kPageRows}`;
+    const query = `after=${after}&limit=${PAGE_ROWS}`;
     return this.#ask("GET", `/api/studies/${study}/trials?${query}`, trialsOf);
   }
 
@@ -112,7 +112,7 @@ export class ConsoleApi implements Api {
 
   async artifact(study: number, id: string): Promise<Blob> {
     const path = `/api/studies/${study}/artifacts/${encodeURIComponent(id)}`;
-    const response = await this.#send("GET", path, kDownloadMs);
+    const response = await this.#send("GET", path, DOWNLOAD_MS);
     if (!response.ok) {
       throw errorOf(await response.json().catch(() => null), response.status);
     }
@@ -173,7 +173,7 @@ export class ConsoleApi implements Api {
     path: string,
     read: (body: unknown) => Answer,
   ): Promise<Answer> {
-    const response = await this.#send(method, path, kTimeoutMs);
+    const response = await this.#send(method, path, TIMEOUT_MS);
     let body: unknown;
     try {
       body = await response.json();

@@ -5,10 +5,10 @@ import type { StudyRow, TrialRow } from "./rows.ts";
 import { columnsOf, paramNamed } from "./trials_model.ts";
 
 /** Spreadsheets run text that begins so as a formula; texts here may come from phones. */
-const kFormula = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r]/;
 
 function textCell(text: string): string {
-  const safe = kFormula.test(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

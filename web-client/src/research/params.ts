@@ -9,8 +9,8 @@ export interface Param {
   readonly value: unknown;
 }
 
-const kString = /\s*("(?:[^"\\]|\\.)*")\s*/y;
-const kScalar = /\s*("(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+)\s*/y;
+const STRING = /\s*("(?:[^"\\]|\\.)*")\s*/y;
+const SCALAR = /\s*("(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+)\s*/y;
 
 function take(pattern: RegExp, text: string, at: number): { token: string; end: number } | null {
   pattern.lastIndex = at;
@@ -23,11 +23,11 @@ function rawMembers(text: string): ReadonlyMap<string, string> | null {
   const members = new Map<string, string>();
   let at = text.indexOf("{") + 1;
   for (;;) {
-    const name = take(kString, text, at);
+    const name = take(STRING, text, at);
     if (name === null || text[name.end] !== ":") {
       return null;
     }
-    const value = take(kScalar, text, name.end + 1);
+    const value = take(SCALAR, text, name.end + 1);
     if (value === null) {
       return null;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
 import { researchStories } from "../stories/research_states.ts";
-import { kIdlePollMs, kLivePollMs, ResearchStore } from "./research_store.ts";
+import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
 
 function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: string | null } = {}) {
   const api = new FakeConsole({ ...researchStories.studies.rows, ...rest.rows });
@@ -130,8 +130,8 @@ describe("following", () => {
     const live = scenario("#/studies/7");
     const done = scenario("#/studies/5");
     await settled();
-    expect(live.timers.map(({ ms }) => ms)).toEqual([kLivePollMs]);
-    expect(done.timers.map(({ ms }) => ms)).toEqual([kIdlePollMs]);
+    expect(live.timers.map(({ ms }) => ms)).toEqual([LIVE_POLL_MS]);
+    expect(done.timers.map(({ ms }) => ms)).toEqual([IDLE_POLL_MS]);
   });
 
   it("reads each row once: further on from the cursor, and only when there is more", async () => {
@@ -173,7 +173,7 @@ describe("following", () => {
     api.rows = { ...api.rows, faults: {} };
     tick();
     await settled();
-    expect([store.problem.value, timers[0]?.ms]).toEqual([null, kLivePollMs]);
+    expect([store.problem.value, timers[0]?.ms]).toEqual([null, LIVE_POLL_MS]);
   });
 
   it("asks nothing while the page is hidden, and at once when it is seen", async () => {

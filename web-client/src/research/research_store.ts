@@ -4,7 +4,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
-import { type Api, ConsoleError, kPageRows } from "./api.ts";
+import { type Api, ConsoleError, PAGE_ROWS } from "./api.ts";
 import { hashOf, type Route, routeOf } from "./route.ts";
 import type { ArtifactRow, Me, PlacementRow, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
@@ -14,9 +14,9 @@ import type { Words } from "./words/dictionary.ts";
 import { researchWords } from "./words/index.ts";
 
 /** How long after an answer the next is asked for. */
-export const kLivePollMs = 2_000;
-export const kIdlePollMs = 10_000;
-const kMaxRetryMs = 30_000;
+export const LIVE_POLL_MS = 2_000;
+export const IDLE_POLL_MS = 10_000;
+const MAX_RETRY_MS = 30_000;
 
 export interface ResearchEnvironment {
   readonly api: (token: string) => Api;
@@ -324,7 +324,7 @@ export class ResearchStore {
       }
       this.problem.value = null;
       this.#failures = 0;
-      this.#askAgain(era, api, this.#isLive() ? kLivePollMs : kIdlePollMs);
+      this.#askAgain(era, api, this.#isLive() ? LIVE_POLL_MS : IDLE_POLL_MS);
     } catch (error) {
       if (era !== this.#era) {
         return;
@@ -336,7 +336,7 @@ export class ResearchStore {
       }
       this.problem.value = problem;
       this.#failures += 1;
-      const backoff = Math.min(kMaxRetryMs, kLivePollMs * 2 ** this.#failures);
+      const backoff = Math.min(MAX_RETRY_MS, LIVE_POLL_MS * 2 ** this.#failures);
       this.#askAgain(era, api, backoff * (0.5 + this.#environment.random() / 2));
     }
   }
@@ -400,7 +400,7 @@ export class ResearchStore {
         return;
       }
       this.data.value = withRows(this.data.value, trials, cursor);
-      if (trials.length < kPageRows) {
+      if (trials.length < PAGE_ROWS) {
         return;
       }
     }

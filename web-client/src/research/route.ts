@@ -5,16 +5,16 @@ export type Route =
   | { readonly page: "study"; readonly study: number }
   | { readonly page: "trial"; readonly study: number; readonly trial: number };
 
-const kStudy = /^#\/studies\/(\d{1,15})$/;
-const kTrial = /^#\/studies\/(\d{1,15})\/trials\/(\d{1,15})$/;
+const STUDY = /^#\/studies\/(\d{1,15})$/;
+const TRIAL = /^#\/studies\/(\d{1,15})\/trials\/(\d{1,15})$/;
 
 /** Anything else is the list of studies. */
 export function routeOf(hash: string): Route {
-  const trial = kTrial.exec(hash);
+  const trial = TRIAL.exec(hash);
   if (trial !== null) {
     return { page: "trial", study: Number(trial[1]), trial: Number(trial[2]) };
   }
-  const study = kStudy.exec(hash);
+  const study = STUDY.exec(hash);
   return study === null ? { page: "studies" } : { page: "study", study: Number(study[1]) };
 }
 

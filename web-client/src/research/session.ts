@@ -1,18 +1,18 @@
 // The researcher's token for as long as this tab lives. It is never in the address. Page thread; the store is passed in.
 
-const kStorageKey = "hyperflock.token";
+const STORAGE_KEY = "hyperflock.token";
 /** What the header can carry; anything else is no token. */
-const kTokenPattern = /^[\x21-\x7e]{1,300}$/;
+const TOKEN_PATTERN = /^[\x21-\x7e]{1,300}$/;
 
 export type TokenStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 export function isToken(text: string): boolean {
-  return kTokenPattern.test(text);
+  return TOKEN_PATTERN.test(text);
 }
 
 export function keptToken(store: TokenStore): string | null {
   try {
-    const token = store.getItem(kStorageKey);
+    const token = store.getItem(STORAGE_KEY);
     return token !== null && isToken(token) ? token : null;
   } catch {
     return null;
@@ -21,7 +21,7 @@ export function keptToken(store: TokenStore): string | null {
 
 export function keepToken(store: TokenStore, token: string): void {
   try {
-    store.setItem(kStorageKey, token);
+    store.setItem(STORAGE_KEY, token);
   } catch {
     // Storage is forbidden here: the token lasts until the page is reloaded.
   }
@@ -29,7 +29,7 @@ export function keepToken(store: TokenStore, token: string): void {
 
 export function forgetToken(store: TokenStore): void {
   try {
-    store.removeItem(kStorageKey);
+    store.removeItem(STORAGE_KEY);
   } catch {
     // As above.
   }

@@ -39,7 +39,7 @@ describe("visibleText", () => {
   });
 });
 
-const kRow = {
+const ROW = {
   ...{ trial: 1, state: "complete", params: "{}", seed: 1, values: [1], attempts: 1 },
   ...{ started_at: 1, finished_at: 2, run_ms: 1, load_ms: 0, seq: 1 },
 };
@@ -51,13 +51,13 @@ describe("rows", () => {
     ["a missing field", { seq: undefined }],
     ["a device without its class", { device: { device: "d", engine: "e", backend: "b" } }],
   ])("are refused for %s", (_, change) => {
-    expect(() => trialOf({ ...kRow, ...change })).toThrow();
-    expect(trialOf(kRow).trial).toBe(1);
+    expect(() => trialOf({ ...ROW, ...change })).toThrow();
+    expect(trialOf(ROW).trial).toBe(1);
   });
 });
 
 describe("withRows", () => {
-  const row = (trial: number, seq: number): TrialRow => trialOf({ ...kRow, trial, seq });
+  const row = (trial: number, seq: number): TrialRow => trialOf({ ...ROW, trial, seq });
 
   it("says when the page's limit is reached, and still renews what it has", () => {
     const some = withRows(noTrials(1), [row(0, 1), row(1, 2)], 2, 2);
@@ -82,7 +82,7 @@ describe("ConsoleApi", () => {
   }
 
   it("sends the token in the header alone", async () => {
-    const { made, asked } = api(() => Response.json({ trials: [kRow], cursor: 1 }));
+    const { made, asked } = api(() => Response.json({ trials: [ROW], cursor: 1 }));
     expect((await made.trials(3, 7)).cursor).toBe(1);
     const [path, init] = asked[0] ?? ["", {}];
     expect(path).toBe("/api/studies/3/trials?after=7&limit=500");

@@ -4,7 +4,7 @@ import type { AttemptState, StudyState, TrialState } from "./rows.ts";
 
 type Tone = "good" | "busy" | "muted" | "bad";
 
-const kTones: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
+const TONES: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
   running: "busy",
   live: "busy",
   finished: "good",
@@ -20,13 +20,13 @@ const kTones: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
 };
 
 interface Props {
-  readonly state: keyof typeof kTones;
+  readonly state: keyof typeof TONES;
   readonly label: string;
 }
 
 export function StateChip({ state, label }: Props) {
   return (
-    <span class="chip" data-tone={kTones[state]} data-state={state}>
+    <span class="chip" data-tone={TONES[state]} data-state={state}>
       {label}
     </span>
   );

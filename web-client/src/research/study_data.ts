@@ -4,7 +4,7 @@
 import type { TrialRow } from "./rows.ts";
 
 /** A page holds at most so many; the rest is for the Python package. */
-export const kMaxRows = 20_000;
+export const MAX_ROWS = 20_000;
 
 export interface StudyData {
   readonly study: number;
@@ -23,7 +23,7 @@ export function withRows(
   data: StudyData,
   rows: readonly TrialRow[],
   cursor: number,
-  maxRows = kMaxRows,
+  maxRows = MAX_ROWS,
 ): StudyData {
   if (rows.length === 0) {
     return { ...data, cursor };

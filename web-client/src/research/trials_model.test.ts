@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { paramsOf } from "./params.ts";
 import type { TrialRow } from "./rows.ts";
-import { columnKey, columnsOf, kRowsPerPage, sortAfterPress, tableView } from "./trials_model.ts";
+import { columnKey, columnsOf, ROWS_PER_PAGE, sortAfterPress, tableView } from "./trials_model.ts";
 
 function trial(number: number, rest: Partial<TrialRow> = {}): TrialRow {
   return {
@@ -90,7 +90,7 @@ describe("tableView", () => {
   });
 
   it("cuts pages, and never shows one that is not there", () => {
-    const trials = Array.from({ length: kRowsPerPage + 1 }, (_, i) => trial(i));
+    const trials = Array.from({ length: ROWS_PER_PAGE + 1 }, (_, i) => trial(i));
     const at = (page: number) =>
       tableView({
         trials,
@@ -99,7 +99,7 @@ describe("tableView", () => {
         sort: { key: "trial", descending: false },
         page,
       });
-    expect([at(0).rows.length, at(1).rows.length]).toEqual([kRowsPerPage, 1]);
+    expect([at(0).rows.length, at(1).rows.length]).toEqual([ROWS_PER_PAGE, 1]);
     expect([at(7).page, at(-1).page]).toEqual([1, 0]);
     expect(at(0).pages).toBe(2);
   });

@@ -3,7 +3,7 @@
 import type { Param } from "./params.ts";
 import type { StudyRow, TrialRow, TrialState } from "./rows.ts";
 
-export const kRowsPerPage = 25;
+export const ROWS_PER_PAGE = 25;
 
 export type FilterState = TrialState | "all";
 
@@ -100,11 +100,11 @@ export function cellOf(trial: TrialRow, column: Column): unknown {
 }
 
 /** Numbers before booleans before strings before null. */
-const kKinds = ["number", "boolean", "string"] as const;
+const KINDS = ["number", "boolean", "string"] as const;
 
 function kindOf(value: unknown): number {
-  const kind = kKinds.indexOf(typeof value as (typeof kKinds)[number]);
-  return kind < 0 ? kKinds.length : kind;
+  const kind = KINDS.indexOf(typeof value as (typeof KINDS)[number]);
+  return kind < 0 ? KINDS.length : kind;
 }
 
 function compare(a: unknown, b: unknown): number {
@@ -132,11 +132,11 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
     }
     return sign * compare(x, y) || a.trial - b.trial;
   });
-  const pages = Math.max(1, Math.ceil(matching.length / kRowsPerPage));
+  const pages = Math.max(1, Math.ceil(matching.length / ROWS_PER_PAGE));
   const shown = Math.min(Math.max(0, page), pages - 1);
   return {
     columns,
-    rows: matching.slice(shown * kRowsPerPage, (shown + 1) * kRowsPerPage),
+    rows: matching.slice(shown * ROWS_PER_PAGE, (shown + 1) * ROWS_PER_PAGE),
     matching: matching.length,
     page: shown,
     pages,

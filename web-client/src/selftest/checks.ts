@@ -9,12 +9,12 @@ import {
 } from "@hyperflock/worker-runtime/selftest";
 import { type CheckName, type Finding, finding } from "./finding.ts";
 
-const kMiB = 1_048_576;
-const kGiB = 1024 * kMiB;
+const MIB = 1_048_576;
+const GIB = 1024 * MIB;
 /** Below it a browser drops what it keeps soon. */
-const kLeastQuotaBytes = 256 * kMiB;
-const kFineClockMs = 0.1;
-const kGpuMs = 8_000;
+const LEAST_QUOTA_BYTES = 256 * MIB;
+const FINE_CLOCK_MS = 0.1;
+const GPU_MS = 8_000;
 
 const present = (isThere: boolean): Finding => finding(isThere ? "ok" : "missing");
 
@@ -33,7 +33,7 @@ async function webgpu(): Promise<Finding> {
   const detail = [
     [info.vendor, info.architecture].filter((part) => part).join(" ") || "?",
     `${limits.maxStorageBuffersPerShaderStage} storage buffers`,
-    `${Math.floor(limits.maxStorageBufferBindingSize / kMiB)} MiB a binding`,
+    `${Math.floor(limits.maxStorageBufferBindingSize / MIB)} MiB a binding`,
     `${limits.maxComputeInvocationsPerWorkgroup} invocations`,
     `${limits.maxComputeWorkgroupStorageSize / 1024} KiB workgroup`,
     adapter.features.has("shader-f16") ? "f16" : "no f16",
@@ -69,8 +69,8 @@ async function storage(): Promise<Finding> {
     return finding("missing", "navigator.storage");
   }
   const { quota = 0, usage = 0 } = await navigator.storage.estimate();
-  const detail = `${(usage / kMiB).toFixed(1)} MiB of ${(quota / kGiB).toFixed(1)} GiB`;
-  return finding(quota >= kLeastQuotaBytes ? "ok" : "limited", detail);
+  const detail = `${(usage / MIB).toFixed(1)} MiB of ${(quota / GIB).toFixed(1)} GiB`;
+  return finding(quota >= LEAST_QUOTA_BYTES ? "ok" : "limited", detail);
 }
 
 async function wakeLock(): Promise<Finding> {
@@ -91,7 +91,7 @@ function clock(): Finding {
     if (now > last) least = Math.min(least, now - last);
     last = now;
   }
-  return finding(least <= kFineClockMs ? "ok" : "limited", `${least.toFixed(4)} ms`);
+  return finding(least <= FINE_CLOCK_MS ? "ok" : "limited", `${least.toFixed(4)} ms`);
 }
 
 function arrayMemory(): Finding {
@@ -106,7 +106,7 @@ function arrayMemory(): Finding {
 function largestShared(): number {
   for (const mib of [2048, 1024, 512, 256]) {
     try {
-      createArrayMemory(mib * kMiB);
+      createArrayMemory(mib * MIB);
       return mib;
     } catch {
       // A smaller one, then.
@@ -128,7 +128,7 @@ const checks: Readonly<Record<Exclude<CheckName, "numpy">, Check>> = {
   wasm_simd: () => present(hasSimd(WebAssembly)),
   relaxed_simd: () => present(hasRelaxedSimd(WebAssembly)),
   jspi: () => present(hasJspi(globalThis)),
-  webgpu: () => Promise.race([webgpu(), late(kGpuMs)]),
+  webgpu: () => Promise.race([webgpu(), late(GPU_MS)]),
   webgl2,
   memory,
   array_memory: arrayMemory,

@@ -35,8 +35,8 @@ export interface Check extends Finding {
   readonly name: CheckName;
 }
 
-const kDetailCharacters = 256;
+const DETAIL_CHARACTERS = 256;
 
 export function finding(state: FindingState, detail = ""): Finding {
-  return { state, detail: [...detail].slice(0, kDetailCharacters).join("") };
+  return { state, detail: [...detail].slice(0, DETAIL_CHARACTERS).join("") };
 }

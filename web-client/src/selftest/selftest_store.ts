@@ -33,7 +33,7 @@ export type PythonPhase =
 
 export type SendPhase = { readonly kind: "not_sent" } | { readonly kind: "sending" } | Sent;
 
-const kNotYet = finding("skipped");
+const NOT_YET = finding("skipped");
 
 export class SelfTestStore {
   readonly language: Signal<Language>;
@@ -54,7 +54,7 @@ export class SelfTestStore {
     this.words = computed(() => selfTestWords[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
     this.checks = computed(() =>
-      checkNames.map((name) => ({ name, ...(this.#findings.value.get(name) ?? kNotYet) })),
+      checkNames.map((name) => ({ name, ...(this.#findings.value.get(name) ?? NOT_YET) })),
     );
   }
 

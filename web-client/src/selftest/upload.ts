@@ -2,7 +2,7 @@
 
 import type { Check } from "./finding.ts";
 
-const kTimeoutMs = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export interface Report {
   readonly class: string;
@@ -28,7 +28,7 @@ export async function sendReport(
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ code, report }),
       credentials: "omit",
-      signal: AbortSignal.timeout(kTimeoutMs),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch {
     return { kind: "refused", code: "unreachable" };

@@ -1,7 +1,7 @@
 // A console without a server: it answers with the rows that a story holds, after the same checks as a real one's. Page
 // thread; stories and tests only.
 
-import { type Api, ConsoleError, kPageRows } from "../research/api.ts";
+import { type Api, ConsoleError, PAGE_ROWS } from "../research/api.ts";
 import {
   artifactsOf,
   detailOf,
@@ -55,7 +55,7 @@ export class FakeConsole implements Api {
     const trials = this.rows.trials
       .filter((row) => row.study === study && Number(row.seq) > after)
       .sort((a, b) => Number(a.seq) - Number(b.seq))
-      .slice(0, kPageRows)
+      .slice(0, PAGE_ROWS)
       .map(trialOf);
     return { trials, cursor: trials.at(-1)?.seq ?? after };
   }

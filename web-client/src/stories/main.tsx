@@ -8,10 +8,10 @@ import { JoinStore } from "../join/join_store.ts";
 import { JoinPage } from "../join/page.tsx";
 import { FakeVolunteer } from "./fake_volunteer.ts";
 import {
-  kAfterStart,
-  kOtherCode,
-  kOtherProject,
-  kStoryNowMs,
+  AFTER_START,
+  OTHER_CODE,
+  OTHER_PROJECT,
+  STORY_NOW_MS,
   type Story,
   type StoryName,
   stories,
@@ -29,14 +29,14 @@ function storyStore(name: StoryName, language: Language): JoinStore {
       interrupted: story.interrupted,
       finishing: story.finishing,
     },
-    kAfterStart,
+    AFTER_START,
   );
   return new JoinStore({
     code: story.code,
     createVolunteer: () => volunteer,
     fetchProject: async (code) =>
-      code === kOtherCode ? { kind: "ready", project: kOtherProject } : story.load,
-    now: () => kStoryNowMs,
+      code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,
+    now: () => STORY_NOW_MS,
     every: () => () => {},
     online: story.online,
     onOnlineChange: () => () => {},

@@ -12,9 +12,9 @@ export interface ResearchStory {
 type Row = Readonly<Record<string, unknown>>;
 
 /** 2026-11-21 09:30 UTC. */
-const kNow = 1_795_253_400_000;
+const NOW = 1_795_253_400_000;
 
-const kSpace = [
+const SPACE = [
   { name: "channels", values: [8, 16, 32] },
   { name: "lr", values: [0.1, 0.01, 0.001] },
   { name: "optimizer", values: ["Adam", "MomentumSGD"] },
@@ -37,8 +37,8 @@ function studyRow(study: number, rest: Row = {}): Row {
     cursor: 144,
     entry: "digits_grid:objective",
     seed: 7,
-    created_at: kNow - 5_400_000,
-    space: kSpace,
+    created_at: NOW - 5_400_000,
+    space: SPACE,
     runtime: { chainer: "7.8.1" },
     bundle: { sha256: "0".repeat(64), bytes: 2_048 },
     best: {
@@ -50,7 +50,7 @@ function studyRow(study: number, rest: Row = {}): Row {
   };
 }
 
-const kDevices = [
+const DEVICES = [
   {
     device: "d_4fk2",
     class: "phone",
@@ -71,7 +71,7 @@ function lossOf(trial: number): number {
 }
 
 function trialRow(study: number, trial: number, rest: Row = {}): Row {
-  const finished = kNow - 5_000_000 + trial * 70_000;
+  const finished = NOW - 5_000_000 + trial * 70_000;
   return {
     study,
     trial,
@@ -85,7 +85,7 @@ function trialRow(study: number, trial: number, rest: Row = {}): Row {
     values: [lossOf(trial)],
     attempts: 1,
     accepted_attempt: 500 + trial,
-    device: kDevices[trial % kDevices.length],
+    device: DEVICES[trial % DEVICES.length],
     started_at: finished - 65_000,
     finished_at: finished,
     run_ms: 61_000 + (trial % 7) * 3_300,
@@ -95,23 +95,23 @@ function trialRow(study: number, trial: number, rest: Row = {}): Row {
   };
 }
 
-const kTraceback = `Traceback (most recent call last):
+const TRACEBACK = `Traceback (most recent call last):
   File "/bundle/digits_grid.py", line 41, in objective
     loss = train(model, trial.params["lr"], batches=trial.data["train"])
   File "/bundle/digits_grid.py", line 27, in train
     raise ValueError("The loss is not finite after epoch 3; a smaller learning rate may help, see the note in the file's head.")
 ValueError: The loss is not finite after epoch 3; a smaller learning rate may help, see the note in the file's head.`;
 
-const kError = {
+const ERROR = {
   cause: "user_error",
   code: "ValueError",
   message: "The loss is not finite after epoch 3.",
-  traceback: kTraceback,
+  traceback: TRACEBACK,
 };
 
-const kTrials: readonly Row[] = Array.from({ length: 44 }, (_, i) => {
+const TRIALS: readonly Row[] = Array.from({ length: 44 }, (_, i) => {
   if (i === 9 || i === 30) {
-    return trialRow(7, i, { state: "failed", values: [], error: kError });
+    return trialRow(7, i, { state: "failed", values: [], error: ERROR });
   }
   return i % 11 === 6 ? trialRow(7, i, { state: "pruned", values: [] }) : trialRow(7, i);
 });
@@ -123,32 +123,32 @@ function attempt(id: number, state: string, device: Row, rest: Row = {}): Row {
     state,
     device,
     values: [],
-    started_at: kNow - 900_000,
-    finished_at: kNow - 830_000,
+    started_at: NOW - 900_000,
+    finished_at: NOW - 830_000,
     run_ms: 61_000,
     load_ms: 3_100,
     ...rest,
   };
 }
 
-const kPoints = Array.from({ length: 30 }, (_, i) => [
+const POINTS = Array.from({ length: 30 }, (_, i) => [
   (i + 1) * 10,
   0.12 + 2.1 * Math.exp(-i / 7) + 0.05 * Math.sin(i),
 ]);
 
-const kWorkers: readonly Row[] = [
-  { ...kDevices[0], state: "computing", attempt: 601, trial: 44, study: 7 },
-  { ...kDevices[1], state: "computing", attempt: 602, trial: 45, study: 7 },
-  { ...kDevices[2], state: "computing", attempt: 603, trial: 46, study: 7 },
-  { ...kDevices[3], state: "idle" },
+const WORKERS: readonly Row[] = [
+  { ...DEVICES[0], state: "computing", attempt: 601, trial: 44, study: 7 },
+  { ...DEVICES[1], state: "computing", attempt: 602, trial: 45, study: 7 },
+  { ...DEVICES[2], state: "computing", attempt: 603, trial: 46, study: 7 },
+  { ...DEVICES[3], state: "idle" },
 ];
 
-const kLongName =
+const LONG_NAME =
   "a_study_name_without_any_place_to_break_it_because_it_uses_underscores_only_and_goes_on";
 
-const kAwkward: readonly Row[] = [
+const AWKWARD: readonly Row[] = [
   studyRow(8, {
-    name: kLongName,
+    name: LONG_NAME,
     direction: "maximize",
     total: 12_345_678,
     complete: 9_876_543,
@@ -175,7 +175,7 @@ const kAwkward: readonly Row[] = [
   }),
 ];
 
-const kAwkwardTrials: readonly Row[] = [0, 1, 2, 3, 4].map((i) =>
+const AWKWARD_TRIALS: readonly Row[] = [0, 1, 2, 3, 4].map((i) =>
   trialRow(8, 9_999_990 + i, {
     values: [[-123_456_789, 0.000_000_123, 987_654_321, 0, -0.5][i], 42],
     params: JSON.stringify({
@@ -184,11 +184,11 @@ const kAwkwardTrials: readonly Row[] = [0, 1, 2, 3, 4].map((i) =>
       weight_decay: i % 2 === 0 ? null : 0.5,
     }),
     seq: 100 + i,
-    ...(i === 3 ? { state: "failed", values: [], error: kError } : {}),
+    ...(i === 3 ? { state: "failed", values: [], error: ERROR } : {}),
   }),
 );
 
-const kRows: ConsoleRows = {
+const ROWS: ConsoleRows = {
   studies: [
     studyRow(7),
     studyRow(5, {
@@ -201,7 +201,7 @@ const kRows: ConsoleRows = {
       running: 0,
       attempts: 18,
       cursor: 115,
-      finished_at: kNow - 3_600_000,
+      finished_at: NOW - 3_600_000,
     }),
     studyRow(2, {
       name: "learning rates",
@@ -213,11 +213,11 @@ const kRows: ConsoleRows = {
       running: 0,
       cursor: 0,
       best: undefined,
-      finished_at: kNow - 86_400_000,
+      finished_at: NOW - 86_400_000,
     }),
   ],
   trials: [
-    ...kTrials,
+    ...TRIALS,
     ...Array.from({ length: 16 }, (_, i) => trialRow(5, i)),
     trialRow(7, 44, {
       state: "running",
@@ -225,8 +225,8 @@ const kRows: ConsoleRows = {
       finished_at: 0,
       run_ms: 0,
       seq: 0,
-      points: kPoints.slice(0, 11),
-      attempts_list: [attempt(601, "live", kDevices[0], { finished_at: 0, run_ms: 0 })],
+      points: POINTS.slice(0, 11),
+      attempts_list: [attempt(601, "live", DEVICES[0], { finished_at: 0, run_ms: 0 })],
     }),
   ].map((row) => {
     if (row.study !== 7 || row.trial === 44) {
@@ -237,30 +237,30 @@ const kRows: ConsoleRows = {
         ...row,
         attempts: 2,
         attempts_list: [
-          attempt(530, "expired", kDevices[2], {
+          attempt(530, "expired", DEVICES[2], {
             run_ms: 0,
             error: { cause: "worker_lost", code: "worker_lost", message: "", traceback: "" },
           }),
-          attempt(561, "failed", kDevices[1], { error: kError }),
+          attempt(561, "failed", DEVICES[1], { error: ERROR }),
         ],
       };
     }
     return {
       ...row,
-      points: kPoints,
+      points: POINTS,
       attempts_list: [
-        attempt(500 + Number(row.trial), "accepted", kDevices[0], { values: row.values }),
+        attempt(500 + Number(row.trial), "accepted", DEVICES[0], { values: row.values }),
       ],
     };
   }),
-  workers: kWorkers,
+  workers: WORKERS,
   faults: {},
 };
 
 const story = (hash: string, rest: Partial<ConsoleRows> = {}): ResearchStory => ({
   hash,
   token: "hfr_story",
-  rows: { ...kRows, ...rest },
+  rows: { ...ROWS, ...rest },
 });
 
 export const researchStories = {
@@ -272,7 +272,7 @@ export const researchStories = {
   studies_loading: story("#/", { faults: { studies: "never" } }),
   studies_empty: story("#/", { studies: [], trials: [], workers: [] }),
   studies_unreachable: story("#/", { faults: { studies: "unreachable" } }),
-  studies_awkward: story("#/", { studies: kAwkward }),
+  studies_awkward: story("#/", { studies: AWKWARD }),
   study_running: story("#/studies/7"),
   study_finished: story("#/studies/5", { workers: [] }),
   study_cancelled: story("#/studies/2"),
@@ -299,7 +299,7 @@ export const researchStories = {
     },
   }),
   study_unknown: story("#/studies/99"),
-  study_awkward: story("#/studies/8", { studies: kAwkward, trials: kAwkwardTrials }),
+  study_awkward: story("#/studies/8", { studies: AWKWARD, trials: AWKWARD_TRIALS }),
   study_unsaid_problem: story("#/studies/7", { faults: { workers: "odd_code" } }),
   trial_complete: story("#/studies/7/trials/21"),
   trial_files: story("#/studies/7/trials/21", {
@@ -313,8 +313,8 @@ export const researchStories = {
   trial_failed: story("#/studies/7/trials/30"),
   trial_missing: story("#/studies/7/trials/63"),
   trial_awkward: story("#/studies/8/trials/9999993", {
-    studies: kAwkward,
-    trials: kAwkwardTrials,
+    studies: AWKWARD,
+    trials: AWKWARD_TRIALS,
   }),
 } as const satisfies Readonly<Record<string, ResearchStory>>;
 

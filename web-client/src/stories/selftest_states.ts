@@ -13,7 +13,7 @@ export interface SelfTestStory {
   readonly sent: Sent | "sending" | null;
 }
 
-const kGood = {
+const GOOD = {
   isolation: { state: "ok", detail: "crossOriginIsolated = true" },
   shared_memory: { state: "ok", detail: "SharedArrayBuffer: function" },
   wasm_simd: { state: "ok", detail: "" },
@@ -32,8 +32,8 @@ const kGood = {
   clock: { state: "ok", detail: "0.0050 ms" },
 } as const satisfies SelfTestStory["findings"];
 
-const kPoor: SelfTestStory["findings"] = {
-  ...kGood,
+const POOR: SelfTestStory["findings"] = {
+  ...GOOD,
   isolation: { state: "missing", detail: "crossOriginIsolated = false" },
   shared_memory: { state: "missing", detail: "SharedArrayBuffer: undefined" },
   relaxed_simd: { state: "missing", detail: "" },
@@ -47,25 +47,25 @@ const kPoor: SelfTestStory["findings"] = {
   },
 };
 
-const kBase: SelfTestStory = {
+const BASE: SelfTestStory = {
   code: "hfe_Zm9yLXN0b3JpZXMtb25seQ",
   obstacle: null,
-  findings: kGood,
+  findings: GOOD,
   python: "not_run",
   sent: null,
 };
 
 export const selfTestStories = {
-  good: kBase,
-  looking: { ...kBase, findings: { isolation: kGood.isolation } },
-  poor: { ...kBase, findings: kPoor, obstacle: "not_isolated" },
-  without_code: { ...kBase, code: null },
-  python_loads: { ...kBase, python: "loading" },
-  python_right: { ...kBase, python: "right" },
-  python_wrong: { ...kBase, python: "wrong" },
-  sending: { ...kBase, sent: "sending" },
-  sent: { ...kBase, python: "right", sent: { kind: "sent", number: 1234 } },
-  refused: { ...kBase, sent: { kind: "refused", code: "rate_limited" } },
+  good: BASE,
+  looking: { ...BASE, findings: { isolation: GOOD.isolation } },
+  poor: { ...BASE, findings: POOR, obstacle: "not_isolated" },
+  without_code: { ...BASE, code: null },
+  python_loads: { ...BASE, python: "loading" },
+  python_right: { ...BASE, python: "right" },
+  python_wrong: { ...BASE, python: "wrong" },
+  sending: { ...BASE, sent: "sending" },
+  sent: { ...BASE, python: "right", sent: { kind: "sent", number: 1234 } },
+  refused: { ...BASE, sent: { kind: "refused", code: "rate_limited" } },
 } as const satisfies Readonly<Record<string, SelfTestStory>>;
 
 export type SelfTestStoryName = keyof typeof selfTestStories;

@@ -11,7 +11,7 @@ import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
 
 /** The stories' clock stands still: 2026-11-21 09:30 UTC. */
-export const kStoryNowMs = 1_795_253_400_000;
+export const STORY_NOW_MS = 1_795_253_400_000;
 
 export interface Story {
   readonly code: CodeResult;
@@ -26,7 +26,7 @@ export interface Story {
   readonly inApp: InAppBrowser | null;
 }
 
-export const kProject: ProjectView = {
+export const PROJECT: ProjectView = {
   name: "Small CNNs on MNIST",
   owner: "Aoki Lab",
   studies: 3,
@@ -35,7 +35,7 @@ export const kProject: ProjectView = {
 };
 
 /** What the stories' second code opens. */
-export const kOtherProject: ProjectView = {
+export const OTHER_PROJECT: ProjectView = {
   name: "Weather of small islands",
   owner: "Marine Institute",
   studies: 1,
@@ -43,7 +43,7 @@ export const kOtherProject: ProjectView = {
   trialsTotal: 0,
 };
 
-const kLongProject: ProjectView = {
+const LONG_PROJECT: ProjectView = {
   name: "Hyperparametersuchemitgefaltetennetzwerkenundverteiltenfreiwilligengeräten, second round of the autumn term",
   owner: "Department of Applied Computational Statistics and Machine Learning",
   studies: 1234,
@@ -59,21 +59,21 @@ function falling(count: number): (readonly [number, number])[] {
   });
 }
 
-export const kTrial: TrialView = {
+export const TRIAL: TrialView = {
   study: 7,
   studyName: "mnist-grid",
   owner: "Aoki Lab",
   number: 16,
   total: 64,
   params: { channels1: 16, channels2: 64, channels3: 4 },
-  startedAt: kStoryNowMs - 132_000,
+  startedAt: STORY_NOW_MS - 132_000,
   points: falling(60),
 };
 
-const kAwkwardTrial: TrialView = {
+const AWKWARD_TRIAL: TrialView = {
   study: 8,
   studyName: "a_study_name_without_any_place_to_break_it_because_it_uses_underscores_only",
-  owner: kLongProject.owner,
+  owner: LONG_PROJECT.owner,
   number: 9_999_998,
   total: 12_345_678,
   params: {
@@ -85,7 +85,7 @@ const kAwkwardTrial: TrialView = {
     "a parameter whose name is much longer than anyone would like it to be":
       "and a value that is just as long, longer than the page wants to show",
   },
-  startedAt: kStoryNowMs - 8_040_000,
+  startedAt: STORY_NOW_MS - 8_040_000,
   points: [
     [1_000_000, -123_456_789],
     [2_000_000, 0.000_000_123],
@@ -93,12 +93,12 @@ const kAwkwardTrial: TrialView = {
   ],
 };
 
-export const kStoryCode = "hfe_Zm9yLXN0b3JpZXMtb25seQ";
-export const kOtherCode = "hfe_YW5vdGhlci1wcm9qZWN0";
+export const STORY_CODE = "hfe_Zm9yLXN0b3JpZXMtb25seQ";
+export const OTHER_CODE = "hfe_YW5vdGhlci1wcm9qZWN0";
 
-const kBase: Story = {
-  code: { kind: "codes", codes: [kStoryCode] },
-  load: { kind: "ready", project: kProject },
+const BASE: Story = {
+  code: { kind: "codes", codes: [STORY_CODE] },
+  load: { kind: "ready", project: PROJECT },
   state: { phase: "idle" },
   trials: 0,
   seconds: 0,
@@ -110,12 +110,12 @@ const kBase: Story = {
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({
-  ...kBase,
+  ...BASE,
   state: value,
   ...rest,
 });
 const problem = (kind: Extract<ProjectLoad, { kind: "problem" }>["problem"]): Story => ({
-  ...kBase,
+  ...BASE,
   load: { kind: "problem", problem: kind },
 });
 const some = { trials: 12, seconds: 1_490 } as const;
@@ -127,26 +127,26 @@ const inside = (
 ): Partial<Story> => ({ inApp: { app, label, system } });
 
 export const stories = {
-  idle: kBase,
-  choices: { ...kBase, code: { kind: "codes", codes: [kStoryCode, kOtherCode] } },
-  in_app_line: { ...kBase, ...inside("line", "LINE", "ios") },
-  in_app_instagram: { ...kBase, ...inside("instagram", "Instagram", "android") },
-  in_app_facebook: { ...kBase, ...inside("facebook", "Facebook", "ios") },
-  in_app_x: { ...kBase, ...inside("x", "X", "ios") },
-  in_app_google: { ...kBase, ...inside("google", "Google", "ios") },
+  idle: BASE,
+  choices: { ...BASE, code: { kind: "codes", codes: [STORY_CODE, OTHER_CODE] } },
+  in_app_line: { ...BASE, ...inside("line", "LINE", "ios") },
+  in_app_instagram: { ...BASE, ...inside("instagram", "Instagram", "android") },
+  in_app_facebook: { ...BASE, ...inside("facebook", "Facebook", "ios") },
+  in_app_x: { ...BASE, ...inside("x", "X", "ios") },
+  in_app_google: { ...BASE, ...inside("google", "Google", "ios") },
   in_app_wechat: state(
     { phase: "unsupported", reason: "not_isolated" },
     inside("wechat", "WeChat", "android"),
   ),
-  in_app_other: { ...kBase, ...inside("other", null, "android") },
-  idle_long: { ...kBase, load: { kind: "ready", project: kLongProject } },
+  in_app_other: { ...BASE, ...inside("other", null, "android") },
+  idle_long: { ...BASE, load: { kind: "ready", project: LONG_PROJECT } },
   idle_empty: {
-    ...kBase,
-    load: { kind: "ready", project: { ...kProject, studies: 0, trialsDone: 0, trialsTotal: 0 } },
+    ...BASE,
+    load: { kind: "ready", project: { ...PROJECT, studies: 0, trialsDone: 0, trialsTotal: 0 } },
   },
-  project_loading: { ...kBase, load: { kind: "loading" } },
-  no_code: { ...kBase, code: { kind: "missing" } },
-  malformed_code: { ...kBase, code: { kind: "malformed" } },
+  project_loading: { ...BASE, load: { kind: "loading" } },
+  no_code: { ...BASE, code: { kind: "missing" } },
+  malformed_code: { ...BASE, code: { kind: "malformed" } },
   bad_code: problem("bad_code"),
   project_rate_limited: problem("rate_limited"),
   project_unreachable: problem("unreachable"),
@@ -158,7 +158,7 @@ export const stories = {
   no_wasm_simd: state({ phase: "unsupported", reason: "no_wasm_simd" }),
   joining: state({ phase: "joining" }),
   connecting: state({ phase: "connecting", attempt: 1, retryAt: null }),
-  retrying: state({ phase: "connecting", attempt: 4, retryAt: kStoryNowMs + 12_000 }, some),
+  retrying: state({ phase: "connecting", attempt: 4, retryAt: STORY_NOW_MS + 12_000 }, some),
   retrying_now: state({ phase: "connecting", attempt: 4, retryAt: null }, some),
   no_work: state({ phase: "waiting", reason: "no_work" }, some),
   no_matching_work: state({ phase: "waiting", reason: "no_matching_work" }),
@@ -168,28 +168,28 @@ export const stories = {
     phase: "loading",
     loadedBytes: 4_310_000,
     totalBytes: 9_870_000,
-    trial: { ...kTrial, points: [] },
+    trial: { ...TRIAL, points: [] },
   }),
   loading_unknown: state({
     phase: "loading",
     loadedBytes: 0,
     totalBytes: 0,
-    trial: { ...kTrial, points: [] },
+    trial: { ...TRIAL, points: [] },
   }),
-  computing: state({ phase: "computing", trial: kTrial }, some),
+  computing: state({ phase: "computing", trial: TRIAL }, some),
   computing_first: state(
-    { phase: "computing", trial: { ...kTrial, points: [], startedAt: kStoryNowMs - 3_000 } },
+    { phase: "computing", trial: { ...TRIAL, points: [], startedAt: STORY_NOW_MS - 3_000 } },
     { awake: false },
   ),
-  computing_one: state({ phase: "computing", trial: { ...kTrial, points: [[0, 2.25]] } }),
+  computing_one: state({ phase: "computing", trial: { ...TRIAL, points: [[0, 2.25]] } }),
   computing_awkward: state(
-    { phase: "computing", trial: kAwkwardTrial },
-    { trials: 1_234_567, seconds: 4_321_987, load: { kind: "ready", project: kLongProject } },
+    { phase: "computing", trial: AWKWARD_TRIAL },
+    { trials: 1_234_567, seconds: 4_321_987, load: { kind: "ready", project: LONG_PROJECT } },
   ),
-  finishing: state({ phase: "computing", trial: kTrial }, { ...some, finishing: true }),
-  computing_offline: state({ phase: "computing", trial: kTrial }, { ...some, online: false }),
+  finishing: state({ phase: "computing", trial: TRIAL }, { ...some, finishing: true }),
+  computing_offline: state({ phase: "computing", trial: TRIAL }, { ...some, online: false }),
   offline: state(
-    { phase: "connecting", attempt: 4, retryAt: kStoryNowMs + 12_000 },
+    { phase: "connecting", attempt: 4, retryAt: STORY_NOW_MS + 12_000 },
     { ...some, online: false },
   ),
   paused: state({ phase: "paused", reason: "hidden" }, some),
@@ -198,23 +198,23 @@ export const stories = {
   finished: state({ phase: "finished" }, some),
   elsewhere: state({ phase: "elsewhere" }),
   interrupted: {
-    ...kBase,
-    interrupted: { during: "trial", study: 7, studyName: kTrial.studyName, number: 16 },
+    ...BASE,
+    interrupted: { during: "trial", study: 7, studyName: TRIAL.studyName, number: 16 },
   },
   interrupted_awkward: {
-    ...kBase,
-    load: { kind: "ready", project: kLongProject },
+    ...BASE,
+    load: { kind: "ready", project: LONG_PROJECT },
     interrupted: {
       during: "trial",
       study: 8,
-      studyName: kAwkwardTrial.studyName,
-      number: kAwkwardTrial.number,
+      studyName: AWKWARD_TRIAL.studyName,
+      number: AWKWARD_TRIAL.number,
     },
   },
-  interrupted_hidden: { ...kBase, interrupted: { during: "hidden" } },
+  interrupted_hidden: { ...BASE, interrupted: { during: "hidden" } },
   comes_back: state(
-    { phase: "computing", trial: kTrial },
-    { interrupted: { during: "trial", study: 7, studyName: kTrial.studyName, number: 16 } },
+    { phase: "computing", trial: TRIAL },
+    { interrupted: { during: "trial", study: 7, studyName: TRIAL.studyName, number: 16 } },
   ),
   forgetting: state({ phase: "forgetting" }, some),
   forgotten: state({ phase: "forgotten" }),
@@ -231,4 +231,4 @@ export const stories = {
 export type StoryName = keyof typeof stories;
 
 /** What Start leads to in a story. */
-export const kAfterStart: VolunteerState = { phase: "joining" };
+export const AFTER_START: VolunteerState = { phase: "joining" };

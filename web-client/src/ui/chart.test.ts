@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canBeLogarithmic, chartOf, kChartHeight, kChartWidth, roundTicks } from "./chart.ts";
+import { CHART_HEIGHT, CHART_WIDTH, canBeLogarithmic, chartOf, roundTicks } from "./chart.ts";
 import type { Point } from "./curve.ts";
 
 const plain = { scale: "linear", direction: null } as const;
@@ -41,8 +41,8 @@ describe("chartOf", () => {
     );
     expect(places(chart?.line ?? "")).toEqual([
       [8, 8],
-      [kChartWidth / 2, kChartHeight / 2],
-      [kChartWidth - 8, kChartHeight - 8],
+      [CHART_WIDTH / 2, CHART_HEIGHT / 2],
+      [CHART_WIDTH - 8, CHART_HEIGHT - 8],
     ]);
     expect(chart).toMatchObject({ count: 3, minValue: 0, maxValue: 4, best: "" });
   });
@@ -58,11 +58,11 @@ describe("chartOf", () => {
     const [low, high] = places(chart?.line ?? "");
     const ends = (ticks: readonly { at: number }[] = []) => [ticks[0]?.at, ticks.at(-1)?.at];
     const [left, right] = ends(chart?.xTicks);
-    expect((left ?? 0) * kChartWidth).toBeCloseTo(low?.[0] ?? 0, 6);
-    expect((right ?? 0) * kChartWidth).toBeCloseTo(high?.[0] ?? 0, 6);
+    expect((left ?? 0) * CHART_WIDTH).toBeCloseTo(low?.[0] ?? 0, 6);
+    expect((right ?? 0) * CHART_WIDTH).toBeCloseTo(high?.[0] ?? 0, 6);
     const [bottom, top] = ends(chart?.yTicks);
-    expect(kChartHeight * (1 - (bottom ?? 0))).toBeCloseTo(low?.[1] ?? 0, 6);
-    expect(kChartHeight * (1 - (top ?? 0))).toBeCloseTo(high?.[1] ?? 0, 6);
+    expect(CHART_HEIGHT * (1 - (bottom ?? 0))).toBeCloseTo(low?.[1] ?? 0, 6);
+    expect(CHART_HEIGHT * (1 - (top ?? 0))).toBeCloseTo(high?.[1] ?? 0, 6);
   });
 
   it("follows the best value so far, either way", () => {
@@ -112,16 +112,16 @@ describe("chartOf", () => {
     const chart = chartOf(extreme, { scale: "linear", direction: "minimize" });
     for (const [x, y] of places(chart?.line ?? "")) {
       expect(x).toBeGreaterThanOrEqual(8);
-      expect(x).toBeLessThanOrEqual(kChartWidth - 8);
+      expect(x).toBeLessThanOrEqual(CHART_WIDTH - 8);
       expect(y).toBeGreaterThanOrEqual(8);
-      expect(y).toBeLessThanOrEqual(kChartHeight - 8);
+      expect(y).toBeLessThanOrEqual(CHART_HEIGHT - 8);
     }
     expect(chart?.xTicks.every(({ at }) => at >= 0 && at <= 1)).toBe(true);
   });
 
   it("shows one point in the middle", () => {
     const chart = chartOf([[5, 7]], { scale: "linear", direction: "maximize" });
-    expect(places(chart?.dots ?? "")).toEqual([[kChartWidth / 2, kChartHeight / 2]]);
+    expect(places(chart?.dots ?? "")).toEqual([[CHART_WIDTH / 2, CHART_HEIGHT / 2]]);
     expect(chart?.xTicks).toEqual([{ value: 5, at: 0.5 }]);
   });
 });

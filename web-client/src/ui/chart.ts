@@ -2,10 +2,10 @@
 
 import type { Point } from "./curve.ts";
 
-export const kChartWidth = 640;
-export const kChartHeight = 240;
+export const CHART_WIDTH = 640;
+export const CHART_HEIGHT = 240;
 /** Room for the dots at the edges. */
-const kMargin = 8;
+const MARGIN = 8;
 
 export type Scale = "linear" | "log";
 
@@ -94,9 +94,8 @@ export function chartOf(points: readonly Point[], options: ChartOptions): Chart 
   const xAt = (x: number) => share(x, first[0], last[0]);
   const yAt = (y: number) => share(along(y), along(minValue), along(maxValue));
   const round = (value: number) => Math.round(value * 100) / 100;
-  const placeX = (x: number) => round(kMargin + xAt(x) * (kChartWidth - 2 * kMargin));
-  const placeY = (y: number) =>
-    round(kChartHeight - kMargin - yAt(y) * (kChartHeight - 2 * kMargin));
+  const placeX = (x: number) => round(MARGIN + xAt(x) * (CHART_WIDTH - 2 * MARGIN));
+  const placeY = (y: number) => round(CHART_HEIGHT - MARGIN - yAt(y) * (CHART_HEIGHT - 2 * MARGIN));
   const places = finite.map(([x, y]) => `${placeX(x)} ${placeY(y)}`);
 
   let best = "";
@@ -110,7 +109,7 @@ export function chartOf(points: readonly Point[], options: ChartOptions): Chart 
     }
   }
   const inside = (low: number, high: number, at: number) =>
-    (low + at * (high - low - 2 * kMargin)) / (high - low);
+    (low + at * (high - low - 2 * MARGIN)) / (high - low);
   const yValues = isLog ? powerTicks(minValue, maxValue) : roundTicks(minValue, maxValue, 4);
   const xValues = roundTicks(first[0], last[0], 5).filter(Number.isInteger);
   return {
@@ -119,11 +118,11 @@ export function chartOf(points: readonly Point[], options: ChartOptions): Chart 
     best,
     xTicks: xValues.map((value) => ({
       value,
-      at: inside(kMargin, kChartWidth + kMargin, xAt(value)),
+      at: inside(MARGIN, CHART_WIDTH + MARGIN, xAt(value)),
     })),
     yTicks: yValues.map((value) => ({
       value,
-      at: inside(kMargin, kChartHeight + kMargin, yAt(value)),
+      at: inside(MARGIN, CHART_HEIGHT + MARGIN, yAt(value)),
     })),
     count: finite.length,
     minValue,

@@ -2,7 +2,7 @@
 // in a table elsewhere on the page, so the drawing is one picture with a summary. Page thread.
 
 import type { Chart as Geometry } from "./chart.ts";
-import { kChartHeight, kChartWidth } from "./chart.ts";
+import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";
 
 interface Props {
   readonly chart: Geometry;
@@ -16,7 +16,7 @@ interface Props {
 
 export function Chart({ chart, kind, title, summary, xLabel, value, step }: Props) {
   const percent = (at: number) => `${Math.round(at * 1000) / 10}%`;
-  const y = (at: number) => kChartHeight * (1 - at);
+  const y = (at: number) => CHART_HEIGHT * (1 - at);
   return (
     <figure class="chart">
       <figcaption class="label">{title}</figcaption>
@@ -36,13 +36,13 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
         </div>
         <svg
           class="chart-plot"
-          viewBox={`0 0 ${kChartWidth} ${kChartHeight}`}
+          viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={summary}
         >
           {chart.yTicks.map((tick) => (
-            <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${kChartWidth}`} />
+            <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${CHART_WIDTH}`} />
           ))}
           {chart.best === "" ? null : <path class="chart-best" d={chart.best} />}
           {kind === "line" ? <path class="chart-line" d={chart.line} /> : null}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curveOf, kCurveHeight, kCurveWidth, type Point } from "./curve.ts";
+import { CURVE_HEIGHT, CURVE_WIDTH, curveOf, type Point } from "./curve.ts";
 
 function places(path: string): [number, number][] {
   return path
@@ -22,8 +22,8 @@ describe("curveOf", () => {
     ]);
     expect(places(curve?.path ?? "")).toEqual([
       [6, 6],
-      [kCurveWidth / 2, kCurveHeight - 6],
-      [kCurveWidth - 6, kCurveHeight / 2],
+      [CURVE_WIDTH / 2, CURVE_HEIGHT - 6],
+      [CURVE_WIDTH - 6, CURVE_HEIGHT / 2],
     ]);
     expect(curve).toMatchObject({
       minValue: 0,
@@ -37,7 +37,7 @@ describe("curveOf", () => {
   });
 
   it("shows one point as a dot in the middle", () => {
-    expect(curveOf([[5, 7]])?.path).toBe(`M${kCurveWidth / 2} ${kCurveHeight / 2}h0`);
+    expect(curveOf([[5, 7]])?.path).toBe(`M${CURVE_WIDTH / 2} ${CURVE_HEIGHT / 2}h0`);
   });
 
   it("keeps every place inside the box, whatever finite numbers come", () => {
@@ -49,9 +49,9 @@ describe("curveOf", () => {
     ];
     for (const [x, y] of places(curveOf(extreme)?.path ?? "")) {
       expect(x).toBeGreaterThanOrEqual(6);
-      expect(x).toBeLessThanOrEqual(kCurveWidth - 6);
+      expect(x).toBeLessThanOrEqual(CURVE_WIDTH - 6);
       expect(y).toBeGreaterThanOrEqual(6);
-      expect(y).toBeLessThanOrEqual(kCurveHeight - 6);
+      expect(y).toBeLessThanOrEqual(CURVE_HEIGHT - 6);
     }
   });
 

@@ -2,10 +2,10 @@
 
 export type Point = readonly [step: number, value: number];
 
-export const kCurveWidth = 320;
-export const kCurveHeight = 96;
+export const CURVE_WIDTH = 320;
+export const CURVE_HEIGHT = 96;
 /** Room for the line's width and for the end dot. */
-const kMargin = 6;
+const MARGIN = 6;
 
 export interface Curve {
   /** SVG path; a single point is a line of no length, which a round cap shows as a dot. */
@@ -47,8 +47,8 @@ export function curveOf(points: readonly Point[]): Curve | null {
     maxStep = Math.max(maxStep, step);
   }
   const place = ([step, value]: Point): string => {
-    const x = scale(step, minStep, maxStep, kMargin, kCurveWidth - kMargin);
-    const y = scale(value, minValue, maxValue, kCurveHeight - kMargin, kMargin);
+    const x = scale(step, minStep, maxStep, MARGIN, CURVE_WIDTH - MARGIN);
+    const y = scale(value, minValue, maxValue, CURVE_HEIGHT - MARGIN, MARGIN);
     return `${x} ${y}`;
   };
   const end = `M${place(last)}h0`;

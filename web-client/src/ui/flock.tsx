@@ -1,11 +1,11 @@
 // The flock: Hyperflock's mark, and the loose flock that flies behind the page's heading. Page thread.
 
-const kBackdropBirds = 38;
-const kBackdropWidth = 640;
-const kBackdropHeight = 128;
+const BACKDROP_BIRDS = 38;
+const BACKDROP_WIDTH = 640;
+const BACKDROP_HEIGHT = 128;
 
 /** One bird, wings up, centred on 0,0 and 12 wide. */
-const kBird = "M-6 1.5c2-3.4 4.4-3.4 6-.5 1.6-2.9 4-2.9 6 .5";
+const BIRD = "M-6 1.5c2-3.4 4.4-3.4 6-.5 1.6-2.9 4-2.9 6 .5";
 
 export function Mark() {
   return (
@@ -25,13 +25,13 @@ export function FlyingBirds() {
   return (
     <svg class="flying" viewBox="0 0 32 24" aria-hidden="true" focusable="false">
       <g transform="translate(22 7)">
-        <path d={kBird} />
+        <path d={BIRD} />
       </g>
       <g transform="translate(9 11) scale(.86)">
-        <path d={kBird} />
+        <path d={BIRD} />
       </g>
       <g transform="translate(20 18.5) scale(.72)">
-        <path d={kBird} />
+        <path d={BIRD} />
       </g>
     </svg>
   );
@@ -47,13 +47,13 @@ interface Bird {
 /** A band of birds along a wave: evenly spread by the golden ratio, so that it looks loose but never changes. */
 function band(): readonly Bird[] {
   const birds: Bird[] = [];
-  for (let i = 0; i < kBackdropBirds; i += 1) {
-    const along = (i + 0.5) / kBackdropBirds;
+  for (let i = 0; i < BACKDROP_BIRDS; i += 1) {
+    const along = (i + 0.5) / BACKDROP_BIRDS;
     const scatter = (i * 0.618034) % 1;
     const wave = 74 - 16 * along + 16 * Math.sin(along * 6.4 - 0.6);
     const spread = 22 + 52 * along;
     birds.push({
-      x: Math.round(20 + along * (kBackdropWidth - 40)),
+      x: Math.round(20 + along * (BACKDROP_WIDTH - 40)),
       y: Math.round(wave + (scatter - 0.5) * spread),
       size: Math.round((0.55 + 0.75 * along * (0.6 + 0.4 * ((i * 0.382) % 1))) * 100) / 100,
       turn: Math.round(-14 + 16 * Math.sin(along * 6.4 + scatter)),
@@ -62,21 +62,21 @@ function band(): readonly Bird[] {
   return birds;
 }
 
-const kBand = band();
+const BAND = band();
 
 export function FlockBackdrop() {
   return (
     <svg
       class="backdrop"
-      viewBox={`0 0 ${kBackdropWidth} ${kBackdropHeight}`}
+      viewBox={`0 0 ${BACKDROP_WIDTH} ${BACKDROP_HEIGHT}`}
       preserveAspectRatio="xMaxYMin meet"
       aria-hidden="true"
       focusable="false"
     >
-      {kBand.map(({ x, y, size, turn }) => (
+      {BAND.map(({ x, y, size, turn }) => (
         <path
           key={`${x}.${y}`}
-          d={kBird}
+          d={BIRD}
           transform={`translate(${x} ${y}) rotate(${turn}) scale(${size})`}
         />
       ))}

@@ -1,6 +1,6 @@
 // Line icons, 24 by 24, drawn here so that none is fetched from anywhere. Page thread.
 
-const kPaths = {
+const PATHS = {
   download: "M12 4v10m0 0 4-4m-4 4-4-4M5 19h14",
   power: "M4.5 8.5h13v7h-13zM20 11v2M8 11v2m3-2v2",
   screen: "M8 3.5h8a1 1 0 0 1 1 1v15a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1v-15a1 1 0 0 1 1-1zM11 17.5h2",
@@ -13,12 +13,12 @@ const kPaths = {
   problem: "M12 4 3.5 19h17zM12 10v4.5m0 2.3v.2",
 } as const;
 
-export type IconName = keyof typeof kPaths;
+export type IconName = keyof typeof PATHS;
 
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-      <path d={kPaths[name]} />
+      <path d={PATHS[name]} />
     </svg>
   );
 }

@@ -2,17 +2,17 @@ import decodeQR from "qr/decode.js";
 import { describe, expect, it } from "vitest";
 import { qrOf } from "./qr.ts";
 
-const kScale = 8;
+const SCALE = 8;
 
 /** The drawing as a camera would see it. */
 function picture(text: string) {
   const { size, path } = qrOf(text);
-  const side = size * kScale;
+  const side = size * SCALE;
   const data = new Uint8ClampedArray(side * side * 4).fill(255);
   for (const [, x, y] of path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
-    for (let i = 0; i < kScale * kScale; i += 1) {
-      const row = Number(y) * kScale + Math.floor(i / kScale);
-      const column = Number(x) * kScale + (i % kScale);
+    for (let i = 0; i < SCALE * SCALE; i += 1) {
+      const row = Number(y) * SCALE + Math.floor(i / SCALE);
+      const column = Number(x) * SCALE + (i % SCALE);
       data.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
     }
   }

@@ -3,7 +3,7 @@
 import { encodeQR } from "qr";
 
 /** Light modules that the standard (ISO/IEC 18004) asks for on each side. */
-const kQuietZone = 4;
+const QUIET_ZONE = 4;
 
 export interface QrDrawing {
   /** Side of the whole, quiet zone included. */
@@ -12,7 +12,7 @@ export interface QrDrawing {
 }
 
 export function qrOf(text: string): QrDrawing {
-  const modules = encodeQR(text, "raw", { ecc: "medium", border: kQuietZone });
+  const modules = encodeQR(text, "raw", { ecc: "medium", border: QUIET_ZONE });
   const path = modules
     .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : "")))
     .join("");

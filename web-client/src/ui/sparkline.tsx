@@ -3,7 +3,7 @@
 
 import type { Dictionary } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
-import { curveOf, kCurveHeight, kCurveWidth, type Point } from "./curve.ts";
+import { CURVE_HEIGHT, CURVE_WIDTH, curveOf, type Point } from "./curve.ts";
 
 interface Props {
   readonly points: readonly Point[];
@@ -29,7 +29,7 @@ export function Sparkline({ points, words, format }: Props) {
       <div class="curve-body">
         <svg
           class="curve-plot"
-          viewBox={`0 0 ${kCurveWidth} ${kCurveHeight}`}
+          viewBox={`0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={words.curveSummary(

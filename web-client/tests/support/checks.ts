@@ -4,8 +4,8 @@
 import axe from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 
-const kWidths = [320, 390, 1280] as const;
-export const kLanguages = ["en", "ja"] as const;
+const WIDTHS = [320, 390, 1280] as const;
+export const LANGUAGES = ["en", "ja"] as const;
 
 /** A page whose errors fail the test that uses it. */
 export async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
@@ -71,7 +71,7 @@ export async function violations(page: Page): Promise<string[]> {
 /** Fits, can be hit and has no violation at each width, in the light and in the dark. */
 export async function problemsAtEachWidth(page: Page, leastPx: number): Promise<string[]> {
   const problems: string[] = [];
-  for (const width of kWidths) {
+  for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 844 });
     const colorScheme = width === 390 ? "dark" : "light";
     await page.emulateMedia({ colorScheme });

@@ -6,14 +6,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 
-const kTypes: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
 };
 
-const kHeaders = {
+const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -25,8 +25,8 @@ const kHeaders = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 } as const;
 
-export const kGoodCode = "hfe_goodcode";
-const kProject = {
+export const GOOD_CODE = "hfe_goodcode";
+const PROJECT = {
   project: {
     name: "Digits <b>grid</b>",
     owner: "Aoki Lab",
@@ -52,7 +52,7 @@ async function body(request: IncomingMessage): Promise<unknown> {
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { ...kHeaders, "Content-Type": "application/json" });
+  response.writeHead(status, { ...HEADERS, "Content-Type": "application/json" });
   response.end(JSON.stringify(value));
 }
 
@@ -60,8 +60,8 @@ async function answer(folder: string, request: IncomingMessage, response: Server
   const path = new URL(request.url ?? "/", "http://localhost").pathname;
   if (request.method === "POST" && path === "/api/project") {
     const { code } = (await body(request)) as { code?: unknown };
-    if (code === kGoodCode) {
-      sendJson(response, 200, kProject);
+    if (code === GOOD_CODE) {
+      sendJson(response, 200, PROJECT);
     } else {
       const error = { code: "bad_enrolment_code", message: "The join link is not valid." };
       sendJson(response, 403, { error });
@@ -81,8 +81,8 @@ async function answer(folder: string, request: IncomingMessage, response: Server
         : normalize(path);
   try {
     const bytes = await readFile(join(folder, name));
-    const type = kTypes[extname(name)] ?? "application/octet-stream";
-    response.writeHead(200, { ...kHeaders, "Content-Type": type });
+    const type = TYPES[extname(name)] ?? "application/octet-stream";
+    response.writeHead(200, { ...HEADERS, "Content-Type": type });
     response.end(bytes);
   } catch {
     sendJson(response, 404, { error: { code: "not_found", message: "There is no such file." } });

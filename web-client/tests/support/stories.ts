@@ -2,9 +2,9 @@
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { kLanguages, open, problemsAtEachWidth } from "./checks.ts";
+import { LANGUAGES, open, problemsAtEachWidth } from "./checks.ts";
 
-type Language = (typeof kLanguages)[number];
+type Language = (typeof LANGUAGES)[number];
 
 export interface StoryTests {
   readonly names: readonly string[];
@@ -18,7 +18,7 @@ export interface StoryTests {
 }
 
 export function describeStories({ names, browser, touchPx, show, more }: StoryTests): void {
-  describe.each(kLanguages)("in %s", (language) => {
+  describe.each(LANGUAGES)("in %s", (language) => {
     let context: BrowserContext;
     let page: Page;
     let errors: string[];

@@ -1,6 +1,6 @@
 // Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
 
-import { kAgentName } from "../base/version.ts";
+import { AGENT_NAME } from "../base/version.ts";
 import { errorText } from "../channel/block.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
@@ -29,9 +29,9 @@ import { spawnGpu } from "./python_host/spawn_gpu.ts";
 import { spawnPython } from "./python_host/spawn_python.ts";
 
 /** The page is told of changes at most this often. */
-const kTellMs = 100;
+const TELL_MS = 100;
 /** How long a closing socket may take before the thread ends without it. */
-const kFarewellMs = 500;
+const FAREWELL_MS = 500;
 
 type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;
 
@@ -100,7 +100,7 @@ export class Agent {
       log: (line) => console.debug(line),
     });
     this.#machine = new Machine({
-      agent: kAgentName,
+      agent: AGENT_NAME,
       capabilities: () => this.#capabilities,
       random: Math.random,
       readProgress: () => this.#host.progress,
@@ -290,7 +290,7 @@ export class Agent {
     clearTimeout(this.#tellTimer);
     this.#tell();
     // The goodbye frames leave in the background.
-    setTimeout(() => this.#post({ kind: "ended" }), kFarewellMs);
+    setTimeout(() => this.#post({ kind: "ended" }), FAREWELL_MS);
   }
 
   /** For what a lease needs. */
@@ -326,7 +326,7 @@ export class Agent {
   }
 
   #tellSoon(): void {
-    this.#tellTimer ??= setTimeout(() => this.#tell(), kTellMs);
+    this.#tellTimer ??= setTimeout(() => this.#tell(), TELL_MS);
   }
 
   #tell(): void {

@@ -1,3 +1,3 @@
 // The worker's name and version, as servers are told them. Any thread.
 
-export const kAgentName = "hyperflock-worker/0.2.0";
+export const AGENT_NAME = "hyperflock-worker/0.2.0";

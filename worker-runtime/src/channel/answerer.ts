@@ -1,7 +1,7 @@
 // The agent's end of the call channel. Runs on the agent thread only; never blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
-import { type Block, boundedAnswer, kInterruptSignal, Word } from "./block.ts";
+import { type Block, boundedAnswer, INTERRUPT_SIGNAL, Word } from "./block.ts";
 
 export class Answerer implements AgentEnd {
   readonly #block: Block;
@@ -37,7 +37,7 @@ export class Answerer implements AgentEnd {
 
   /** Makes Python raise KeyboardInterrupt at its next bytecode or call; wakes it when it waits. */
   interrupt(): void {
-    Atomics.store(this.#block.header, Word.interrupt, kInterruptSignal);
+    Atomics.store(this.#block.header, Word.interrupt, INTERRUPT_SIGNAL);
     Atomics.notify(this.#block.header, Word.answer);
     Atomics.notify(this.#block.header, Word.taken);
   }

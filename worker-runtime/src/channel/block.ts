@@ -1,9 +1,9 @@
 // The block of shared memory between an agent and its python thread: a header of 32-bit words and room for one answer.
 // Made by the agent; each word says below who writes it. Usable on both threads.
 
-export const kPayloadBytes = 256 * 1024;
-const kHeaderBytes = 64;
-const kPageBytes = 64 * 1024;
+export const PAYLOAD_BYTES = 256 * 1024;
+const HEADER_BYTES = 64;
+const PAGE_BYTES = 64 * 1024;
 
 /** Words of the header. */
 export const Word = {
@@ -21,7 +21,7 @@ export const Word = {
   taken: 5,
 } as const;
 
-export const kInterruptSignal = 2;
+export const INTERRUPT_SIGNAL = 2;
 
 export interface Block {
   /** The shared memory itself, to be posted to the other thread. */
@@ -34,30 +34,30 @@ export interface Block {
 
 /** Shared memory comes from a WebAssembly.Memory: WebKitGTK has that without the global constructor. */
 export function allocateShared(bytes: number): SharedArrayBuffer {
-  const pages = Math.ceil(bytes / kPageBytes);
+  const pages = Math.ceil(bytes / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   return memory.buffer as unknown as SharedArrayBuffer;
 }
 
 export function createBlock(): Block {
-  return openBlock(allocateShared(kHeaderBytes + kPayloadBytes));
+  return openBlock(allocateShared(HEADER_BYTES + PAYLOAD_BYTES));
 }
 
 export function openBlock(memory: SharedArrayBuffer): Block {
   return {
     memory,
-    header: new Int32Array(memory, 0, kHeaderBytes / 4),
-    payload: new Uint8Array(memory, kHeaderBytes, kPayloadBytes),
+    header: new Int32Array(memory, 0, HEADER_BYTES / 4),
+    payload: new Uint8Array(memory, HEADER_BYTES, PAYLOAD_BYTES),
     // Little-endian, as WebAssembly is: the first byte is the low one.
     interrupt: new Uint8Array(memory, Word.interrupt * 4, 1),
   };
 }
 
 /** A request's sequence is a word of the header that is neither 0 nor negative. */
-export const kLastSequence = 2 ** 31 - 1;
+export const LAST_SEQUENCE = 2 ** 31 - 1;
 
 export function nextSequence(sequence: number): number {
-  return sequence === kLastSequence ? 1 : sequence + 1;
+  return sequence === LAST_SEQUENCE ? 1 : sequence + 1;
 }
 
 /** What a call is answered with: JSON text for `hyperflock_worker.bridge`. */
@@ -69,8 +69,8 @@ export function answerText(value: unknown): string {
 export function boundedAnswer(text: string): string {
   // A character takes at most three bytes.
   const fits =
-    3 * text.length <= kPayloadBytes || new TextEncoder().encode(text).length <= kPayloadBytes;
-  const limit = `An answer is at most ${kPayloadBytes} bytes.`;
+    3 * text.length <= PAYLOAD_BYTES || new TextEncoder().encode(text).length <= PAYLOAD_BYTES;
+  const limit = `An answer is at most ${PAYLOAD_BYTES} bytes.`;
   return fits ? text : errorText("answer_too_large", limit);
 }
 

@@ -3,9 +3,9 @@
 
 import { type Block, errorText, nextSequence, Word } from "./block.ts";
 
-const kSliceMs = 50;
+const SLICE_MS = 50;
 /** The agent writes an answer in one go; one that it began is there within this time, or the agent is gone. */
-const kWritingMs = 1_000;
+const WRITING_MS = 1_000;
 
 export interface CallRequest {
   readonly sequence: number;
@@ -71,7 +71,7 @@ export class Caller {
 
   #waitForWriting(sequence: number): boolean {
     const isAnswered = (answer: number) => answer === sequence;
-    return waitUntil(this.#block.header, Word.answer, isAnswered, kWritingMs, () => {});
+    return waitUntil(this.#block.header, Word.answer, isAnswered, WRITING_MS, () => {});
   }
 
   #read(): string {
@@ -122,6 +122,6 @@ function waitUntil(
     look();
     const left = deadline - performance.now();
     if (left <= 0) return false;
-    Atomics.wait(header, word, value, Math.min(kSliceMs, left));
+    Atomics.wait(header, word, value, Math.min(SLICE_MS, left));
   }
 }

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LIMIT_MS, quickest } from "../../node/patience.ts";
 import { Answerer } from "./answerer.ts";
-import { answerText, type Block, createBlock, errorText, kPayloadBytes, Word } from "./block.ts";
+import { answerText, type Block, createBlock, errorText, PAYLOAD_BYTES, Word } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
 import type { Job } from "./caller_thread.fixture.ts";
 
@@ -79,7 +79,7 @@ test("An interrupt ends a blocked call within a second.", async () => {
 test("An answer that does not fit becomes an error.", async () => {
   call(LIMIT_MS);
   await next("request");
-  answerer.answer(1, answerText("x".repeat(kPayloadBytes)));
+  answerer.answer(1, answerText("x".repeat(PAYLOAD_BYTES)));
   expect(JSON.parse((await next("done")).text)).toMatchObject({
     error: { code: "answer_too_large" },
   });

@@ -23,7 +23,7 @@ import type { RuntimeIndex } from "../python/messages.ts";
 import { answerTo } from "./recorded_answers.ts";
 
 /** While nothing else is posted; where the server has gone nobody waits for this page. */
-const kAliveMs = 5_000;
+const ALIVE_MS = 5_000;
 
 const jobSchema = v.object({
   /** Of this interface: package and pages may be of different releases. */
@@ -69,7 +69,7 @@ class Teller {
 export async function runLocally(): Promise<void> {
   const teller = new Teller();
   const fail = (code: string, message: string) => teller.tell({ kind: "failed", code, message });
-  setInterval(() => teller.tell({ kind: "alive" }), kAliveMs);
+  setInterval(() => teller.tell({ kind: "alive" }), ALIVE_MS);
   try {
     const told: unknown = await (await fetch("job")).json();
     const job = v.safeParse(jobSchema, told);

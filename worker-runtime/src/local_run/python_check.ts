@@ -12,18 +12,18 @@ import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
 import type { Lease } from "../protocol/index.ts";
 import { storedZip } from "./stored_zip.ts";
 
-const kSize = 96;
-const kModulus = 7;
-const kCheckMs = 180_000;
-const kAttempt = 1;
+const SIZE = 96;
+const MODULUS = 7;
+const CHECK_MS = 180_000;
+const ATTEMPT = 1;
 
 // Small whole numbers: float32 holds each sum exactly, so that every engine gives the same. The call shows that Python
 // waits for an answer.
-const kProgram = `
+const PROGRAM = `
 import numpy as np
 
 def check(trial):
-    a = (np.arange(${kSize} * ${kSize}, dtype=np.float32) % ${kModulus}).reshape(${kSize}, ${kSize})
+    a = (np.arange(${SIZE} * ${SIZE}, dtype=np.float32) % ${MODULUS}).reshape(${SIZE}, ${SIZE})
     product = a @ a.T
     trial.report(float(product.sum()), 0)
     if trial.should_prune():
@@ -62,7 +62,7 @@ export async function checkPython(
       runMs: runningAt === null ? 0 : Math.round(now - runningAt),
     });
   };
-  const bundle = storedZip("selftest.py", kProgram);
+  const bundle = storedZip("selftest.py", PROGRAM);
   const host = new PythonHost({
     spawn: spawnPython,
     sharesMemory: isShared,
@@ -83,7 +83,7 @@ export async function checkPython(
       else if (event.kind === "outcome") end(...judge(event.outcome));
     },
   });
-  const timer = setTimeout(() => end("check_timeout", "Python did not answer in time."), kCheckMs);
+  const timer = setTimeout(() => end("check_timeout", "Python did not answer in time."), CHECK_MS);
   try {
     host.run(await leaseOf(bundle));
     return await promise;
@@ -100,7 +100,7 @@ async function leaseOf(bundle: Uint8Array<ArrayBuffer>): Promise<Lease> {
   const { pieces } = await api.runtimeIndex();
   const chainer = Object.keys(pieces).find((name) => name.startsWith("chainer-"));
   return {
-    attempt: kAttempt,
+    attempt: ATTEMPT,
     study: 1,
     trial: 0,
     kind: "primary",
@@ -113,26 +113,26 @@ async function leaseOf(bundle: Uint8Array<ArrayBuffer>): Promise<Lease> {
     bundle: { sha256: await sha256Hex(bundle), bytes: bundle.length },
     data: [],
     runtime: { chainer: chainer?.slice("chainer-".length) ?? "none" },
-    time_limit_ms: kCheckMs,
-    lease_ms: kCheckMs,
+    time_limit_ms: CHECK_MS,
+    lease_ms: CHECK_MS,
   };
 }
 
 /** What the program has to give, by plain arithmetic. */
 export function expectedValues(): readonly number[] {
-  const a = (row: number, column: number) => (row * kSize + column) % kModulus;
+  const a = (row: number, column: number) => (row * SIZE + column) % MODULUS;
   let sum = 0;
   let trace = 0;
-  for (let row = 0; row < kSize; row += 1) {
-    for (let other = 0; other < kSize; other += 1) {
-      for (let k = 0; k < kSize; k += 1) {
+  for (let row = 0; row < SIZE; row += 1) {
+    for (let other = 0; other < SIZE; other += 1) {
+      for (let k = 0; k < SIZE; k += 1) {
         const product = a(row, k) * a(other, k);
         sum += product;
         if (row === other) trace += product;
       }
     }
   }
-  return [sum, trace, kModulus - 1];
+  return [sum, trace, MODULUS - 1];
 }
 
 type Outcome = Extract<AgentEvent, { kind: "outcome" }>["outcome"];

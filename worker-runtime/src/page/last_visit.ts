@@ -4,7 +4,7 @@
 
 import type { Interrupted, VolunteerState } from "../page_contract/volunteer_state.ts";
 
-const kStorageKey = "hyperflock.running";
+const STORAGE_KEY = "hyperflock.running";
 
 export type NoteStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
@@ -19,7 +19,7 @@ export class LastVisit {
   /** What the note of an earlier visit says; null when that one ended in good order. */
   read(): Interrupted | null {
     try {
-      return parse(this.#store.getItem(kStorageKey));
+      return parse(this.#store.getItem(STORAGE_KEY));
     } catch {
       return null; // Storage is forbidden here, or something else wrote there.
     }
@@ -32,8 +32,8 @@ export class LastVisit {
     if (text === this.#written) return;
     this.#written = text;
     try {
-      if (text === "") this.#store.removeItem(kStorageKey);
-      else this.#store.setItem(kStorageKey, text);
+      if (text === "") this.#store.removeItem(STORAGE_KEY);
+      else this.#store.setItem(STORAGE_KEY, text);
     } catch {
       // As above: the next visit then knows nothing of this one.
     }

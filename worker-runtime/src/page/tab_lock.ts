@@ -1,7 +1,7 @@
 // One tab of a browser computes at a time: a Web Lock of this origin says which. Where a browser has no locks, or refuses
 // them, the server decides between two tabs of one device (R8). Runs on the page thread.
 
-const kName = "hyperflock.computing";
+const NAME = "hyperflock.computing";
 
 export interface TabLockEvents {
   /** This tab may compute. At once where there are no locks. */
@@ -40,7 +40,7 @@ export class TabLock {
       return promise;
     };
     const options = how === "by_force" ? { steal: true } : { ifAvailable: true };
-    this.#locks.request(kName, options, hold).catch(() => {
+    this.#locks.request(NAME, options, hold).catch(() => {
       if (mine === null) {
         events.taken(); // Locks are forbidden here, as storage may be.
       } else if (this.#letGo === mine) {
@@ -62,7 +62,7 @@ export class TabLock {
     this.#watch = watch;
     const { signal } = watch;
     this.#locks
-      ?.request(kName, { signal }, () => {
+      ?.request(NAME, { signal }, () => {
         if (!signal.aborted) callback();
       })
       .catch(() => {});
@@ -71,7 +71,7 @@ export class TabLock {
   /** Whether another tab computes now, as far as the browser says. */
   async isTaken(): Promise<boolean> {
     const now = await this.#locks?.query().catch(() => null);
-    return now?.held?.some(({ name }) => name === kName) ?? false;
+    return now?.held?.some(({ name }) => name === NAME) ?? false;
   }
 
   #stopWatching(): void {

@@ -23,7 +23,7 @@ export interface VolunteerOptions {
 }
 
 /** An agent that does not say that it has ended is ended. */
-const kFarewellMs = 2_000;
+const FAREWELL_MS = 2_000;
 
 /** The trial after which the volunteer stops, and how many were done when that was decided. */
 interface LastTrial {
@@ -228,7 +228,7 @@ class AgentVolunteer implements Volunteer {
     this.#leave();
     this.#setState({ phase });
     // It gives its trial back meanwhile and then says that it has ended.
-    setTimeout(() => agent.terminate(), kFarewellMs);
+    setTimeout(() => agent.terminate(), FAREWELL_MS);
   }
 
   #onMessage(message: FromAgent): void {

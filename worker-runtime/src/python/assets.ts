@@ -6,7 +6,7 @@ import { hexOf } from "../base/hex.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
 
 /** Bytes are told at most this often. */
-const kTellMs = 100;
+const TELL_MS = 100;
 
 export class AssetError extends Error {
   override readonly name = "AssetError";
@@ -85,7 +85,7 @@ export class Assets {
 
   #tellSoon(): void {
     const now = performance.now();
-    if (now < this.#toldAt + kTellMs && this.#loaded < this.#total) return;
+    if (now < this.#toldAt + TELL_MS && this.#loaded < this.#total) return;
     this.#toldAt = now;
     this.#tell(this.#loaded, this.#total);
   }

@@ -5,29 +5,29 @@ import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
 /** Longer than a lease: a call may have to wait for a new connection. */
-export const kCallMs = 120_000;
+export const CALL_MS = 120_000;
 /** An upload may have to wait for a new connection, and takes its time on a phone. */
-export const kUploadMs = 300_000;
+export const UPLOAD_MS = 300_000;
 /** The largest checkpoint or artifact; the server's default limit. */
-export const kUploadBytes = 64 * 1024 * 1024;
+export const UPLOAD_BYTES = 64 * 1024 * 1024;
 /** Points that may be on the way to the server; a few full messages. */
-export const kWindowPoints = 4_096;
+export const WINDOW_POINTS = 4_096;
 /** What a call may carry; the agent takes no more. */
-export const kMethodCharacters = 256;
-export const kPayloadCharacters = 65_536;
+export const METHOD_CHARACTERS = 256;
+export const PAYLOAD_CHARACTERS = 65_536;
 /** How often a thread that shares no memory tells that it makes progress. */
-export const kProgressMs = 1_000;
+export const PROGRESS_MS = 1_000;
 
 /** Throws where trial code asks for more than a call may carry. */
 export function checkCall(method: string, payload: string): void {
-  if (method.length > kMethodCharacters) throw new Error("The call's name is too long.");
-  if (payload.length > kPayloadCharacters) {
-    throw new Error(`A call's arguments are at most ${kPayloadCharacters} characters.`);
+  if (method.length > METHOD_CHARACTERS) throw new Error("The call's name is too long.");
+  if (payload.length > PAYLOAD_CHARACTERS) {
+    throw new Error(`A call's arguments are at most ${PAYLOAD_CHARACTERS} characters.`);
   }
 }
 
 export function noRoomForReports(): Error {
-  return new Error(`The server took no reports for ${kCallMs / 1000} s.`);
+  return new Error(`The server took no reports for ${CALL_MS / 1000} s.`);
 }
 
 /** A Python object with the buffer protocol, as Pyodide hands it over. */
@@ -43,14 +43,14 @@ export interface PyBuffer {
 export function uploadBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
   const buffer = from.getBuffer("u8");
   try {
-    return buffer.nbytes > kUploadBytes ? null : new Uint8Array(buffer.data);
+    return buffer.nbytes > UPLOAD_BYTES ? null : new Uint8Array(buffer.data);
   } finally {
     buffer.release();
   }
 }
 
 export function uploadTooLarge(): string {
-  return errorText("upload_too_large", `An upload has at most ${kUploadBytes} bytes.`);
+  return errorText("upload_too_large", `An upload has at most ${UPLOAD_BYTES} bytes.`);
 }
 
 export class Bridge {
@@ -69,7 +69,7 @@ export class Bridge {
     this.#block = block;
     this.#post = post;
     this.#checkInterrupt = checkInterrupt;
-    this.#window = new ReportWindow(block, kWindowPoints, checkInterrupt);
+    this.#window = new ReportWindow(block, WINDOW_POINTS, checkInterrupt);
     this.#caller = new Caller({
       block,
       post: (request) => post({ kind: "call", attempt: this.#attempt, ...request }),
@@ -79,7 +79,7 @@ export class Bridge {
 
   begin(attempt: number): void {
     this.#attempt = attempt;
-    this.#window = new ReportWindow(this.#block, kWindowPoints, this.#checkInterrupt);
+    this.#window = new ReportWindow(this.#block, WINDOW_POINTS, this.#checkInterrupt);
   }
 
   /** The functions for `registerJsModule`. */
@@ -88,7 +88,7 @@ export class Bridge {
       call: (method: string, payload: string): string => {
         this.#progress();
         checkCall(String(method), String(payload));
-        const answer = this.#caller.call(String(method), String(payload), kCallMs);
+        const answer = this.#caller.call(String(method), String(payload), CALL_MS);
         this.#progress();
         return answer;
       },
@@ -101,7 +101,7 @@ export class Bridge {
       },
       report: (step: number, value: number): void => {
         this.#progress();
-        if (!this.#window.admit(kCallMs)) throw noRoomForReports();
+        if (!this.#window.admit(CALL_MS)) throw noRoomForReports();
         this.#post({
           kind: "report",
           attempt: this.#attempt,
@@ -121,7 +121,7 @@ export class Bridge {
     return this.#caller.ask(
       "upload",
       (sequence) => this.#post({ kind: "upload", attempt, sequence, head, bytes }, [bytes.buffer]),
-      kUploadMs,
+      UPLOAD_MS,
     );
   }
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { limitHeap } from "./heap_limit.ts";
 
-const kMiB = 1_048_576;
+const MIB = 1_048_576;
 const own = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "grow");
 class Memory extends WebAssembly.Memory {}
 
@@ -12,7 +12,7 @@ beforeAll(() => {
   Object.defineProperty(Memory.prototype, "grow", { ...own, configurable: true });
   const Real = WebAssembly.Memory;
   WebAssembly.Memory = Memory;
-  limitHeap(4 * kMiB);
+  limitHeap(4 * MIB);
   WebAssembly.Memory = Real;
 });
 
@@ -24,7 +24,7 @@ test("A memory grows up to the ceiling, and keeps what it has beyond.", () => {
   const memory = new Memory({ initial: 16 });
   expect(memory.grow(48)).toBe(16);
   expect(() => memory.grow(1)).toThrow(RangeError);
-  expect(memory.buffer.byteLength).toBe(4 * kMiB);
+  expect(memory.buffer.byteLength).toBe(4 * MIB);
 });
 
 test("The ceiling cannot be lifted.", () => {

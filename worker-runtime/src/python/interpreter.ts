@@ -5,13 +5,13 @@ import type { RuntimePiece, ToPython } from "./messages.ts";
 import type { Output } from "./output.ts";
 import type { PyCallable, PyodideApi, PyodideModule } from "./pyodide_api.ts";
 
-const kSitePackages = `
+const SITE_PACKAGES = `
 import sys
 next(path for path in sys.path if path.endswith("/site-packages"))
 `;
 
 // Chainer's import is part of loading: it is the longest one, and every trial needs it.
-const kWarmUp = `
+const WARM_UP = `
 from hyperflock_worker import compat
 from hyperflock_worker.runner import run_attempt
 compat.install()
@@ -51,13 +51,13 @@ export class Interpreter {
     pyodide.setStdout({ write: options.output.stream() });
     pyodide.setStderr({ write: options.output.stream() });
     options.prepare(pyodide);
-    const extractDir = String(pyodide.runPython(kSitePackages));
+    const extractDir = String(pyodide.runPython(SITE_PACKAGES));
     for (const piece of packages) {
       const archive = await assets.bytesOf(piece);
       pyodide.unpackArchive(archive, "zip", { extractDir });
     }
     mark("unpacked");
-    const run = pyodide.runPython(kWarmUp) as PyCallable;
+    const run = pyodide.runPython(WARM_UP) as PyCallable;
     mark("imported");
     return new Interpreter(pyodide, extractDir, run);
   }

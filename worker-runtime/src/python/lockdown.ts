@@ -4,7 +4,7 @@
 // any code of a trial.
 
 /** The language itself. */
-const kLanguage = [
+const LANGUAGE = [
   ..."Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol".split(
     " ",
   ),
@@ -25,7 +25,7 @@ const kLanguage = [
 ];
 
 /** What Pyodide and Python's packages use of the platform, and what only computes. */
-const kPlatform = [
+const PLATFORM = [
   ..."self name location navigator origin isSecureContext crossOriginIsolated console".split(" "),
   ..."performance crypto atob btoa queueMicrotask structuredClone setTimeout clearTimeout".split(
     " ",
@@ -48,7 +48,7 @@ const kPlatform = [
 ];
 
 /** Of `navigator`: nothing that acts, and nothing that tells devices of one kind apart. */
-const kNavigator = [
+const NAVIGATOR = [
   ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
   ..."onLine hardwareConcurrency".split(" "),
 ];
@@ -60,8 +60,8 @@ export class LockdownError extends Error {
 
 /** Throws where something cannot be taken away: no trial runs there. */
 export function lockDown(scope: object, navigator: object): void {
-  keepOnly(scope, new Set([...kLanguage, ...kPlatform]));
-  keepOnly(navigator, new Set(kNavigator));
+  keepOnly(scope, new Set([...LANGUAGE, ...PLATFORM]));
+  keepOnly(navigator, new Set(NAVIGATOR));
 }
 
 /** Names that are still to be found and should not be. */

@@ -6,7 +6,7 @@ import type { ToGpuThread } from "../gpu/thread/gpu_messages.ts";
 import type { WantedBackend } from "../protocol/index.ts";
 
 /** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
-export const kOutcomeCharacters = 262_144;
+export const OUTCOME_CHARACTERS = 262_144;
 
 export interface RuntimeFile {
   readonly name: string;

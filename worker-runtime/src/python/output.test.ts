@@ -1,7 +1,7 @@
 // Prints of trial code, bounded.
 
 import { beforeEach, expect, test } from "vitest";
-import { kMostLinesAtEnd, kMostLinesPerSecond, Output } from "./output.ts";
+import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND, Output } from "./output.ts";
 
 let lines: string[];
 let now: number;
@@ -54,12 +54,12 @@ test("A flood passes as slowly, in its order, and says each time what was left o
     now = i;
     if (i % 1_000 === 0) lines = [];
     output.line(`${i}`);
-    expect(lines.length).toBeLessThanOrEqual(kMostLinesPerSecond);
+    expect(lines.length).toBeLessThanOrEqual(MOST_LINES_PER_SECOND);
   }
   expect(lines.slice(0, 2)).toEqual(["[950 lines left out]", "28000"]);
   lines = [];
   output.flush();
-  expect(lines).toHaveLength(kMostLinesAtEnd);
+  expect(lines).toHaveLength(MOST_LINES_AT_END);
   expect(lines.at(-1)).toBe("29999");
 });
 

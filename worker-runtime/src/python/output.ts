@@ -2,18 +2,18 @@
 // can read. Of those beyond it the newest wait for a later second or for the trial's end, and older ones are only counted.
 // A line without an end is not gathered. Runs on the python thread, which Python may not give back: no timer helps here.
 
-const kLinesPerSecond = 50;
+const LINES_PER_SECOND = 50;
 /** What leaves in a second at most: a flood's own lines, and the one that counts those left out. */
-export const kMostLinesPerSecond = kLinesPerSecond + 1;
+export const MOST_LINES_PER_SECOND = LINES_PER_SECOND + 1;
 /** What may wait: the server keeps no more of a trial (R39). */
-const kWaitingLines = 1_000;
-const kWaitingCharacters = 131_072;
+const WAITING_LINES = 1_000;
+const WAITING_CHARACTERS = 131_072;
 /** What leaves at once at a trial's end. */
-export const kMostLinesAtEnd = kWaitingLines + 1;
+export const MOST_LINES_AT_END = WAITING_LINES + 1;
 const kLineCharacters = 2_000;
 /** A part of a longer text keeps all of it alive: long texts are read in pieces. */
-const kPieceBytes = 8_192;
-const kConsole = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
+const PIECE_BYTES = 8_192;
+const CONSOLE = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 
 export class Output {
   readonly #write: (line: string) => void;
@@ -33,7 +33,7 @@ export class Output {
   line(text: string): void {
     this.#begin(Math.floor(this.#now() / 1000));
     const line = text.slice(0, kLineCharacters);
-    if (this.#lines < kLinesPerSecond) {
+    if (this.#lines < LINES_PER_SECOND) {
       this.#lines += 1;
       this.#write(line);
     } else {
@@ -70,8 +70,8 @@ export class Output {
       if (begun !== "") take("\n");
     });
     return (bytes) => {
-      for (let from = 0; from < bytes.length; from += kPieceBytes) {
-        take(decoder.decode(bytes.subarray(from, from + kPieceBytes), { stream: true }));
+      for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+        take(decoder.decode(bytes.subarray(from, from + PIECE_BYTES), { stream: true }));
       }
       return bytes.length;
     };
@@ -80,21 +80,21 @@ export class Output {
   /** A console for trial code: its lines count as the others do. */
   console(): Readonly<Record<string, (...values: unknown[]) => void>> {
     const write = (...values: unknown[]) => this.line(values.map(textOf).join(" "));
-    return Object.freeze(Object.fromEntries(kConsole.map((name) => [name, write])));
+    return Object.freeze(Object.fromEntries(CONSOLE.map((name) => [name, write])));
   }
 
   /** A new second has room again, for the lines that have waited first. */
   #begin(second: number): void {
     if (second === this.#second) return;
     this.#second = second;
-    this.#lines = Math.min(kLinesPerSecond, this.#waiting.length);
+    this.#lines = Math.min(LINES_PER_SECOND, this.#waiting.length);
     this.#release(this.#lines);
   }
 
   #keep(line: string): void {
     this.#waiting.push(line);
     this.#characters += line.length;
-    while (this.#waiting.length > kWaitingLines || this.#characters > kWaitingCharacters) {
+    while (this.#waiting.length > WAITING_LINES || this.#characters > WAITING_CHARACTERS) {
       this.#take();
       this.#dropped += 1;
     }

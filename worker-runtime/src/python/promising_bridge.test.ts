@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { answerText, errorText } from "../channel/block.ts";
 import { PostedAnswerer } from "../channel/posted_answerer.ts";
-import { kWindowPoints } from "./bridge.ts";
+import { WINDOW_POINTS } from "./bridge.ts";
 import type { FromPython } from "./messages.ts";
 import { type Posted, PromisingBridge } from "./promising_bridge.ts";
 
@@ -86,26 +86,26 @@ test("An interrupt is seen by Python, and ends what waits.", async () => {
 });
 
 test("Reports wait for room, and go on when the server has some.", async () => {
-  for (let i = 0; i < kWindowPoints; i += 1) {
+  for (let i = 0; i < WINDOW_POINTS; i += 1) {
     expect(bridge.module.report(i, 0.5)).toBeUndefined();
   }
-  const waits = bridge.module.report(kWindowPoints, 0.5);
+  const waits = bridge.module.report(WINDOW_POINTS, 0.5);
   expect(waits).toBeInstanceOf(Promise);
-  expect(points()).toBe(kWindowPoints);
+  expect(points()).toBe(WINDOW_POINTS);
   agent.setTaken(1);
   await waits;
-  expect(points()).toBe(kWindowPoints + 1);
+  expect(points()).toBe(WINDOW_POINTS + 1);
 });
 
 test("A report that finds no room is an error, and another attempt has all of it.", async () => {
-  for (let i = 0; i < kWindowPoints; i += 1) bridge.module.report(i, 0.5);
-  const waits = bridge.module.report(kWindowPoints, 0.5);
+  for (let i = 0; i < WINDOW_POINTS; i += 1) bridge.module.report(i, 0.5);
+  const waits = bridge.module.report(WINDOW_POINTS, 0.5);
   vi.advanceTimersByTime(120_000);
   await expect(waits).rejects.toThrow("took no reports");
   // It took none of the room either.
   agent.setTaken(1);
-  expect(bridge.module.report(kWindowPoints, 0.5)).toBeUndefined();
-  expect(points()).toBe(kWindowPoints + 1);
+  expect(bridge.module.report(WINDOW_POINTS, 0.5)).toBeUndefined();
+  expect(points()).toBe(WINDOW_POINTS + 1);
   bridge.begin(6);
   expect(bridge.module.report(0, 0.5)).toBeUndefined();
 });

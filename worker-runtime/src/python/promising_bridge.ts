@@ -2,18 +2,18 @@
 // hyperflock_worker.bridge stands still for it by JSPI. Messages of the agent are heard meanwhile, and then only. Runs on
 // the python thread.
 
-import { kInterruptSignal } from "../channel/block.ts";
+import { INTERRUPT_SIGNAL } from "../channel/block.ts";
 import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
 import {
+  CALL_MS,
   checkCall,
-  kCallMs,
-  kProgressMs,
-  kUploadMs,
-  kWindowPoints,
   noRoomForReports,
+  PROGRESS_MS,
   type PyBuffer,
+  UPLOAD_MS,
   uploadBytes,
   uploadTooLarge,
+  WINDOW_POINTS,
 } from "./bridge.ts";
 import type { FromPython, ToPython } from "./messages.ts";
 
@@ -30,7 +30,7 @@ export interface PromisingBridgeOptions {
 export class PromisingBridge {
   readonly #options: PromisingBridgeOptions;
   readonly #caller: PostedCaller;
-  #window = new PostedWindow(kWindowPoints);
+  #window = new PostedWindow(WINDOW_POINTS);
   #attempt = 0;
   #progress = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -45,7 +45,7 @@ export class PromisingBridge {
   begin(attempt: number): void {
     this.#attempt = attempt;
     this.#options.interrupt[0] = 0;
-    this.#window = new PostedWindow(kWindowPoints);
+    this.#window = new PostedWindow(WINDOW_POINTS);
   }
 
   hear(message: Posted): void {
@@ -57,7 +57,7 @@ export class PromisingBridge {
         this.#window.onTaken(message.points);
         break;
       case "interrupt":
-        this.#options.interrupt[0] = kInterruptSignal;
+        this.#options.interrupt[0] = INTERRUPT_SIGNAL;
         this.#caller.interrupt();
         this.#window.interrupt();
         break;
@@ -73,7 +73,7 @@ export class PromisingBridge {
       call: (method: string, payload: string): Promise<string> => {
         this.#move();
         checkCall(String(method), String(payload));
-        return this.#caller.call(String(method), String(payload), kCallMs);
+        return this.#caller.call(String(method), String(payload), CALL_MS);
       },
       upload: (head: string, from: PyBuffer): Promise<string> => {
         this.#move();
@@ -83,7 +83,7 @@ export class PromisingBridge {
         this.#move();
         const point = { step: Number(step), value: Number(value) };
         const send = () => this.#options.post({ kind: "report", attempt: this.#attempt, ...point });
-        const room = this.#window.admit(kCallMs);
+        const room = this.#window.admit(CALL_MS);
         if (room !== true) {
           return room.then((hasRoom) => {
             if (!hasRoom) throw noRoomForReports();
@@ -107,7 +107,7 @@ export class PromisingBridge {
       "upload",
       (sequence) =>
         this.#options.post({ kind: "upload", attempt, sequence, head, bytes }, [bytes.buffer]),
-      kUploadMs,
+      UPLOAD_MS,
     );
   }
 
@@ -115,7 +115,7 @@ export class PromisingBridge {
   #move(): void {
     this.#progress += 1;
     const now = this.#options.now();
-    if (now - this.#toldAt < kProgressMs) return;
+    if (now - this.#toldAt < PROGRESS_MS) return;
     this.#toldAt = now;
     this.#options.post({ kind: "progress", attempt: this.#attempt, count: this.#progress });
   }

@@ -15,7 +15,7 @@ import {
   type ArraycoreParts,
   type AttemptSpec,
   type FromPython,
-  kOutcomeCharacters,
+  OUTCOME_CHARACTERS,
   type ToPython,
 } from "./messages.ts";
 import { Output } from "./output.ts";
@@ -197,7 +197,7 @@ async function outcomeOf(
   try {
     const promises = bridge instanceof PromisingBridge;
     const outcome = promises ? await interpreter.runPromising(job) : interpreter.run(job);
-    return outcome.length <= kOutcomeCharacters ? outcome : "";
+    return outcome.length <= OUTCOME_CHARACTERS ? outcome : "";
   } catch (error) {
     if (error instanceof Error && error.name === "PythonError") return "";
     throw error;

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";
 
-const kAgents: [userAgent: string, engine: string, deviceClass: string][] = [
+const AGENTS: [userAgent: string, engine: string, deviceClass: string][] = [
   [
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
     "chromium 156",
@@ -32,7 +32,7 @@ const kAgents: [userAgent: string, engine: string, deviceClass: string][] = [
   ["curl/8", "other", "desktop"],
 ];
 
-test.each(kAgents)("%s", (userAgent, engine, deviceClass) => {
+test.each(AGENTS)("%s", (userAgent, engine, deviceClass) => {
   expect(capabilitiesOf({ userAgent, hardwareConcurrency: 8, deviceMemory: 4 })).toEqual({
     backends: ["cpu"],
     memory_mb: 4096,

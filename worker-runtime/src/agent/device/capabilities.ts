@@ -24,14 +24,14 @@ export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilit
   };
 }
 
-const kMiB = 1_048_576;
-const kHeapLeast = 512 * kMiB;
+const MIB = 1_048_576;
+const HEAP_LEAST = 512 * MIB;
 /** After the browser has ended the page in the middle of a trial. */
-const kHeapLeastCareful = 256 * kMiB;
+const HEAP_LEAST_CAREFUL = 256 * MIB;
 /** By class: a phone's browser ends a tab long before the phone's memory is used up. */
-const kHeapMost = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
+const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
 /** Of a device that does not say how much memory it has, as in Firefox and Safari. */
-const kHeapUnknown = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
+const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**
  * The ceiling of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most what its class bears.
@@ -41,10 +41,10 @@ export function heapLimitOf(
   device: Pick<Capabilities, "class" | "memory_mb">,
   careful = false,
 ): number {
-  const known = Math.min(kHeapMost[device.class] * kMiB, Math.floor(device.memory_mb / 2) * kMiB);
+  const known = Math.min(HEAP_MOST[device.class] * MIB, Math.floor(device.memory_mb / 2) * MIB);
   const limit =
-    device.memory_mb > 0 ? Math.max(kHeapLeast, known) : kHeapUnknown[device.class] * kMiB;
-  return careful ? Math.max(kHeapLeastCareful, limit / 2) : limit;
+    device.memory_mb > 0 ? Math.max(HEAP_LEAST, known) : HEAP_UNKNOWN[device.class] * MIB;
+  return careful ? Math.max(HEAP_LEAST_CAREFUL, limit / 2) : limit;
 }
 
 function engineOf(userAgent: string): string {

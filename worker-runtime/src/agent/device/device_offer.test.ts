@@ -5,8 +5,8 @@ import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
 import { deviceOffer, gpuBudgetOf, lentGpu } from "./device_offer.ts";
 import { factsOf, probeGpu } from "./gpu_probe.ts";
 
-const kMiB = 1_048_576;
-const kGpu: GpuFacts = { adapter: "vendor family", software: false, f16: true, buffer_mb: 1024 };
+const MIB = 1_048_576;
+const GPU: GpuFacts = { adapter: "vendor family", software: false, f16: true, buffer_mb: 1024 };
 const phone: Capabilities = {
   backends: ["cpu"],
   memory_mb: 4_096,
@@ -18,12 +18,12 @@ const shared = { sharesMemory: true };
 
 describe("deviceOffer", () => {
   test("WebGPU and the CPU where threads share memory.", () => {
-    expect(deviceOffer("auto", { ...phone, gpu: kGpu }, shared)).toEqual({
+    expect(deviceOffer("auto", { ...phone, gpu: GPU }, shared)).toEqual({
       wanted: "auto",
       backends: ["webgpu", "cpu"],
       reasons: {},
       software: false,
-      budget_bytes: 512 * kMiB,
+      budget_bytes: 512 * MIB,
     });
   });
 
@@ -45,8 +45,8 @@ describe("deviceOffer", () => {
     ["desktop", 65_536, 4_096],
   ] as const)("A %s of %i MiB lends %i MiB, half of it after a bad end.", (kind, mb, budget) => {
     const device = { class: kind, memory_mb: mb };
-    expect(gpuBudgetOf(device)).toBe(budget * kMiB);
-    expect(gpuBudgetOf(device, true)).toBe((budget / 2) * kMiB);
+    expect(gpuBudgetOf(device)).toBe(budget * MIB);
+    expect(gpuBudgetOf(device, true)).toBe((budget / 2) * MIB);
   });
 });
 
@@ -60,8 +60,8 @@ describe("lentGpu", () => {
     "Of buffers of %i MiB a phone of %i MiB (careful: %s) tells %i.",
     (most, mb, careful, told) => {
       const device = { class: "phone", memory_mb: mb } as const;
-      expect(lentGpu({ ...kGpu, buffer_mb: most }, device, careful)).toEqual({
-        ...kGpu,
+      expect(lentGpu({ ...GPU, buffer_mb: most }, device, careful)).toEqual({
+        ...GPU,
         buffer_mb: told,
       });
     },

@@ -4,11 +4,11 @@
 import type { Capabilities, GpuFacts, WantedBackend } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
 
-const kMiB = 1_048_576;
+const MIB = 1_048_576;
 /** What arrays may take together on the GPU, by class: a browser ends a tab that takes too much, and says nothing. */
-const kBudgetMost = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
+const BUDGET_MOST = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
 /** Of a device that does not say how much memory it has. */
-const kBudgetUnknown = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
+const BUDGET_UNKNOWN = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
 
 /** Whether this page's threads can share memory, which the gpu thread and the python thread must. */
 export interface Surroundings {
@@ -22,8 +22,8 @@ export function gpuBudgetOf(
 ): number {
   const half = Math.floor(device.memory_mb / 2);
   const mb =
-    device.memory_mb > 0 ? Math.min(kBudgetMost[device.class], half) : kBudgetUnknown[device.class];
-  return Math.floor((careful ? mb / 2 : mb) * kMiB);
+    device.memory_mb > 0 ? Math.min(BUDGET_MOST[device.class], half) : BUDGET_UNKNOWN[device.class];
+  return Math.floor((careful ? mb / 2 : mb) * MIB);
 }
 
 /** What is told of the graphics device: no array may be larger than all that it lends. */
@@ -33,7 +33,7 @@ export function lentGpu(
   careful = false,
 ): GpuFacts | undefined {
   if (gpu === undefined) return undefined;
-  const lentMb = Math.floor(gpuBudgetOf(device, careful) / kMiB);
+  const lentMb = Math.floor(gpuBudgetOf(device, careful) / MIB);
   return { ...gpu, buffer_mb: Math.min(gpu.buffer_mb, lentMb) };
 }
 

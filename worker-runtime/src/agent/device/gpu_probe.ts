@@ -4,12 +4,12 @@
 import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";
 
-const kMiB = 1_048_576;
+const MIB = 1_048_576;
 /** A browser whose graphics process hangs must not keep the device from computing. */
-const kProbeMs = 5_000;
-const kAdapterCharacters = 64;
+const PROBE_MS = 5_000;
+const ADAPTER_CHARACTERS = 64;
 /** Adapters that do not always say themselves that they are programs on the CPU. */
-const kSoftware = /swiftshader|llvmpipe|lavapipe|basic render/i;
+const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
 /** Undefined: this browser has no WebGPU here, or no adapter that answers in time. */
 export async function probeGpu(
@@ -18,7 +18,7 @@ export async function probeGpu(
 ): Promise<GpuFacts | undefined> {
   if (gpu === undefined) return undefined;
   const asked = requestAdapter(gpu).then(factsOf, () => undefined);
-  return await Promise.race([asked, pause(kProbeMs).then(() => undefined)]);
+  return await Promise.race([asked, pause(PROBE_MS).then(() => undefined)]);
 }
 
 /** Vendor and architecture of the adapter, never the model; sizes as powers of two. */
@@ -34,9 +34,9 @@ export function factsOf(adapter: Pick<GPUAdapter, "features" | "limits" | "info"
   );
   const described = `${words.join(" ")} ${info.device ?? ""} ${info.description ?? ""}`;
   return {
-    adapter: (words.join(" ") || "unknown").slice(0, kAdapterCharacters),
-    software: info.isFallbackAdapter === true || kSoftware.test(described),
+    adapter: (words.join(" ") || "unknown").slice(0, ADAPTER_CHARACTERS),
+    software: info.isFallbackAdapter === true || SOFTWARE.test(described),
     f16: adapter.features.has("shader-f16"),
-    buffer_mb: 2 ** Math.floor(Math.log2(Math.max(1, largest / kMiB))),
+    buffer_mb: 2 ** Math.floor(Math.log2(Math.max(1, largest / MIB))),
   };
 }

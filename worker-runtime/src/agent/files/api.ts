@@ -7,7 +7,7 @@ import type { Capabilities } from "../../protocol/index.ts";
 import type { RuntimeIndex } from "../../python/messages.ts";
 import type { Device } from "../machine/events.ts";
 
-const kRequestMs = 15_000;
+const REQUEST_MS = 15_000;
 
 /** A request was refused or did not get through; `permanent` when trying again is of no use. */
 export class ApiError extends Error {
@@ -105,7 +105,7 @@ async function request<Schema extends v.GenericSchema>(
   url: string,
   init: RequestInit,
 ): Promise<v.InferOutput<Schema>> {
-  const signal = AbortSignal.timeout(kRequestMs);
+  const signal = AbortSignal.timeout(REQUEST_MS);
   const response = await fetch(url, { ...init, signal, credentials: "omit" }).catch(() => null);
   if (response === null) throw new ApiError("unreachable", "The server cannot be reached.", false);
   const body: unknown = await response.json().catch(() => null);

@@ -5,8 +5,8 @@ import { hasRelaxedSimd } from "../../base/simd.ts";
 import type { ArraycoreParts, RuntimeIndex } from "../../python/messages.ts";
 import { fetchAll, locate, type RuntimeFetch } from "./runtime_files.ts";
 
-const kPiece = "arraycore";
-const kArchive = "arraycore.zip";
+const PIECE = "arraycore";
+const ARCHIVE = "arraycore.zip";
 
 export interface PartsOptions extends RuntimeFetch {
   readonly compile: (bytes: Uint8Array<ArrayBuffer>) => Promise<WebAssembly.Module>;
@@ -25,7 +25,7 @@ export async function fetchArraycore(
   index: RuntimeIndex,
   options: PartsOptions,
 ): Promise<ArraycoreParts> {
-  const files = [moduleFile(), kArchive].map((name) => locate(index, kPiece, name));
+  const files = [moduleFile(), ARCHIVE].map((name) => locate(index, PIECE, name));
   const [code, archive] = fetchAll(files, options) as [
     Promise<Uint8Array<ArrayBuffer>>,
     Promise<Uint8Array<ArrayBuffer>>,

@@ -5,12 +5,12 @@ import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
 import type { BlobRecord } from "./store.ts";
 
-export const kCacheBytes = 256 * 1024 * 1024;
-const kCacheName = "hyperflock-blobs";
-const kTries = 4;
-const kFirstPauseMs = 500;
-const kLongestPauseMs = 15_000;
-const kRequestMs = 120_000;
+export const CACHE_BYTES = 256 * 1024 * 1024;
+const CACHE_NAME = "hyperflock-blobs";
+const TRIES = 4;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+const REQUEST_MS = 120_000;
 
 export class BlobError extends Error {
   override readonly name = "BlobError";
@@ -54,12 +54,12 @@ export interface BlobWanted {
 }
 
 export async function openByteCache(): Promise<ByteCache | null> {
-  return "caches" in globalThis ? await caches.open(kCacheName).catch(() => null) : null;
+  return "caches" in globalThis ? await caches.open(CACHE_NAME).catch(() => null) : null;
 }
 
 /** Drops every cached blob. */
 export async function forgetBytes(): Promise<void> {
-  if ("caches" in globalThis) await caches.delete(kCacheName).catch(() => false);
+  if ("caches" in globalThis) await caches.delete(CACHE_NAME).catch(() => false);
 }
 
 export class BlobCache {
@@ -106,12 +106,12 @@ export class BlobCache {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { pause, random } = this.#options;
-    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, random);
     for (;;) {
       try {
         return await this.#tryDownload(wanted, authorization, signal);
       } catch (error) {
-        const isLast = backoff.failures + 1 >= kTries || error instanceof BlobError;
+        const isLast = backoff.failures + 1 >= TRIES || error instanceof BlobError;
         if (signal.aborted || isLast) throw signal.aborted ? error : asBlobError(error, wanted);
         await pause(backoff.nextMs(), signal);
       }
@@ -127,7 +127,7 @@ export class BlobCache {
       headers: { authorization },
       // The bytes are kept in our own cache, under our own bound.
       cache: "no-store",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(kRequestMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
     });
     if (response.status >= 400 && response.status < 500 && response.status !== 429) {
       const why = `The server answered ${response.status} for a file of the trial.`;
@@ -145,7 +145,7 @@ export class BlobCache {
   }
 
   async #keep(wanted: BlobWanted, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { cache, index, wallClock, limitBytes = kCacheBytes } = this.#options;
+    const { cache, index, wallClock, limitBytes = CACHE_BYTES } = this.#options;
     if (cache === null || bytes.length > limitBytes) return;
     await this.#makeRoom(limitBytes - bytes.length);
     try {

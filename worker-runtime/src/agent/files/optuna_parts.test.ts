@@ -5,7 +5,7 @@ import { sha256Hex } from "../../base/hex.ts";
 import type { RuntimeIndex } from "../../python/messages.ts";
 import { fetchOptuna } from "./optuna_parts.ts";
 
-const kNames = ["packaging", "colorlog", "tqdm", "optuna"];
+const NAMES = ["packaging", "colorlog", "tqdm", "optuna"];
 
 async function indexOf(bytes: Uint8Array<ArrayBuffer>): Promise<RuntimeIndex> {
   const sha256 = await sha256Hex(bytes);
@@ -14,7 +14,7 @@ async function indexOf(bytes: Uint8Array<ArrayBuffer>): Promise<RuntimeIndex> {
     base: `/runtime/${name}-1/`,
     files: [{ name: `${name}.zip`, sha256, bytes: bytes.length }],
   });
-  return { runtime: "r", pieces: Object.fromEntries(kNames.map((name) => [name, piece(name)])) };
+  return { runtime: "r", pieces: Object.fromEntries(NAMES.map((name) => [name, piece(name)])) };
 }
 
 test("Optuna comes with what it needs, each byte counted.", async () => {
@@ -28,8 +28,8 @@ test("Optuna comes with what it needs, each byte counted.", async () => {
     },
     tell: (loaded, total) => told.push([loaded, total]),
   });
-  expect(archives).toEqual(kNames.map(() => bytes));
-  expect(asked).toEqual(kNames.map((name) => `/runtime/${name}-1/${name}.zip`));
+  expect(archives).toEqual(NAMES.map(() => bytes));
+  expect(asked).toEqual(NAMES.map((name) => `/runtime/${name}-1/${name}.zip`));
   expect(told.at(-1)).toEqual([12, 12]);
 });
 

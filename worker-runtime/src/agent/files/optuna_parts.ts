@@ -3,13 +3,13 @@
 import type { RuntimeIndex } from "../../python/messages.ts";
 import { fetchAll, locate, type RuntimeFetch } from "./runtime_files.ts";
 
-const kPieces = ["packaging", "colorlog", "tqdm", "optuna"];
+const PIECES = ["packaging", "colorlog", "tqdm", "optuna"];
 
 /** Zips of compiled files, to be unpacked beside the other packages. Throws RuntimeUnavailableError. */
 export async function fetchOptuna(
   index: RuntimeIndex,
   options: RuntimeFetch,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
-  const files = kPieces.map((piece) => locate(index, piece, `${piece}.zip`));
+  const files = PIECES.map((piece) => locate(index, piece, `${piece}.zip`));
   return await Promise.all(fetchAll(files, options));
 }

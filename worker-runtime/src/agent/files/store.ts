@@ -24,9 +24,9 @@ interface Schema extends DBSchema {
   blobs: { key: string; value: BlobRecord };
 }
 
-const kNothing: Contribution = { trials: 0, seconds: 0 };
+const NOTHING: Contribution = { trials: 0, seconds: 0 };
 /** Some browsers never answer when storage is switched off. */
-const kOpenMs = 3_000;
+const OPEN_MS = 3_000;
 
 export class Store {
   readonly #database: IDBPDatabase<Schema> | null;
@@ -45,7 +45,7 @@ export class Store {
         fresh.createObjectStore("blobs", { keyPath: "sha256" });
       },
     }).catch(() => null);
-    const database = await Promise.race([opening, pauseThenNull(kOpenMs)]);
+    const database = await Promise.race([opening, pauseThenNull(OPEN_MS)]);
     return new Store(database, project);
   }
 
@@ -55,7 +55,7 @@ export class Store {
   }
 
   async contribution(): Promise<Contribution> {
-    return (await this.#record())?.contribution ?? kNothing;
+    return (await this.#record())?.contribution ?? NOTHING;
   }
 
   async keepDevice(device: Device): Promise<void> {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";
 import { answerText } from "../../channel/block.ts";
 import type { Checkpoint } from "../../protocol/index.ts";
-import { kAllTriesMs, Transfers } from "./transfers.ts";
+import { ALL_TRIES_MS, Transfers } from "./transfers.ts";
 
 const bytes = new Uint8Array([80, 75, 3, 4, 1]);
 const head = { of: "checkpoint", format: "tree", step: 12 } as const;
@@ -77,7 +77,7 @@ describe("Saving", () => {
 
   test("is given up in time, and the trial goes on.", async () => {
     expect(await transfers.upload(saved, never)).toBe(answerText(false));
-    expect(now).toBeLessThanOrEqual(kAllTriesMs);
+    expect(now).toBeLessThanOrEqual(ALL_TRIES_MS);
     expect(asked.length).toBeGreaterThan(10);
   });
 

@@ -10,14 +10,14 @@ import type { UploadHead } from "../machine/upload_head.ts";
 import { refusalOf } from "./api.ts";
 
 /** For all tries of one upload together; shorter than what Python waits for. */
-export const kAllTriesMs = 280_000;
-const kTryMs = 120_000;
-const kFirstPauseMs = 500;
-const kFirstDownloadPauseMs = 1_000;
-const kLongestPauseMs = 15_000;
-const kDownloadTries = 3;
+export const ALL_TRIES_MS = 280_000;
+const TRY_MS = 120_000;
+const FIRST_PAUSE_MS = 500;
+const FIRST_DOWNLOAD_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 15_000;
+const DOWNLOAD_TRIES = 3;
 /** Insufficient storage: it will not have more soon. */
-const kNoRoom = 507;
+const NO_ROOM = 507;
 
 /** What an objective saved. */
 export interface Saved {
@@ -46,8 +46,8 @@ export class Transfers {
   async upload(saved: Saved, signal: AbortSignal): Promise<string> {
     const url = addressOf(saved, await sha256Hex(saved.bytes));
     const { now, pause, random } = this.#options;
-    const until = now() + kAllTriesMs;
-    const backoff = new Backoff(kFirstPauseMs, kLongestPauseMs, random);
+    const until = now() + ALL_TRIES_MS;
+    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, random);
     while (!signal.aborted) {
       const answer = await this.#put(url, saved, signal);
       if (answer !== null) return answer;
@@ -61,7 +61,7 @@ export class Transfers {
   /** Null: worth another try. */
   async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
     const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
-    const isAway = response === null || (response.status >= 500 && response.status !== kNoRoom);
+    const isAway = response === null || (response.status >= 500 && response.status !== NO_ROOM);
     if (isAway) return null;
     if (response.ok) return answerText(true);
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
@@ -79,8 +79,8 @@ export class Transfers {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     const { pause, random } = this.#options;
-    const backoff = new Backoff(kFirstDownloadPauseMs, kLongestPauseMs, random);
-    for (let tries = 0; tries < kDownloadTries && !signal.aborted; tries += 1) {
+    const backoff = new Backoff(FIRST_DOWNLOAD_PAUSE_MS, LONGEST_PAUSE_MS, random);
+    for (let tries = 0; tries < DOWNLOAD_TRIES && !signal.aborted; tries += 1) {
       if (tries > 0) await pause(backoff.nextMs(), signal).catch(() => {});
       const response = await this.#ask(`/api/attempts/${attempt}/checkpoint`, {}, signal);
       if (response === null || response.status >= 500) continue;
@@ -99,7 +99,7 @@ export class Transfers {
         ...init,
         headers: { authorization: this.#options.authorization() },
         cache: "no-store",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(kTryMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]),
       })
       .catch(() => null);
   }

@@ -2,8 +2,8 @@
 
 import { beforeEach, expect, test } from "vitest";
 import { answerText } from "../../channel/block.ts";
-import { kComplete, Scenario } from "./scenario.fixture.ts";
-import { kSamplerMs } from "./work.ts";
+import { COMPLETE, Scenario } from "./scenario.fixture.ts";
+import { SAMPLER_MS } from "./work.ts";
 
 let s: Scenario;
 
@@ -54,7 +54,7 @@ test("Python is kept while the sampler thinks about the next trial, and not for 
   s.lease(8, { asked: true }).on({ kind: "running", attempt: 8 });
   finish(8);
   expect(s.deeds.map(({ kind }) => kind)).toEqual(["run", "contributed"]);
-  s.after(kSamplerMs - 1);
+  s.after(SAMPLER_MS - 1);
   expect(s.deeds).toEqual([]);
   s.after(1);
   expect(s.deeds).toEqual([{ kind: "idle" }]);
@@ -76,7 +76,7 @@ test("R43: without an owner the attempt is given back, and Python interrupted.",
 });
 
 test.each([
-  kComplete,
+  COMPLETE,
   { outcome: "pruned" as const },
   {
     outcome: "failed" as const,

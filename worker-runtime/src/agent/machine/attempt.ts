@@ -19,13 +19,13 @@ import type { AskedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** How long points are gathered before they are sent. */
-export const kFlushMs = 1_000;
-const kResendMs = 10_000;
-const kResendMostMs = 60_000;
-const kCurvePoints = 200;
+export const FLUSH_MS = 1_000;
+const RESEND_MS = 10_000;
+const RESEND_MOST_MS = 60_000;
+const CURVE_POINTS = 200;
 /** Lines that wait to be sent; the server keeps no more of a trial (R39). */
-const kWaitingLines = 1_000;
-const kWaitingCharacters = 131_072;
+const WAITING_LINES = 1_000;
+const WAITING_CHARACTERS = 131_072;
 
 type Outgoing =
   | ClientMessages["report"]
@@ -66,7 +66,7 @@ export class Attempt {
   #taken = 0;
   #curve: Point[] = [];
   #sentAt: number | null = null;
-  #resendMs = kResendMs;
+  #resendMs = RESEND_MS;
   #resends = 0;
 
   constructor(lease: Lease, now: number) {
@@ -120,7 +120,7 @@ export class Attempt {
 
   /** The newest points, for display. */
   get curve(): readonly Point[] {
-    return this.#curve.slice(-kCurvePoints);
+    return this.#curve.slice(-CURVE_POINTS);
   }
 
   run(now: number): void {
@@ -132,7 +132,7 @@ export class Attempt {
     this.#unsent.push(point);
     this.#curve.push(point);
     if (this.#unsent.length === kPointsPerMessage) this.#pack();
-    if (this.#curve.length > 2 * kCurvePoints) this.#curve.splice(0, kCurvePoints);
+    if (this.#curve.length > 2 * CURVE_POINTS) this.#curve.splice(0, CURVE_POINTS);
   }
 
   /** Opens a call; it takes the unsent points along, and those of one that Python gave up on. */
@@ -168,7 +168,7 @@ export class Attempt {
     const line = cut(text, kLineCharacters);
     this.#lines.push(line);
     this.#lineCharacters += line.length;
-    while (this.#lines.length > kWaitingLines || this.#lineCharacters > kWaitingCharacters) {
+    while (this.#lines.length > WAITING_LINES || this.#lineCharacters > WAITING_CHARACTERS) {
       this.#lineCharacters -= this.#lines.shift()?.length ?? 0;
       this.#droppedLines += 1;
     }
@@ -195,7 +195,7 @@ export class Attempt {
     };
     this.#result = resultOf(common, outcome);
     this.#fresh.push(this.#result);
-    this.#resendMs = kResendMs;
+    this.#resendMs = RESEND_MS;
     this.#resends = 0;
   }
 
@@ -205,8 +205,8 @@ export class Attempt {
 
   /** Makes messages of the points that have waited long enough. */
   flush(now: number): void {
-    if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + kFlushMs) this.#pack();
-    if (this.#lines.length > 0 && now >= this.#printedAt + kFlushMs) this.#packLines();
+    if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + FLUSH_MS) this.#pack();
+    if (this.#lines.length > 0 && now >= this.#printedAt + FLUSH_MS) this.#packLines();
   }
 
   /** Makes messages of all points, however young. */
@@ -240,7 +240,7 @@ export class Attempt {
     if (report === undefined) return false;
     this.#reports = this.#reports.filter((message) => message !== report);
     if (this.#reports.length === 0 && this.#result === null) this.#sentAt = null;
-    this.#resendMs = kResendMs;
+    this.#resendMs = RESEND_MS;
     this.#resends = 0;
     this.#taken += report.points.length;
     return true;
@@ -249,8 +249,8 @@ export class Attempt {
   /** When points or lines are due to be sent; null: none wait. */
   get flushAt(): number | null {
     const due = [];
-    if (this.#unsent.length > 0) due.push(this.#oldestUnsentAt + kFlushMs);
-    if (this.#lines.length > 0) due.push(this.#printedAt + kFlushMs);
+    if (this.#unsent.length > 0) due.push(this.#oldestUnsentAt + FLUSH_MS);
+    if (this.#lines.length > 0) due.push(this.#printedAt + FLUSH_MS);
     return due.length === 0 ? null : Math.min(...due);
   }
 
@@ -268,7 +268,7 @@ export class Attempt {
   /** All that is not acknowledged, once more; the next pause is twice as long. */
   takeAgain(now: number): Outgoing[] {
     this.#resends += 1;
-    this.#resendMs = Math.min(kResendMostMs, this.#resendMs * 2);
+    this.#resendMs = Math.min(RESEND_MOST_MS, this.#resendMs * 2);
     return this.takeUnacknowledged(now);
   }
 

@@ -4,11 +4,11 @@
 import { Backoff } from "../../base/backoff.ts";
 
 /** From opening the socket to `welcome`. */
-const kOpeningMs = 15_000;
-const kSilentHeartbeats = 3;
-const kLeastHeartbeatMs = 1_000;
+const OPENING_MS = 15_000;
+const SILENT_HEARTBEATS = 3;
+const LEAST_HEARTBEAT_MS = 1_000;
 /** A connection that lasted this long was a good one: the next back-off starts anew. */
-const kGoodMs = 10_000;
+const GOOD_MS = 10_000;
 
 export type LinkDue = "connect" | "silent" | "heartbeat" | null;
 
@@ -47,14 +47,14 @@ export class Link {
   begin(now: number): void {
     this.#state = "opening";
     this.#retryAt = null;
-    this.#openingUntil = now + kOpeningMs;
+    this.#openingUntil = now + OPENING_MS;
   }
 
   welcome(heartbeatMs: number, now: number): void {
     this.#state = "welcomed";
     this.#welcomedAt = now;
     this.hear(now);
-    this.#heartbeatMs = Math.max(kLeastHeartbeatMs, heartbeatMs);
+    this.#heartbeatMs = Math.max(LEAST_HEARTBEAT_MS, heartbeatMs);
     this.beat(now);
   }
 
@@ -76,7 +76,7 @@ export class Link {
 
   /** Ended by accident: tried again after a jittered pause of at least `leastMs`. */
   retry(now: number, leastMs = 0): void {
-    if (this.#state === "welcomed" && now - this.#welcomedAt >= kGoodMs) this.#backoff.reset();
+    if (this.#state === "welcomed" && now - this.#welcomedAt >= GOOD_MS) this.#backoff.reset();
     this.#state = "closed";
     this.#retryAt = now + leastMs + this.#backoff.nextMs();
   }
@@ -99,6 +99,6 @@ export class Link {
   }
 
   get #silentAt(): number {
-    return this.#heardAt + kSilentHeartbeats * this.#heartbeatMs;
+    return this.#heardAt + SILENT_HEARTBEATS * this.#heartbeatMs;
   }
 }

@@ -3,9 +3,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { answerText, errorText } from "../../channel/block.ts";
 import { parseClientMessage, serialize } from "../../protocol/index.ts";
-import { kCloseSilent } from "./machine.ts";
-import { kDevice, kHeartbeatMs, leaseOf, Scenario } from "./scenario.fixture.ts";
-import { kInterruptGraceMs } from "./work.ts";
+import { CLOSE_SILENT } from "./machine.ts";
+import { DEVICE, HEARTBEAT_MS, leaseOf, Scenario } from "./scenario.fixture.ts";
+import { INTERRUPT_GRACE_MS } from "./work.ts";
 
 let s: Scenario;
 
@@ -26,7 +26,7 @@ describe("Joining", () => {
   test("A new device loads Python while it joins, then connects.", () => {
     s.on({ kind: "start", device: null, visible: true });
     expect(s.actions).toEqual([{ kind: "warm" }, { kind: "join" }]);
-    s.on({ kind: "joined", device: kDevice });
+    s.on({ kind: "joined", device: DEVICE });
     expect(s.actions).toEqual([{ kind: "open" }]);
   });
 
@@ -35,7 +35,7 @@ describe("Joining", () => {
   });
 
   test("A page that is hidden starts nothing before it is visible.", () => {
-    s.on({ kind: "start", device: kDevice, visible: false });
+    s.on({ kind: "start", device: DEVICE, visible: false });
     expect(s.actions).toEqual([]);
     s.on({ kind: "visible" });
     expect(s.actions).toEqual([{ kind: "warm" }, { kind: "open" }]);
@@ -43,7 +43,7 @@ describe("Joining", () => {
 
   test("A page that hides and shows itself while joining joins once.", () => {
     s.on({ kind: "start", device: null, visible: true }).on({ kind: "hidden" });
-    s.on({ kind: "visible" }).on({ kind: "joined", device: kDevice });
+    s.on({ kind: "visible" }).on({ kind: "joined", device: DEVICE });
     expect(s.actions.filter(({ kind }) => kind === "join")).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe("Joining", () => {
 describe("Opening", () => {
   test("R6 The first message is hello, and ready follows the welcome.", () => {
     s.started().on({ kind: "opened" });
-    expect(s.sent).toMatchObject([{ type: "hello", role: "device", ...kDevice, attempts: [] }]);
+    expect(s.sent).toMatchObject([{ type: "hello", role: "device", ...DEVICE, attempts: [] }]);
     s.welcome();
     expect(s.sent).toEqual([{ type: "ready" }]);
   });
@@ -91,7 +91,7 @@ describe("Opening", () => {
 
   test("R6 bad_token makes a new device once, then it is the end.", () => {
     const refused = { type: "refused" as const, code: "bad_token", message: "Unknown." };
-    s.on({ kind: "start", device: null, visible: true }).on({ kind: "joined", device: kDevice });
+    s.on({ kind: "start", device: null, visible: true }).on({ kind: "joined", device: DEVICE });
     s.on({ kind: "opened" }).welcome().lease(7).on({ kind: "running", attempt: 7 });
     s.on({ kind: "closed", code: 1006 }).after(500).on({ kind: "opened" });
     expect(s.sent.at(-1)).toMatchObject({ type: "hello", attempts: [7] });
@@ -203,7 +203,7 @@ describe("Work", () => {
 
   test("R27 too_many_leases: a fresh session names no attempt, which gives the forgotten one back.", () => {
     s.connected().hear({ type: "error", code: "too_many_leases", message: "One is open." });
-    expect(s.actions).toEqual([{ kind: "close", code: kCloseSilent }]);
+    expect(s.actions).toEqual([{ kind: "close", code: CLOSE_SILENT }]);
     s.after(500).on({ kind: "opened" });
     expect(s.sent).toMatchObject([{ type: "hello", attempts: [] }]);
   });
@@ -438,14 +438,14 @@ describe("Liveness", () => {
   test("R25 Heartbeats go on while Python computes, with its progress.", () => {
     s.running(7);
     s.progress = 42;
-    s.after(kHeartbeatMs);
+    s.after(HEARTBEAT_MS);
     expect(s.sent).toEqual([heartbeat({ attempt: 7, progress: 42, state: "running" })]);
-    s.hear({ type: "ack" }).after(kHeartbeatMs);
+    s.hear({ type: "ack" }).after(HEARTBEAT_MS);
     expect(s.sent).toEqual([heartbeat({ attempt: 7, progress: 42, state: "running" })]);
   });
 
   test("R25 A heartbeat tells loading, running and waiting_call apart, and leaves out what is finished.", () => {
-    const states = () => s.hear({ type: "ack" }).after(kHeartbeatMs).sent;
+    const states = () => s.hear({ type: "ack" }).after(HEARTBEAT_MS).sent;
     s.connected().lease(7);
     expect(states()).toEqual([heartbeat({ attempt: 7, progress: 0, state: "loading" })]);
     s.on({ kind: "running", attempt: 7 }).call(7, 1);
@@ -455,10 +455,10 @@ describe("Liveness", () => {
   });
 
   test("R25 Three heartbeats of silence make a new connection; the lease is kept.", () => {
-    s.running(7).after(3 * kHeartbeatMs - 1);
+    s.running(7).after(3 * HEARTBEAT_MS - 1);
     expect(s.deeds).toEqual([]);
     s.after(1);
-    expect(s.deeds).toEqual([{ kind: "close", code: kCloseSilent }]);
+    expect(s.deeds).toEqual([{ kind: "close", code: CLOSE_SILENT }]);
     s.after(500).on({ kind: "opened" });
     expect(s.sent).toMatchObject([{ type: "hello", attempts: [7] }]);
   });
@@ -503,7 +503,7 @@ describe("Liveness", () => {
     s.started().after(14_999);
     expect(s.deeds).toEqual([{ kind: "warm" }, { kind: "open" }]);
     s.after(1);
-    expect(s.deeds).toContainEqual({ kind: "close", code: kCloseSilent });
+    expect(s.deeds).toContainEqual({ kind: "close", code: CLOSE_SILENT });
     expect(s.after(500).deeds).toEqual([{ kind: "open" }]);
   });
 
@@ -533,7 +533,7 @@ describe("Stopping", () => {
     expect(s.actions).toEqual([{ kind: "interrupt", attempt: 7 }]);
     s.after(100).outcome(7);
     expect(s.actions).toEqual([{ kind: "send", message: { type: "ready" } }]);
-    expect(s.after(kInterruptGraceMs).deeds).toEqual([]);
+    expect(s.after(INTERRUPT_GRACE_MS).deeds).toEqual([]);
   });
 
   test.each([
@@ -559,8 +559,8 @@ describe("Stopping", () => {
   });
 
   test("R23 Python that does not end is ended, within a second.", () => {
-    s.running(7).hear(revoke("timeout")).after(kInterruptGraceMs);
-    expect(kInterruptGraceMs).toBeLessThan(1_000);
+    s.running(7).hear(revoke("timeout")).after(INTERRUPT_GRACE_MS);
+    expect(INTERRUPT_GRACE_MS).toBeLessThan(1_000);
     expect(s.actions).toEqual([
       { kind: "interrupt", attempt: 7 },
       { kind: "terminate" },
@@ -590,7 +590,7 @@ describe("Stopping", () => {
 
   test("R23 Python that does not end at the limit is ended; the next lease runs in a new one.", () => {
     s.running(7, { time_limit_ms: 60_000 }).on({ kind: "closed", code: 1006 });
-    s.after(60_000 + kInterruptGraceMs);
+    s.after(60_000 + INTERRUPT_GRACE_MS);
     expect(s.deeds).toContainEqual({ kind: "terminate" });
     expect(s.machine.attempt?.result?.outcome).toBe("failed");
   });
@@ -633,7 +633,7 @@ describe("Stopping", () => {
       { kind: "interrupt", attempt: 7 },
       { kind: "close", code: 1000 },
     ]);
-    expect(s.after(kInterruptGraceMs).deeds).toEqual([{ kind: "terminate" }]);
+    expect(s.after(INTERRUPT_GRACE_MS).deeds).toEqual([{ kind: "terminate" }]);
     expect(s.after(600_000).actions).toEqual([]);
   });
 
@@ -751,12 +751,12 @@ describe("Checkpoints and lines", () => {
       { kind: "send", message: { type: "report", attempt: 7, seq: 1, points: [[0, 0.5]] } },
       upload(3),
     ]);
-    s.after(kHeartbeatMs);
+    s.after(HEARTBEAT_MS);
     const waiting = { attempt: 7, progress: 0, state: "waiting_call" };
     expect(s.sent).toContainEqual(heartbeat(waiting));
     s.on({ kind: "uploaded", attempt: 7, sequence: 3, text: answerText(true) });
     expect(s.actions).toEqual([{ kind: "answer", sequence: 3, text: answerText(true) }]);
-    s.hear({ type: "ack", attempt: 7, seq: 1 }).after(kHeartbeatMs);
+    s.hear({ type: "ack", attempt: 7, seq: 1 }).after(HEARTBEAT_MS);
     expect(s.sent).toContainEqual(heartbeat({ ...waiting, state: "running" }));
   });
 

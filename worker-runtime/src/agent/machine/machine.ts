@@ -20,18 +20,18 @@ import { Link } from "./link.ts";
 import { Work } from "./work.ts";
 
 /** A hidden page waits this long for the acknowledgement of a finished trial before it disconnects. */
-const kLingerMs = 3_000;
+const LINGER_MS = 3_000;
 /** A server that is full is left alone for at least this long. */
-const kFullMs = 5_000;
+const FULL_MS = 5_000;
 /** Close code of our own: the server fell silent. Not 1000, which would release the lease (R22). */
-export const kCloseSilent = 4100;
+export const CLOSE_SILENT = 4100;
 /** Devices that a restarting server let go come back over so long, not all at once. */
-const kRestartSpreadMs = 3_000;
-const kCloseClean = 1000;
-const kCloseRestart = 1012;
-const kCloseTryLater = 1013;
-const kCloseReplaced = 4001;
-const kCloseDeviceRevoked = 4003;
+const RESTART_SPREAD_MS = 3_000;
+const CLOSE_CLEAN = 1000;
+const CLOSE_RESTART = 1012;
+const CLOSE_TRY_LATER = 1013;
+const CLOSE_REPLACED = 4001;
+const CLOSE_DEVICE_REVOKED = 4003;
 
 export interface MachineOptions {
   readonly agent: string;
@@ -235,12 +235,12 @@ export class Machine {
     this.#joinAt = null;
     const isFinished = this.#work.attempt?.result != null;
     if (isFinished && this.#link.isWelcomed) {
-      this.#lingerUntil = now + kLingerMs;
+      this.#lingerUntil = now + LINGER_MS;
       return;
     }
     // Within this very event: a hidden page may be frozen at any moment.
     if (!isFinished) this.#work.release("page_hidden", now);
-    this.#disconnect(kCloseClean);
+    this.#disconnect(CLOSE_CLEAN);
   }
 
   #onVisible(now: number): void {
@@ -263,7 +263,7 @@ export class Machine {
     this.#mode = mode;
     this.#work.abandon(null);
     this.#joinAt = null;
-    this.#disconnect(kCloseClean);
+    this.#disconnect(CLOSE_CLEAN);
     this.#act({ kind: "terminate" });
   }
 
@@ -289,7 +289,7 @@ export class Machine {
 
   /** Gives the socket up and tries another, without a clean close: the lease stays ours (R22). */
   #dropLink(now: number, leastMs = 0): void {
-    this.#act({ kind: "close", code: kCloseSilent });
+    this.#act({ kind: "close", code: CLOSE_SILENT });
     this.#lose(now, leastMs);
   }
 
@@ -317,10 +317,10 @@ export class Machine {
 
   #onClosed(code: number, now: number): void {
     if (this.#link.isClosed) return;
-    if (code === kCloseReplaced) {
+    if (code === CLOSE_REPLACED) {
       this.#link.close();
       this.#endWork({ kind: "replaced" });
-    } else if (code === kCloseDeviceRevoked) {
+    } else if (code === CLOSE_DEVICE_REVOKED) {
       this.#link.close();
       this.#fail("device_revoked", "The project's operator removed this device.");
     } else {
@@ -330,13 +330,13 @@ export class Machine {
 
   /** What the server's close code asks for. */
   #leastPauseMs(code: number): number {
-    if (code === kCloseRestart) return kRestartSpreadMs * this.#options.random();
-    return code === kCloseTryLater ? kFullMs : 0;
+    if (code === CLOSE_RESTART) return RESTART_SPREAD_MS * this.#options.random();
+    return code === CLOSE_TRY_LATER ? FULL_MS : 0;
   }
 
   #onTick(now: number): void {
     if (this.#joinAt !== null && now >= this.#joinAt) this.#join();
-    if (this.#lingerUntil !== null && now >= this.#lingerUntil) this.#disconnect(kCloseClean);
+    if (this.#lingerUntil !== null && now >= this.#lingerUntil) this.#disconnect(CLOSE_CLEAN);
     const due = this.#link.due(now);
     switch (due) {
       case "connect":
@@ -387,7 +387,7 @@ export class Machine {
         this.#work.onResultAck(message, now);
         // A hidden page stayed for this acknowledgement only.
         if (this.#lingerUntil !== null && this.#work.attempt === null) {
-          this.#disconnect(kCloseClean);
+          this.#disconnect(CLOSE_CLEAN);
         }
         break;
       case "reply":
@@ -420,7 +420,7 @@ export class Machine {
         break;
       case "full":
       case "rate_limited":
-        this.#dropLink(now, kFullMs);
+        this.#dropLink(now, FULL_MS);
         break;
       default:
         this.#fail(message.code, message.message);
@@ -437,7 +437,7 @@ export class Machine {
     this.#hasRejoined = true;
     this.#device = null;
     this.#work.abandon(null);
-    this.#disconnect(kCloseClean);
+    this.#disconnect(CLOSE_CLEAN);
     this.#act({ kind: "terminate" });
     this.#act({ kind: "warm" });
     this.#join();

@@ -7,7 +7,7 @@ import { hasAtMostBytes } from "../../protocol/fields.ts";
 import { kCauses } from "../../protocol/index.ts";
 
 /** Whose fault a crash is; others are the device's. */
-const kCrashCauses: Readonly<Record<string, Failure["cause"]>> = {
+const CRASH_CAUSES: Readonly<Record<string, Failure["cause"]>> = {
   out_of_memory: "out_of_memory",
   channel_violation: "invalid",
 };
@@ -64,7 +64,7 @@ export function parseOutcome(text: string): Outcome {
 
 /** How an attempt ended whose thread died. */
 export function crashOutcome(code: string, message: string): Outcome {
-  const cause = kCrashCauses[code] ?? "device_lost";
+  const cause = CRASH_CAUSES[code] ?? "device_lost";
   return { outcome: "failed", error: { cause, code, message, traceback: "" } };
 }
 

@@ -6,9 +6,9 @@ import type { AgentAction, AgentEvent } from "./events.ts";
 import { Machine } from "./machine.ts";
 import type { Outcome } from "./outcome.ts";
 
-export const kHeartbeatMs = 10_000;
-export const kDevice = { device: "d_1", secret: "hfd_1" };
-export const kComplete: Outcome = { outcome: "complete", values: [0.5] };
+export const HEARTBEAT_MS = 10_000;
+export const DEVICE = { device: "d_1", secret: "hfd_1" };
+export const COMPLETE: Outcome = { outcome: "complete", values: [0.5] };
 
 export function leaseOf(attempt: number, change: Partial<Lease> = {}): Lease {
   return {
@@ -95,7 +95,7 @@ export class Scenario {
   }
 
   started(): this {
-    return this.on({ kind: "start", device: kDevice, visible: true });
+    return this.on({ kind: "start", device: DEVICE, visible: true });
   }
 
   welcome(attempts: number[] = []): this {
@@ -104,7 +104,7 @@ export class Scenario {
       protocol: 1,
       session: 1,
       server: "0.1.0",
-      heartbeat_ms: kHeartbeatMs,
+      heartbeat_ms: HEARTBEAT_MS,
       lease_ms: 45_000,
       attempts,
     });
@@ -132,7 +132,7 @@ export class Scenario {
     return this.after(1_000).on({ kind: "opened" }).welcome(attempts);
   }
 
-  outcome(attempt: number, outcome: Outcome = kComplete): this {
+  outcome(attempt: number, outcome: Outcome = COMPLETE): this {
     const by = { backend: "numpy", software: "worker/1" };
     return this.on({ kind: "outcome", attempt, outcome, runMs: 1_500, ...by });
   }

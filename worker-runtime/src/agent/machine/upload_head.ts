@@ -23,8 +23,8 @@ export type UploadHead =
       readonly store: string;
     };
 
-const kNameBytes = 255;
-const kTypeBytes = 127;
+const NAME_BYTES = 255;
+const TYPE_BYTES = 127;
 
 // The server judges them again; here they only have to fit into its address.
 const head = v.variant("of", [
@@ -36,9 +36,9 @@ const head = v.variant("of", [
   v.object({
     of: v.literal("artifact"),
     id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/)),
-    name: v.pipe(textBytes(kNameBytes), v.minLength(1)),
-    type: v.pipe(textBytes(kTypeBytes), v.minLength(1)),
-    store: textBytes(kNameBytes),
+    name: v.pipe(textBytes(NAME_BYTES), v.minLength(1)),
+    type: v.pipe(textBytes(TYPE_BYTES), v.minLength(1)),
+    store: textBytes(NAME_BYTES),
   }),
 ]);
 

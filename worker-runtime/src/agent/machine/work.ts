@@ -15,15 +15,15 @@ import type { AgentAction, EventOf } from "./events.ts";
 import { crashOutcome } from "./outcome.ts";
 
 /** A python thread that was interrupted has this long to end by itself; the rest of the second is for the others. */
-export const kInterruptGraceMs = 400;
+export const INTERRUPT_GRACE_MS = 400;
 /** After `ready`, or after a result that asked for more: when to ask again. */
-const kAskAgainMs = 10_000;
+const ASK_AGAIN_MS = 10_000;
 /** A sampler may think for so long about the next trial of its study before Python is taken for idle. */
-export const kSamplerMs = 10_000;
-const kCannotRunLimit = 3;
-const kResendLimit = 8;
+export const SAMPLER_MS = 10_000;
+const CANNOT_RUN_LIMIT = 3;
+const RESEND_LIMIT = 8;
 /** Nothing computed that could say what it is. */
-const kNobody: Computer = { backend: "", software: "" };
+const NOBODY: Computer = { backend: "", software: "" };
 
 export interface Surroundings {
   /** Messages may be sent. */
@@ -118,7 +118,7 @@ export class Work {
     this.#askAt = null;
     const isFree = this.#attempt === null && this.#ending === null;
     if (!isFree || !this.#around.isConnected || !this.#around.isWorking) return;
-    this.#askAt = now + kAskAgainMs;
+    this.#askAt = now + ASK_AGAIN_MS;
     this.#send({ type: "ready" });
   }
 
@@ -160,7 +160,7 @@ export class Work {
     if (!this.#around.isWorking || this.#attempt !== null) return;
     this.#waiting = message.reason;
     this.#askAt = now + message.delay_ms;
-    if (this.#wasAsked) this.#idleAt ??= now + kSamplerMs;
+    if (this.#wasAsked) this.#idleAt ??= now + SAMPLER_MS;
     else if (this.#ending === null) this.#idle();
   }
 
@@ -179,7 +179,7 @@ export class Work {
       this.#waiting = null;
       this.#cannotRun = 0;
       // R15: `wait` or a lease follows; should it be lost, ask.
-      if (attempt.result.next) this.#askAt = now + kAskAgainMs;
+      if (attempt.result.next) this.#askAt = now + ASK_AGAIN_MS;
       else this.ask(now);
     }
     if (message.lease !== undefined) this.onLease(message.lease, now);
@@ -286,7 +286,7 @@ export class Work {
     if (!this.#runs(event.attempt)) return;
     this.release("cannot_run", now);
     this.#cannotRun += 1;
-    if (this.#cannotRun >= kCannotRunLimit) this.#around.fail(event.code, event.message);
+    if (this.#cannotRun >= CANNOT_RUN_LIMIT) this.#around.fail(event.code, event.message);
     else this.#askAt = now + this.#afterFailure.nextMs();
   }
 
@@ -295,7 +295,7 @@ export class Work {
     const { attempt, code, message } = event;
     const outcome = crashOutcome(code, message);
     const runMs = now - (this.#attempt?.runningAt ?? now);
-    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...kNobody }, now);
+    this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...NOBODY }, now);
   }
 
   // ---- within
@@ -335,7 +335,7 @@ export class Work {
     const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
     const runMs = now - (attempt.runningAt ?? now);
     this.#forgetUpload();
-    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, kNobody);
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, NOBODY);
     this.#interrupt(attempt, now);
   }
 
@@ -350,7 +350,7 @@ export class Work {
   }
 
   #interrupt(attempt: Attempt, now: number): void {
-    this.#ending = { attempt: attempt.id, killAt: now + kInterruptGraceMs };
+    this.#ending = { attempt: attempt.id, killAt: now + INTERRUPT_GRACE_MS };
     this.#around.act({ kind: "interrupt", attempt: attempt.id });
   }
 
@@ -370,7 +370,7 @@ export class Work {
   #sendAgain(now: number): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
-    if (attempt.resends < kResendLimit) {
+    if (attempt.resends < RESEND_LIMIT) {
       for (const message of attempt.takeAgain(now)) this.#send(message);
     } else {
       // The server is there and does not take it: give the trial to another device.

@@ -10,9 +10,9 @@ import { fetchArraycore, moduleFile } from "../files/arraycore_parts.ts";
 import type { RuntimeUnavailableError } from "../files/runtime_files.ts";
 import { ArraycoreSide } from "./arraycore_side.ts";
 
-const kArchive = new Uint8Array([1, 2, 3]);
+const ARCHIVE = new Uint8Array([1, 2, 3]);
 /** The empty module. */
-const kModule = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+const MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
 let served: Map<string, Uint8Array<ArrayBuffer>>;
 let asked: string[];
@@ -20,7 +20,7 @@ let index: RuntimeIndex;
 
 beforeEach(async () => {
   asked = [];
-  const files = { "arraycore.zip": kArchive, [moduleFile()]: kModule };
+  const files = { "arraycore.zip": ARCHIVE, [moduleFile()]: MODULE };
   served = new Map(Object.entries(files).map(([name, bytes]) => [`/runtime/a-1/${name}`, bytes]));
   const listed = await Promise.all(
     Object.entries(files).map(async ([name, bytes]) => ({
@@ -50,7 +50,7 @@ describe("fetchArraycore", () => {
   test("The engine's module and the package, each byte counted.", async () => {
     const told: (readonly [number, number])[] = [];
     const parts = await fetchParts((loaded, total) => told.push([loaded, total]));
-    expect(parts.archive).toEqual(kArchive);
+    expect(parts.archive).toEqual(ARCHIVE);
     expect(parts.module).toBeInstanceOf(WebAssembly.Module);
     expect(told.at(-1)).toEqual([11, 11]);
     expect(asked.sort()).toEqual([...served.keys()].sort());

@@ -1,7 +1,7 @@
 // What the agent believes of the python thread, and how much of it.
 
 import { describe, expect, test } from "vitest";
-import { kMostLinesAtEnd } from "../../python/output.ts";
+import { MOST_LINES_AT_END } from "../../python/output.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 
 const report = { kind: "report" as const, attempt: 7, step: 0, value: 0.5 };
@@ -95,7 +95,7 @@ describe("An allowance", () => {
     const line = { kind: "output" as const, attempt: 7, text: "x" };
     let admitted = 0;
     while (allowance.admits(line, 5_000)) admitted += 1;
-    expect(admitted).toBe(1_000 + kMostLinesAtEnd);
+    expect(admitted).toBe(1_000 + MOST_LINES_AT_END);
     expect(allowance.admits(line, 6_000)).toBe(true);
   });
 });

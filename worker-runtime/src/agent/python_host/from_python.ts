@@ -2,36 +2,36 @@
 // Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
 
 import * as v from "valibot";
-import { kLastSequence } from "../../channel/block.ts";
-import { kControlWords } from "../../gpu/ring/layout.ts";
+import { LAST_SEQUENCE } from "../../channel/block.ts";
+import { CONTROL_WORDS } from "../../gpu/ring/layout.ts";
 import { kLineCharacters, kMessageCharacters } from "../../protocol/client_messages.ts";
 import {
-  kCallMs,
-  kMethodCharacters,
-  kPayloadCharacters,
-  kProgressMs,
-  kUploadBytes,
-  kUploadMs,
-  kWindowPoints,
+  CALL_MS,
+  METHOD_CHARACTERS,
+  PAYLOAD_CHARACTERS,
+  PROGRESS_MS,
+  UPLOAD_BYTES,
+  UPLOAD_MS,
+  WINDOW_POINTS,
 } from "../../python/bridge.ts";
-import { type FromPython, kOutcomeCharacters } from "../../python/messages.ts";
-import { kMostLinesAtEnd, kMostLinesPerSecond } from "../../python/output.ts";
+import { type FromPython, OUTCOME_CHARACTERS } from "../../python/messages.ts";
+import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND } from "../../python/output.ts";
 
 /** The two threads see a call begin at different times. */
-const kSlackMs = 5_000;
-const kTimings = 32;
+const SLACK_MS = 5_000;
+const TIMINGS = 32;
 /** Words of progress that may come early: several at once after a pause of the agent's. */
-const kEarlyProgress = 8;
+const EARLY_PROGRESS = 8;
 /** Rings that an attempt may open, and how often it may wake the gpu thread: by a word in memory, where engines can. */
-const kMostRings = 64;
-const kMostWakesPerSecond = 5_000;
-const kWakesAhead = 1_000;
+const MOST_RINGS = 64;
+const MOST_WAKES_PER_SECOND = 5_000;
+const WAKES_AHEAD = 1_000;
 /** What may have gathered while this thread was busy, and what leaves at the trial's end. */
-const kLinesAhead = 1_000 + kMostLinesAtEnd;
+const LINES_AHEAD = 1_000 + MOST_LINES_AT_END;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters));
-const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(kLastSequence));
+const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LAST_SEQUENCE));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 // Only the address is looked at here: what the memory holds is the gpu thread's to judge.
@@ -44,7 +44,7 @@ const ring = v.pipe(
     controlAddress: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.multipleOf(4)),
   }),
   v.check(
-    ({ memory, controlAddress }) => controlAddress + 4 * kControlWords <= memory.buffer.byteLength,
+    ({ memory, controlAddress }) => controlAddress + 4 * CONTROL_WORDS <= memory.buffer.byteLength,
   ),
 );
 
@@ -54,7 +54,7 @@ const fromPython = v.variant("kind", [
     kind: v.literal("loaded"),
     timings: v.pipe(
       v.record(text(64), duration),
-      v.check((timings) => Object.keys(timings).length <= kTimings),
+      v.check((timings) => Object.keys(timings).length <= TIMINGS),
     ),
   }),
   v.object({ kind: v.literal("report"), attempt: count, step: v.number(), value: v.number() }),
@@ -63,26 +63,26 @@ const fromPython = v.variant("kind", [
     kind: v.literal("call"),
     attempt: count,
     sequence,
-    method: text(kMethodCharacters),
-    payload: text(kPayloadCharacters),
+    method: text(METHOD_CHARACTERS),
+    payload: text(PAYLOAD_CHARACTERS),
   }),
   v.object({
     kind: v.literal("upload"),
     attempt: count,
     sequence,
-    head: text(kPayloadCharacters),
+    head: text(PAYLOAD_CHARACTERS),
     bytes: v.custom<Uint8Array<ArrayBuffer>>(
       (value) =>
         value instanceof Uint8Array &&
         value.buffer instanceof ArrayBuffer &&
-        value.byteLength <= kUploadBytes,
+        value.byteLength <= UPLOAD_BYTES,
     ),
   }),
   v.object({ kind: v.literal("output"), attempt: count, text: text(kLineCharacters) }),
   v.object({
     kind: v.literal("outcome"),
     attempt: count,
-    outcome: text(kOutcomeCharacters),
+    outcome: text(OUTCOME_CHARACTERS),
     runMs: duration,
     isLast: v.optional(v.boolean()),
   }),
@@ -124,33 +124,33 @@ export class Allowance {
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report") {
       this.#points += 1;
-      return this.#points <= this.#taken + kWindowPoints;
+      return this.#points <= this.#taken + WINDOW_POINTS;
     }
     if (message.kind === "call" || message.kind === "upload") {
       if (this.#call !== null && now < this.#call.givenUpAt) return false;
-      const ms = message.kind === "call" ? kCallMs : kUploadMs;
-      this.#call = { sequence: message.sequence, givenUpAt: now + ms - kSlackMs };
+      const ms = message.kind === "call" ? CALL_MS : UPLOAD_MS;
+      this.#call = { sequence: message.sequence, givenUpAt: now + ms - SLACK_MS };
     }
     if (message.kind === "output") {
       this.#firstLineAt ??= now;
       this.#lines += 1;
       const seconds = (now - this.#firstLineAt) / 1000;
-      return this.#lines <= kLinesAhead + seconds * kMostLinesPerSecond;
+      return this.#lines <= LINES_AHEAD + seconds * MOST_LINES_PER_SECOND;
     }
     if (message.kind === "gpu") {
       if (message.message.kind === "open") {
         this.#rings += 1;
-        return this.#rings <= kMostRings;
+        return this.#rings <= MOST_RINGS;
       }
       this.#firstWakeAt ??= now;
       this.#wakes += 1;
       const seconds = (now - this.#firstWakeAt) / 1000;
-      return this.#wakes <= kWakesAhead + seconds * kMostWakesPerSecond;
+      return this.#wakes <= WAKES_AHEAD + seconds * MOST_WAKES_PER_SECOND;
     }
     if (message.kind === "progress") {
       this.#progressSince ??= now;
       this.#progress += 1;
-      return this.#progress <= kEarlyProgress + (2 * (now - this.#progressSince)) / kProgressMs;
+      return this.#progress <= EARLY_PROGRESS + (2 * (now - this.#progressSince)) / PROGRESS_MS;
     }
     return true;
   }

@@ -1,8 +1,8 @@
 // The owner of the python thread, with a thread that only writes down what it is told.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { kAgentName } from "../../base/version.ts";
-import { kMagic } from "../../gpu/ring/layout.ts";
+import { AGENT_NAME } from "../../base/version.ts";
+import { MAGIC } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { Lease } from "../../protocol/index.ts";
 import type { FromPython, RuntimeIndex, ToPython } from "../../python/messages.ts";
@@ -565,7 +565,7 @@ describe("A study that asks for a device", () => {
     thread(0).say(open); // Nothing runs yet.
     expect(gpu).toEqual([]);
     await load(0);
-    new Int32Array(memory.buffer)[0] = kMagic;
+    new Int32Array(memory.buffer)[0] = MAGIC;
     thread(0).say(open);
     expect(gpu).toEqual(["open"]);
     host.terminate();
@@ -580,7 +580,7 @@ describe("A study that asks for a device", () => {
     test("does not leave its ring to the next attempt: both threads are replaced.", async () => {
       host.run(lease(7));
       await load(0);
-      new Int32Array(memory.buffer)[0] = kMagic;
+      new Int32Array(memory.buffer)[0] = MAGIC;
       thread(0).say(open);
       host.interrupt(7);
       expect(thread(0).isAlive).toBe(true);
@@ -598,7 +598,7 @@ describe("A study that asks for a device", () => {
     ])("keeps its threads where it %s.", async (_, opens, interrupts) => {
       host.run(lease(7));
       await load(0);
-      new Int32Array(memory.buffer)[0] = kMagic;
+      new Int32Array(memory.buffer)[0] = MAGIC;
       if (opens) thread(0).say(open);
       if (interrupts) host.interrupt(7);
       await finish(0, 7);
@@ -639,7 +639,7 @@ describe("A study that asks for a device", () => {
     await load(0);
     await finish(0, 7);
     const versions = "pyodide/1 numpy/1 chainer/7.8.1";
-    const software = `${kAgentName} runtime/r ${versions}`;
+    const software = `${AGENT_NAME} runtime/r ${versions}`;
     expect(events.at(-1)).toMatchObject({ kind: "outcome", software });
   });
 });

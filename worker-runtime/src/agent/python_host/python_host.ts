@@ -1,7 +1,7 @@
 // Owns the python thread: starts it, gathers what an attempt needs, hands the attempt over, ends the thread. One attempt at
 // a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
 
-import { kAgentName } from "../../base/version.ts";
+import { AGENT_NAME } from "../../base/version.ts";
 import type { AgentEnd } from "../../channel/agent_end.ts";
 import { Answerer } from "../../channel/answerer.ts";
 import { createBlock } from "../../channel/block.ts";
@@ -27,11 +27,11 @@ import type { ArraycoreSide } from "./arraycore_side.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 
 /** Loading that shows no progress for this long is given up. */
-const kLoadSilenceMs = 90_000;
+const LOAD_SILENCE_MS = 90_000;
 /** The thread said what no honest one says: trial code spoke for it. */
-export const kViolation = "channel_violation";
-const kCorePieces = ["pyodide", "numpy", "six", "worker"];
-const kChainerPrefix = "chainer-";
+export const VIOLATION = "channel_violation";
+const CORE_PIECES = ["pyodide", "numpy", "six", "worker"];
+const CHAINER_PREFIX = "chainer-";
 
 /** A dedicated worker, or what stands in for it in a test. */
 export interface ThreadPort {
@@ -375,10 +375,10 @@ export class PythonHost {
 
   #watch(thread: Thread): void {
     clearTimeout(thread.silence);
-    const seconds = kLoadSilenceMs / 1000;
+    const seconds = LOAD_SILENCE_MS / 1000;
     thread.silence = setTimeout(() => {
       this.#onCrash(thread, "load_timeout", `Python made no progress in loading for ${seconds} s.`);
-    }, kLoadSilenceMs);
+    }, LOAD_SILENCE_MS);
   }
 
   #onMessage(thread: Thread, data: unknown): void {
@@ -386,7 +386,7 @@ export class PythonHost {
     const message = parseFromPython(data);
     if (message === null || !thread.allowance.admits(message, this.#options.now())) {
       const why = message === null ? "a message that is none of its kinds" : "more than it may";
-      this.#onCrash(thread, kViolation, `The python thread sent ${why}.`);
+      this.#onCrash(thread, VIOLATION, `The python thread sent ${why}.`);
       return;
     }
     this.#hear(thread, message);
@@ -482,12 +482,12 @@ export class PythonHost {
 }
 
 function defaultChainer(index: RuntimeIndex): string {
-  const name = Object.keys(index.pieces).find((piece) => piece.startsWith(kChainerPrefix));
-  return name?.slice(kChainerPrefix.length) ?? "none";
+  const name = Object.keys(index.pieces).find((piece) => piece.startsWith(CHAINER_PREFIX));
+  return name?.slice(CHAINER_PREFIX.length) ?? "none";
 }
 
 function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
-  return [...kCorePieces, `${kChainerPrefix}${chainer}`].map((name) => {
+  return [...CORE_PIECES, `${CHAINER_PREFIX}${chainer}`].map((name) => {
     const piece = Object.hasOwn(index.pieces, name) ? index.pieces[name] : undefined;
     if (piece !== undefined) return piece;
     throw new PythonError("unknown_runtime", `This server's runtime has no ${name}.`);
@@ -498,7 +498,7 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
 function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
   const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
   const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);
-  return [kAgentName, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
+  return [AGENT_NAME, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
 }
 
 function isPoint(step: number, value: number): boolean {

@@ -3,12 +3,12 @@
 import type { CommandName } from "./executor.ts";
 import { Opcode } from "./layout.ts";
 
-const kOpcodeNames: ReadonlyMap<number, string> = new Map(
+const OPCODE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Opcode).map(([name, number]) => [number, name]),
 );
 
 /** Fewest words of each command, the first one counted. */
-export const kLeastWords: ReadonlyMap<number, number> = new Map([
+export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.pad, 1],
   [Opcode.createBuffer, 5],
   [Opcode.destroyBuffer, 2],
@@ -29,7 +29,7 @@ export const kLeastWords: ReadonlyMap<number, number> = new Map([
 
 /** The beginning of a message: "dispatch (softmax): ". The issuer knows what operation a tag is. */
 export function nameOf(command: CommandName): string {
-  const name = kOpcodeNames.get(command.opcode) ?? `opcode ${command.opcode}`;
+  const name = OPCODE_NAMES.get(command.opcode) ?? `opcode ${command.opcode}`;
   const label = command.label === "" ? "" : ` (${command.label})`;
   return `${name}${label}: `;
 }

@@ -3,18 +3,18 @@
 
 import type { Capabilities, CommandName, Counters } from "./executor.ts";
 import {
-  kControlWords,
-  kDeviceTextBytes,
-  kErrorTextBytes,
-  kInterruptOnce,
-  kInterruptRevoke,
-  kMagic,
-  kNoPosition,
+  CONTROL_WORDS,
+  DEVICE_TEXT_BYTES,
+  ERROR_TEXT_BYTES,
+  INTERRUPT_ONCE,
+  INTERRUPT_REVOKE,
+  MAGIC,
+  NO_POSITION,
   State,
   Word,
 } from "./layout.ts";
 
-const kLargestSize = 0xfffffffc;
+const LARGEST_SIZE = 0xfffffffc;
 
 /** Shared memory's buffer as it is now, grown or not. */
 export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
@@ -28,8 +28,8 @@ export class Control {
   onSignal: (() => void) | undefined;
 
   constructor(memory: WebAssembly.Memory, address: number) {
-    this.#words = new Int32Array(sharedBuffer(memory), address, kControlWords);
-    if (this.load(Word.magic) !== kMagic)
+    this.#words = new Int32Array(sharedBuffer(memory), address, CONTROL_WORDS);
+    if (this.load(Word.magic) !== MAGIC)
       throw new Error("This is not a control block of the ring's version.");
   }
 
@@ -75,18 +75,18 @@ export class Control {
       return;
     }
     this.store(Word.errorCode, code);
-    this.store(Word.errorPosition, command?.position ?? kNoPosition);
+    this.store(Word.errorPosition, command?.position ?? NO_POSITION);
     this.store(Word.errorOpcode, command?.opcode ?? 0);
     this.store(Word.errorTag, command?.tag ?? 0);
     this.store(
       Word.errorTextBytes,
-      this.#putText(Word.errorText, message.replaceAll("\0", " "), kErrorTextBytes),
+      this.#putText(Word.errorText, message.replaceAll("\0", " "), ERROR_TEXT_BYTES),
     );
     this.store(Word.errorFull, 1);
   }
 
   putCapabilities(capabilities: Capabilities): void {
-    const size = (bytes: number) => Math.min(bytes, kLargestSize);
+    const size = (bytes: number) => Math.min(bytes, LARGEST_SIZE);
     this.store(Word.backend, capabilities.backend);
     this.store(Word.capabilityFlags, capabilities.flags);
     this.store(Word.maxBufferBytes, size(capabilities.maxBufferBytes));
@@ -103,7 +103,7 @@ export class Control {
     this.store(Word.maxSubgroup, capabilities.maxSubgroup);
     this.store(
       Word.deviceTextBytes,
-      this.#putText(Word.deviceText, capabilities.device, kDeviceTextBytes),
+      this.#putText(Word.deviceText, capabilities.device, DEVICE_TEXT_BYTES),
     );
   }
 
@@ -137,8 +137,8 @@ export class Control {
 
 /** The control block at `address`; undefined where its issuer has closed it, so that others may use its memory. */
 export function controlAt(memory: WebAssembly.Memory, address: number): Control | undefined {
-  const words = new Int32Array(sharedBuffer(memory), address, kControlWords);
-  return Atomics.load(words, Word.magic) === kMagic ? new Control(memory, address) : undefined;
+  const words = new Int32Array(sharedBuffer(memory), address, CONTROL_WORDS);
+  return Atomics.load(words, Word.magic) === MAGIC ? new Control(memory, address) : undefined;
 }
 
 /** By the owner of an executor's thread: it has ended. Whoever waits for it learns so at once. */
@@ -157,6 +157,6 @@ export function interrupt(
 ): void {
   const control = controlAt(memory, address);
   if (control === undefined) return;
-  control.store(Word.interrupt, kind === "once" ? kInterruptOnce : kInterruptRevoke);
+  control.store(Word.interrupt, kind === "once" ? INTERRUPT_ONCE : INTERRUPT_REVOKE);
   control.signal();
 }

@@ -2,7 +2,7 @@
 // array-core/src/ring/state.h, in the same order. Runs on the gpu thread (run) or, where memory cannot be shared between
 // threads, on the python thread (pump).
 
-import { kLeastWords, nameOf } from "./command_names.ts";
+import { LEAST_WORDS, nameOf } from "./command_names.ts";
 import { Control } from "./control.ts";
 import {
   type Code,
@@ -13,57 +13,57 @@ import {
   type OpenExecutor,
 } from "./executor.ts";
 import {
+  CLOSE_REQUEST,
   ErrorCode,
-  kCloseRequest,
-  kHeartbeatMs,
-  kSleepsForMessage,
-  kSleepsOnWord,
-  kTraceWords,
+  HEARTBEAT_MS,
   Opcode,
+  SLEEPS_FOR_MESSAGE,
+  SLEEPS_ON_WORD,
   State,
+  TRACE_WORDS,
   Word,
 } from "./layout.ts";
 import { ModuleMemory } from "./module_memory.ts";
 
 /** Commands between two looks at the event loop, where results arrive. */
-const kTurnCommands = 4096;
+const TURN_COMMANDS = 4096;
 /** Commands after which room in the ring is given back. */
-const kPublishCommands = 256;
+const PUBLISH_COMMANDS = 256;
 /** In Node a turn of the event loop costs a microsecond, and Dawn looks for its answers at each. */
 const hasCheapTurns = typeof setImmediate === "function";
 /**
  * How long it looks for work before it sleeps. In browsers a turn of the event loop costs more than the wait is worth:
  * while no answer is to come it looks without one, for less long.
  */
-const kLingerMs = hasCheapTurns ? 1 : 0.3;
+const LINGER_MS = hasCheapTurns ? 1 : 0.3;
 /** How long it waits for an answer before it sleeps. */
-const kAttendMs = 1.5;
+const ATTEND_MS = 1.5;
 /**
  * Browsers look only now and then whether their device is done (Chromium after 2 ms, Firefox after up to 100), and with
- * each submit: so they are asked by empty ones, at first so often, later after pauses that grow by kAskGrowth.
+ * each submit: so they are asked by empty ones, at first so often, later after pauses that grow by ASK_GROWTH.
  */
-const kAskMs = 0.15;
-const kAskGrowth = 1.5;
-const kLongestAskMs = 100;
+const ASK_MS = 0.15;
+const ASK_GROWTH = 1.5;
+const LONGEST_ASK_MS = 100;
 /**
  * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
  * nothing is to come from the device but its loss, of which nobody learns meanwhile.
  */
-const kBlockMs = 20;
+const BLOCK_MS = 20;
 /** How long one sleep lasts at most. */
-const kSleepMs = 10_000;
+const SLEEP_MS = 10_000;
 /** A device may block the thread in the middle of its work: a large upload, a queue that is full. */
-const kBusySilenceMs = 8_000;
+const BUSY_SILENCE_MS = 8_000;
 /** Compiling a shader may block the thread for long, and is no sign of death. */
-const kCompileSilenceMs = 60_000;
+const COMPILE_SILENCE_MS = 60_000;
 
 /** How often a device that is to rest is asked whether its batch is done, and how long it rests at most. */
-const kAskRestingMs = 2;
-const kLongestRestMs = 2_000;
+const ASK_RESTING_MS = 2;
+const LONGEST_REST_MS = 2_000;
 
 /** How long a device rests after so much work. */
 export function restMs(busyMs: number, share: number): number {
-  return Math.min(kLongestRestMs, busyMs * (1 / share - 1));
+  return Math.min(LONGEST_REST_MS, busyMs * (1 / share - 1));
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -108,7 +108,7 @@ export class Drain {
   /** When there was last something to do or to tell. */
   #activeAt = 0;
   #askedAt = 0;
-  #askPauseMs = kAskMs;
+  #askPauseMs = ASK_MS;
   /** Fences that the device has not reached. */
   #openFences = 0;
   /** The newest command began a fence, whose news will wake the issuer. */
@@ -145,7 +145,7 @@ export class Drain {
 
   /** Attaches and serves the ring until it is closed. For a thread of its own. */
   async run(): Promise<void> {
-    const heartbeat = setInterval(() => this.#control.add(Word.progress, 1), kHeartbeatMs);
+    const heartbeat = setInterval(() => this.#control.add(Word.progress, 1), HEARTBEAT_MS);
     try {
       await this.attach();
       while (!this.#closed) {
@@ -186,7 +186,7 @@ export class Drain {
   async #serve(): Promise<void> {
     for (;;) {
       const request = this.#control.load(Word.request);
-      if (request === kCloseRequest) return this.#close();
+      if (request === CLOSE_REQUEST) return this.#close();
       if (request !== this.#handled) {
         this.#handled = request;
         await this.#reset();
@@ -205,23 +205,23 @@ export class Drain {
     this.#share = share;
   }
 
-  // Executes up to kTurnCommands of what is published.
+  // Executes up to TURN_COMMANDS of what is published.
   async #turn(): Promise<void> {
     const begunAt = performance.now();
     this.#memory.refresh();
-    this.#control.store(Word.silenceMs, kBusySilenceMs);
-    for (let done = 0; done < kTurnCommands && this.#position !== this.#written; ) {
+    this.#control.store(Word.silenceMs, BUSY_SILENCE_MS);
+    for (let done = 0; done < TURN_COMMANDS && this.#position !== this.#written; ) {
       const waiting = this.#executeOne();
       if (waiting !== undefined) await waiting;
       done += 1;
-      if (done % kPublishCommands === 0) this.#publish();
+      if (done % PUBLISH_COMMANDS === 0) this.#publish();
     }
     const full = this.#executor?.submit();
     // Dawn in Node answers sooner than a thread wakes up: whoever waits for this shall be awake by then.
     if (hasCheapTurns && this.#isAwaited()) this.#control.rouse();
     this.#activeAt = performance.now();
     this.#askedAt = this.#activeAt;
-    this.#askPauseMs = kAskMs;
+    this.#askPauseMs = ASK_MS;
     this.#publish();
     this.#control.store(Word.silenceMs, 0);
     if (full !== undefined) await full;
@@ -236,7 +236,7 @@ export class Drain {
     });
     while (!isDone && !this.#lost && this.#executor !== undefined) {
       this.#executor.nudge();
-      await pause(kAskRestingMs);
+      await pause(ASK_RESTING_MS);
     }
     await this.#rest(restMs(performance.now() - begunAt, this.#share));
   }
@@ -259,7 +259,7 @@ export class Drain {
     while (this.#hasNothing()) {
       const isOpen = this.#openFences > 0;
       const idleMs = performance.now() - this.#activeAt;
-      if (idleMs >= (isOpen ? kAttendMs : kLingerMs)) return;
+      if (idleMs >= (isOpen ? ATTEND_MS : LINGER_MS)) return;
       if (isOpen) this.#ask();
       if (isOpen || hasCheapTurns) await yieldToEvents();
     }
@@ -284,17 +284,17 @@ export class Drain {
   async #sleep(): Promise<void> {
     await this.#linger();
     const asks = this.#asks && this.#openFences > 0;
-    if (asks) this.#askPauseMs = Math.min(this.#askPauseMs * kAskGrowth, kLongestAskMs);
+    if (asks) this.#askPauseMs = Math.min(this.#askPauseMs * ASK_GROWTH, LONGEST_ASK_MS);
     // A timer is no more exact than this.
-    const sleepMs = asks ? Math.max(1, this.#askPauseMs) : kSleepMs;
-    const how = this.#byMessage ? kSleepsForMessage : kSleepsOnWord;
+    const sleepMs = asks ? Math.max(1, this.#askPauseMs) : SLEEP_MS;
+    const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
     // What came before `sleeps` was seen would wake nobody: look again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
-      if (!mayBlock || !this.#control.blocks(Word.sleeps, how, kBlockMs))
+      if (!mayBlock || !this.#control.blocks(Word.sleeps, how, BLOCK_MS))
         await (woken ?? this.#control.changed(Word.sleeps, how, sleepMs));
     }
     this.#control.store(Word.sleeps, 0);
@@ -479,7 +479,7 @@ export class Drain {
   }
 
   #perform(executor: Executor, at: number, words: number): Promise<void> | undefined {
-    const least = kLeastWords.get(this.#opcode);
+    const least = LEAST_WORDS.get(this.#opcode);
     if (least === undefined)
       throw new CommandError(ErrorCode.badCommand, `opcode ${this.#opcode} is unknown`);
     if (words < least) throw new CommandError(ErrorCode.badCommand, `it has ${words} words`);
@@ -529,9 +529,9 @@ export class Drain {
       }
       case Opcode.trace: {
         const [address, count] = [w(1), w(2)];
-        this.#memory.view(address, count * kTraceWords * 4);
+        this.#memory.view(address, count * TRACE_WORDS * 4);
         return void executor.trace(count, (first, data) =>
-          this.#memory.land(address + first * kTraceWords * 4, data),
+          this.#memory.land(address + first * TRACE_WORDS * 4, data),
         );
       }
       case Opcode.label:
@@ -551,12 +551,12 @@ export class Drain {
       bindings: w(7),
       readWriteMask: w(8),
     };
-    this.#control.store(Word.silenceMs, kCompileSilenceMs);
+    this.#control.store(Word.silenceMs, COMPILE_SILENCE_MS);
     try {
       executor.createPipeline(w(1), spec);
     } finally {
       this.#control.add(Word.progress, 1);
-      this.#control.store(Word.silenceMs, kBusySilenceMs);
+      this.#control.store(Word.silenceMs, BUSY_SILENCE_MS);
     }
     return undefined;
   }

@@ -103,7 +103,7 @@ export interface Executor {
   timestampBegin(): void;
   timestampEnd(land: (data: Uint8Array) => void): void;
   /**
-   * From now on each dispatch, up to `count` of them, is timed by itself: `land` is called with kTraceWords of each of
+   * From now on each dispatch, up to `count` of them, is timed by itself: `land` is called with TRACE_WORDS of each of
    * some that follow each other, `first` counted from 0, before the next fence is reached. 0 ends it.
    */
   trace(count: number, land: (first: number, data: Uint8Array) => void): void;

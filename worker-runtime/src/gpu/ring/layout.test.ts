@@ -10,6 +10,9 @@ const header = readFileSync(
   "utf8",
 );
 
+/** `NO_POSITION` for the header's `kNoPosition`. */
+const screaming = (name: string): string => name.replace(/(?!^)([A-Z])/g, "_$1").toUpperCase();
+
 const camel = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -29,9 +32,9 @@ function enumsOfHeader(): Map<string, Record<string, number>> {
 function constantsOfHeader(): Record<string, number> {
   const constants: Record<string, number> = {};
   for (const [, name = "", value] of header.matchAll(
-    /inline constexpr std::uint32_t (k\w+) =\s+(\w+);/g,
+    /inline constexpr std::uint32_t k(\w+) =\s+(\w+);/g,
   ))
-    constants[name] = Number(value);
+    constants[screaming(name)] = Number(value);
   return constants;
 }
 
@@ -39,7 +42,7 @@ const exported = Object.entries(layout);
 
 test("The header is read.", () => {
   expect(enumsOfHeader().get("Opcode")?.uploadInline).toBe(4);
-  expect(constantsOfHeader().kNoPosition).toBe(0xffffffff);
+  expect(constantsOfHeader().NO_POSITION).toBe(0xffffffff);
 });
 
 test("Every enumeration has the header's names and numbers, and no others.", () => {

@@ -1,25 +1,25 @@
 // The numbers of array-core's command ring: control words, opcodes, states, errors. A mirror of
 // array-core/src/ring/commands.h, which explains each; layout.test.ts compares the two. Data for any thread.
 
-export const kMagic = 0x31524341;
-export const kControlWords = 352;
-export const kErrorTextBytes = 512;
-export const kDeviceTextBytes = 256;
-export const kMaxBindings = 24;
-export const kMaxUniformWords = 256;
-export const kBindingAlignment = 256;
-export const kSliceMs = 50;
-export const kSilenceMs = 1500;
-export const kStartSilenceMs = 20000;
-export const kHeartbeatMs = 250;
-export const kNoPosition = 0xffffffff;
-export const kTraceWords = 6;
-export const kDispatchWords = 7;
-export const kCloseRequest = 0xffffffff;
-export const kSleepsOnWord = 1;
-export const kSleepsForMessage = 2;
-export const kInterruptOnce = 1;
-export const kInterruptRevoke = 2;
+export const MAGIC = 0x31524341;
+export const CONTROL_WORDS = 352;
+export const ERROR_TEXT_BYTES = 512;
+export const DEVICE_TEXT_BYTES = 256;
+export const MAX_BINDINGS = 24;
+export const MAX_UNIFORM_WORDS = 256;
+export const BINDING_ALIGNMENT = 256;
+export const SLICE_MS = 50;
+export const SILENCE_MS = 1500;
+export const START_SILENCE_MS = 20000;
+export const HEARTBEAT_MS = 250;
+export const NO_POSITION = 0xffffffff;
+export const TRACE_WORDS = 6;
+export const DISPATCH_WORDS = 7;
+export const CLOSE_REQUEST = 0xffffffff;
+export const SLEEPS_ON_WORD = 1;
+export const SLEEPS_FOR_MESSAGE = 2;
+export const INTERRUPT_ONCE = 1;
+export const INTERRUPT_REVOKE = 2;
 
 export const Word = {
   magic: 0,

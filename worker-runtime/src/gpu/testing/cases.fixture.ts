@@ -1,7 +1,7 @@
 // What every executor must do, as cases that run on the issuer's thread, in Node and in a browser's worker alike. A case
 // throws where something is wrong.
 
-import { Capability, kTraceWords, Word } from "../ring/layout.ts";
+import { Capability, TRACE_WORDS, Word } from "../ring/layout.ts";
 import { RingError, type RingWriter } from "./ring_writer.fixture.ts";
 
 export const ADD = `
@@ -378,7 +378,7 @@ export const cases: readonly Case[] = [
       makeStepper(ring);
       // More than a batch holds, then those that there is no room for, then those after the end.
       const count = 1100;
-      const at = ring.put(new Uint8Array(count * kTraceWords * 4));
+      const at = ring.put(new Uint8Array(count * TRACE_WORDS * 4));
       ring.append(15, [at, count]);
       const position = step(ring, 1, 0);
       for (let i = 1; i < count + 3; i += 1) step(ring, 1, i, i);
@@ -390,13 +390,13 @@ export const cases: readonly Case[] = [
         [stepped(count + 4, (i) => (i < count + 3 ? i : 7))],
         "word",
       );
-      const words = new Uint32Array(ring.buffer, at, count * kTraceWords);
-      const times = new BigUint64Array(ring.buffer, at, (count * kTraceWords) / 2);
+      const words = new Uint32Array(ring.buffer, at, count * TRACE_WORDS);
+      const times = new BigUint64Array(ring.buffer, at, (count * TRACE_WORDS) / 2);
       expectEqual(words[0], position, "the first one's position");
       const hasClock = (ring.load(Word.capabilityFlags) & Capability.timestamps) !== 0;
       let last = 0n;
       for (let i = 0; i < count; i += 1) {
-        const [at, tag] = [words[i * kTraceWords] ?? 0, words[i * kTraceWords + 1]];
+        const [at, tag] = [words[i * TRACE_WORDS] ?? 0, words[i * TRACE_WORDS + 1]];
         const [begin = 0n, end = 0n] = times.subarray(i * 3 + 1, i * 3 + 3);
         if (tag !== i || at < position || end < begin || begin < last || hasClock !== begin > 0n)
           throw new Error(`dispatch ${i}: tag ${tag}, position ${at}, ${begin} to ${end}`);

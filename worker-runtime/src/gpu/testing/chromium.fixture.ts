@@ -9,7 +9,7 @@ import { launchChromium } from "../../../node/chromium.ts";
 import type { ToIssuer } from "./browser_issuer.fixture.ts";
 
 // The page's thread only owns the workers: it passes messages on and never blocks.
-const kPage = `<!doctype html><title>ring</title><script type="module">
+const PAGE = `<!doctype html><title>ring</title><script type="module">
 const ask = (worker, message) => new Promise((resolve, reject) => {
   worker.onmessage = ({ data }) => "error" in data ? reject(new Error(data.error)) : resolve(data.value);
   worker.onerror = (event) => reject(new Error(event.message));
@@ -49,7 +49,7 @@ async function bundle(entry: string): Promise<string> {
 
 export async function openRingPage(): Promise<RingPage> {
   const files = new Map([
-    ["/", kPage],
+    ["/", PAGE],
     ["/issuer.js", await bundle("./browser_issuer.fixture.ts")],
     ["/gpu.js", await bundle("../thread/gpu-thread.ts")],
   ]);

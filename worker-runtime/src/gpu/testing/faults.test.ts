@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quickest } from "../../../node/patience.ts";
 import { interrupt, markGone } from "../ring/control.ts";
-import { kSilenceMs, Word } from "../ring/layout.ts";
+import { SILENCE_MS, Word } from "../ring/layout.ts";
 import { expectFault, makeStepper, readWords, step } from "./cases.fixture.ts";
 import { dawnModule, type Rig, startThread } from "./dawn.fixture.ts";
 import type { GpuHook } from "./gpu_hooks.fixture.ts";
@@ -86,7 +86,7 @@ describe("the executor's thread", () => {
     const took = await quickest(2000, async () => {
       await rig?.close();
       const ring = start();
-      ring.silenceMs = kSilenceMs;
+      ring.silenceMs = SILENCE_MS;
       makeStepper(ring);
       ring.finish();
       await rig?.worker.terminate();

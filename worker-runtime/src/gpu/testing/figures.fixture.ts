@@ -4,9 +4,9 @@ import { Word } from "../ring/layout.ts";
 import { EMPTY } from "./cases.fixture.ts";
 import type { RingWriter } from "./ring_writer.fixture.ts";
 
-const kDispatches = 20_000;
-const kReads = 100;
-const kRounds = 5;
+const DISPATCHES = 20_000;
+const READS = 100;
+const ROUNDS = 5;
 
 export interface Figures {
   /** From the first dispatch's issue to the end of the fence, for each of 20,000 empty kernels; median of rounds. */
@@ -34,24 +34,24 @@ export async function measure(ring: RingWriter, gpu: GPU): Promise<Figures> {
   const reads: number[] = [];
   const readsByHand: number[] = [];
   let submits = 0;
-  for (let round = 0; round < kRounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const before = ring.load(Word.submits);
     dispatches.push(timed(() => dispatchAll(ring)));
     submits = ring.load(Word.submits) - before;
-    byHand.push(await timedAsync(() => hand.dispatch(kDispatches)));
-    for (let i = 0; i < kReads; i += 1)
+    byHand.push(await timedAsync(() => hand.dispatch(DISPATCHES)));
+    for (let i = 0; i < READS; i += 1)
       reads.push(
         timed(() => {
           ring.append(10, [1, 0, to, 4096]);
           ring.finish();
         }),
       );
-    for (let i = 0; i < kReads; i += 1) readsByHand.push(await timedAsync(() => hand.read()));
+    for (let i = 0; i < READS; i += 1) readsByHand.push(await timedAsync(() => hand.read()));
   }
   hand.close();
   return {
-    dispatch_us: (median(dispatches) * 1000) / kDispatches,
-    hand_dispatch_us: (median(byHand) * 1000) / kDispatches,
+    dispatch_us: (median(dispatches) * 1000) / DISPATCHES,
+    hand_dispatch_us: (median(byHand) * 1000) / DISPATCHES,
     readback_ms: median(reads),
     hand_readback_ms: median(readsByHand),
     submits,
@@ -71,7 +71,7 @@ async function timedAsync(run: () => Promise<void>): Promise<number> {
 }
 
 function dispatchAll(ring: RingWriter): void {
-  for (let i = 0; i < kDispatches; i += 1) {
+  for (let i = 0; i < DISPATCHES; i += 1) {
     ring.dispatch({ pipeline: 1, grid: [1, 1, 1], bindings: [] });
     if (i % 32 === 31) ring.flush();
   }

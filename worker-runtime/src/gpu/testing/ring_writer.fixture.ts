@@ -4,21 +4,21 @@
 import { LIMIT_MS } from "../../../node/patience.ts";
 import {
   ErrorCode,
-  kInterruptOnce,
-  kInterruptRevoke,
-  kMagic,
-  kSleepsForMessage,
-  kSliceMs,
-  kStartSilenceMs,
+  INTERRUPT_ONCE,
+  INTERRUPT_REVOKE,
+  MAGIC,
   Opcode,
+  SLEEPS_FOR_MESSAGE,
+  SLICE_MS,
+  START_SILENCE_MS,
   State,
   Word,
 } from "../ring/layout.ts";
 
-const kControlAddress = 1024;
-const kRingAddress = 4096;
-const kPage = 65536;
-const kSpins = 500;
+const CONTROL_ADDRESS = 1024;
+const RING_ADDRESS = 4096;
+const PAGE = 65536;
+const SPINS = 500;
 
 export interface Fault {
   readonly code: string;
@@ -58,7 +58,7 @@ export interface RingOptions {
 
 export class RingWriter {
   readonly memory: WebAssembly.Memory;
-  readonly controlAddress = kControlAddress;
+  readonly controlAddress = CONTROL_ADDRESS;
   /** Where a test may put data: the next free byte. */
   #free: number;
   #words: Int32Array<SharedArrayBuffer>;
@@ -78,18 +78,18 @@ export class RingWriter {
 
   constructor(options: RingOptions = {}) {
     const ringWords = options.ringWords ?? 65536;
-    const pages = options.pages ?? 64 + Math.ceil((ringWords * 4) / kPage);
+    const pages = options.pages ?? 64 + Math.ceil((ringWords * 4) / PAGE);
     this.memory = new WebAssembly.Memory({ initial: pages, maximum: 4096, shared: true });
     const buffer = this.buffer;
     this.#words = new Int32Array(buffer);
-    this.#control = new Int32Array(buffer, kControlAddress);
+    this.#control = new Int32Array(buffer, CONTROL_ADDRESS);
     this.#mask = ringWords - 1;
-    this.#free = kRingAddress + ringWords * 4;
-    this.store(Word.ringAddress, kRingAddress);
+    this.#free = RING_ADDRESS + ringWords * 4;
+    this.store(Word.ringAddress, RING_ADDRESS);
     this.store(Word.ringWords, ringWords);
     this.store(Word.strict, options.strict ? 1 : 0);
-    this.store(Word.silenceMs, kStartSilenceMs);
-    this.store(Word.magic, kMagic);
+    this.store(Word.silenceMs, START_SILENCE_MS);
+    this.store(Word.magic, MAGIC);
   }
 
   get buffer(): SharedArrayBuffer {
@@ -109,7 +109,7 @@ export class RingWriter {
     const address = this.#free;
     this.#free = Math.ceil((address + bytes) / 8) * 8;
     const missing = this.#free - this.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / kPage));
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
     return address;
   }
 
@@ -154,7 +154,7 @@ export class RingWriter {
   }
 
   #put(i: number, value: number): void {
-    this.#words[kRingAddress / 4 + ((this.#head + i) & this.#mask)] = value | 0;
+    this.#words[RING_ADDRESS / 4 + ((this.#head + i) & this.#mask)] = value | 0;
   }
 
   createBuffer(id: number, bytes: number, label = `buffer ${id}`): number {
@@ -206,7 +206,7 @@ export class RingWriter {
   #wakeExecutor(): void {
     if (this.load(Word.sleeps) === 0) return;
     const slept = Atomics.exchange(this.#control, Word.sleeps, 0);
-    if (slept === kSleepsForMessage) {
+    if (slept === SLEEPS_FOR_MESSAGE) {
       this.wakeMessages += 1;
       this.postWake();
     } else if (slept !== 0) {
@@ -244,7 +244,7 @@ export class RingWriter {
     for (;;) {
       const seen = this.load(Word.signal);
       if (this.#look(() => this.isReached(fence))) return;
-      await pump(seen, kSliceMs);
+      await pump(seen, SLICE_MS);
     }
   }
 
@@ -264,17 +264,17 @@ export class RingWriter {
       if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
       // Most answers are there before a sleep would have begun.
-      for (let i = 0; i < kSpins && this.load(Word.signal) === seen; i += 1);
-      Atomics.wait(this.#control, Word.signal, seen | 0, kSliceMs);
+      for (let i = 0; i < SPINS && this.load(Word.signal) === seen; i += 1);
+      Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }
   }
 
   // The order of state.h: interrupt, goal, state, error slot.
   #look(isMet: () => boolean): boolean {
     const interrupt = this.load(Word.interrupt);
-    if (interrupt === kInterruptRevoke) throw new RingError("revoked");
-    if (interrupt === kInterruptOnce) {
-      Atomics.compareExchange(this.#control, Word.interrupt, kInterruptOnce, 0);
+    if (interrupt === INTERRUPT_REVOKE) throw new RingError("revoked");
+    if (interrupt === INTERRUPT_ONCE) {
+      Atomics.compareExchange(this.#control, Word.interrupt, INTERRUPT_ONCE, 0);
       throw new RingError("interrupted");
     }
     const met = isMet();
@@ -290,7 +290,7 @@ export class RingWriter {
   takeFault(): Fault | undefined {
     if (this.load(Word.errorFull) === 0) return undefined;
     const bytes = this.bytes(
-      kControlAddress + Word.errorText * 4,
+      CONTROL_ADDRESS + Word.errorText * 4,
       this.load(Word.errorTextBytes),
     ).slice();
     const fault = {
@@ -320,7 +320,7 @@ export class RingWriter {
       const seen = this.load(Word.signal);
       if (this.load(Word.answered) === reset) break;
       if (performance.now() > deadline) throw new RingError("timed_out");
-      Atomics.wait(this.#control, Word.signal, seen | 0, kSliceMs);
+      Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }
     if (this.load(Word.state) === State.lost) throw new RingError("device_lost", this.takeFault());
   }
@@ -334,7 +334,7 @@ export class RingWriter {
   /** The device's text of the capability record. */
   device(): string[] {
     const bytes = this.bytes(
-      kControlAddress + Word.deviceText * 4,
+      CONTROL_ADDRESS + Word.deviceText * 4,
       this.load(Word.deviceTextBytes),
     ).slice();
     return new TextDecoder().decode(bytes).split("\n");

@@ -1,7 +1,7 @@
 // What the owner of a gpu thread does when the thread ends, fails, or is asked for again; the threads are stand-ins.
 
 import { expect, test } from "vitest";
-import { kInterruptRevoke, State, Word } from "../ring/layout.ts";
+import { INTERRUPT_REVOKE, State, Word } from "../ring/layout.ts";
 import { RingWriter } from "../testing/ring_writer.fixture.ts";
 import type { ToGpuThread } from "./gpu_messages.ts";
 import { GpuThreadOwner, type GpuWorkerEvents } from "./gpu_owner.ts";
@@ -130,7 +130,7 @@ test("A revoke reaches a ring that was opened before the end of the last one was
   open(); // the first was closed meanwhile, and its thread has not said so yet
   threads[0]?.events.said({ kind: "closed" });
   owner.interrupt("revoke");
-  expect(ring.load(Word.interrupt)).toBe(kInterruptRevoke);
+  expect(ring.load(Word.interrupt)).toBe(INTERRUPT_REVOKE);
 });
 
 test("A revoke reaches the ring.", () => {
@@ -139,7 +139,7 @@ test("A revoke reaches the ring.", () => {
   expect(ring.load(Word.interrupt)).toBe(0);
   open();
   owner.interrupt("revoke");
-  expect(ring.load(Word.interrupt)).toBe(kInterruptRevoke);
+  expect(ring.load(Word.interrupt)).toBe(INTERRUPT_REVOKE);
 });
 
 test("An owner that has ended starts nothing more.", async () => {

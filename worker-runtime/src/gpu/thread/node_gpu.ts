@@ -18,10 +18,10 @@ declare global {
 }
 
 /** Dawn rounds a device's clock to some 65 us against spying web pages; here there are none. */
-const kExactClock = "disable-dawn-features=timestamp_quantization";
+const EXACT_CLOCK = "disable-dawn-features=timestamp_quantization";
 
 /** Chromium's software Vulkan: what a machine without a graphics card has. */
-const kSoftwareVulkan = "/usr/lib/chromium/vk_swiftshader_icd.json";
+const SOFTWARE_VULKAN = "/usr/lib/chromium/vk_swiftshader_icd.json";
 
 /**
  * Lets Dawn find a Vulkan driver: the machine's own where there is one, else the software one. To be called on the main
@@ -31,7 +31,7 @@ export function prepareVulkan(): void {
   const { env } = process;
   env.XDG_RUNTIME_DIR ??= tmpdir();
   if (env.VK_ICD_FILENAMES !== undefined || hasGraphicsCard()) return;
-  if (existsSync(kSoftwareVulkan)) env.VK_ICD_FILENAMES = kSoftwareVulkan;
+  if (existsSync(SOFTWARE_VULKAN)) env.VK_ICD_FILENAMES = SOFTWARE_VULKAN;
 }
 
 /** `modulePath`: a file, or the name of an installed package. */
@@ -39,7 +39,7 @@ export async function openDawn(modulePath: string): Promise<GPU> {
   const isPath = modulePath.startsWith("/");
   const dawn: DawnModule = await import(isPath ? pathToFileURL(modulePath).href : modulePath);
   // When the object that create() gives is collected, the process hangs: keep it to the end.
-  globalThis.hyperflockDawn ??= dawn.create([kExactClock]);
+  globalThis.hyperflockDawn ??= dawn.create([EXACT_CLOCK]);
   return globalThis.hyperflockDawn;
 }
 

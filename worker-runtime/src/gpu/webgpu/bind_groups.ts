@@ -2,11 +2,11 @@
 // may hold is checked once, when it is made. Runs on its executor's thread.
 
 import { CommandError } from "../ring/executor.ts";
-import { ErrorCode, kBindingAlignment } from "../ring/layout.ts";
+import { BINDING_ALIGNMENT, ErrorCode } from "../ring/layout.ts";
 
 /** Entries of the direct-mapped cache: a power of two. An entry that is displaced is only made again. */
-const kEntries = 4096;
-const kComputeStage = 0x4;
+const ENTRIES = 4096;
+const COMPUTE_STAGE = 0x4;
 
 export interface BufferSlot {
   readonly buffer: GPUBuffer;
@@ -35,7 +35,7 @@ export class BindGroups {
   readonly #device: GPUDevice;
   readonly #uniforms: GPUBuffer;
   readonly #maxBindingBytes: number;
-  readonly #entries: (Entry | undefined)[] = new Array<Entry | undefined>(kEntries).fill(undefined);
+  readonly #entries: (Entry | undefined)[] = new Array<Entry | undefined>(ENTRIES).fill(undefined);
   readonly #layouts = new Map<string, GroupLayout>();
   created = 0;
 
@@ -55,14 +55,14 @@ export class BindGroups {
     if (rounded > 0) {
       entries.push({
         binding: 0,
-        visibility: kComputeStage,
+        visibility: COMPUTE_STAGE,
         buffer: { type: "uniform", hasDynamicOffset: true, minBindingSize: rounded },
       });
     }
     for (let i = 0; i < bindings; i += 1) {
       entries.push({
         binding: i + 1,
-        visibility: kComputeStage,
+        visibility: COMPUTE_STAGE,
         buffer: { type: (readWriteMask >>> i) & 1 ? "storage" : "read-only-storage" },
       });
     }
@@ -89,7 +89,7 @@ export class BindGroups {
     let hash = layout.number;
     for (let i = 0; i < count; i += 1)
       hash = Math.imul(hash ^ (words[at + i] ?? 0), 0x9e3779b1) ^ (hash >>> 15);
-    const place = (hash ^ (hash >>> 16)) & (kEntries - 1);
+    const place = (hash ^ (hash >>> 16)) & (ENTRIES - 1);
     let entry = this.#entries[place];
     if (entry === undefined || !matches(entry, layout, words, at, buffers)) {
       entry = this.#make(layout, words, at, buffers);
@@ -130,7 +130,7 @@ export class BindGroups {
   #check(layout: GroupLayout, words: Uint32Array, i: number, slot: BufferSlot): void {
     const [id = 0, offset = 0, bytes = 0] = words.subarray(i * 3, i * 3 + 3);
     const where = `binding ${i}, bytes ${offset} to ${offset + bytes} of '${slot.label}'`;
-    if (offset % kBindingAlignment !== 0 || bytes === 0 || bytes % 4 !== 0)
+    if (offset % BINDING_ALIGNMENT !== 0 || bytes === 0 || bytes % 4 !== 0)
       throw new CommandError(ErrorCode.badBinding, `${where}: unaligned or empty`);
     if (offset + bytes > slot.bytes)
       throw new CommandError(ErrorCode.badRange, `${where}: outside its ${slot.bytes} bytes`);

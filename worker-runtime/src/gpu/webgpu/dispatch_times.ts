@@ -1,10 +1,10 @@
 // When each dispatch ran, by the device's clock, batch after batch: the pass of each writes two times, a batch's are copied
-// with it and land as records of kTraceWords. Used by the WebGPU executor, on its thread.
+// with it and land as records of TRACE_WORDS. Used by the WebGPU executor, on its thread.
 
-import { kTraceWords } from "../ring/layout.ts";
+import { TRACE_WORDS } from "../ring/layout.ts";
 
 const Usage = { copySrc: 0x4, queryResolve: 0x200 };
-const kTimeBytes = 16; // begin and end
+const TIME_BYTES = 16; // begin and end
 
 export class DispatchTimes {
   readonly #set: GPUQuerySet | undefined;
@@ -29,7 +29,7 @@ export class DispatchTimes {
     const label = "times of dispatches";
     this.#set = device.createQuerySet({ label, type: "timestamp", count: 2 * perBatch });
     const usage = Usage.queryResolve | Usage.copySrc;
-    this.#resolved = device.createBuffer({ label, size: perBatch * kTimeBytes, usage });
+    this.#resolved = device.createBuffer({ label, size: perBatch * TIME_BYTES, usage });
   }
 
   /** Whether the next dispatch is timed. */
@@ -53,7 +53,7 @@ export class DispatchTimes {
 
   /** What resolve() copies for the batch; 0 where nothing was timed. */
   get bytes(): number {
-    return (this.#batch.length / 2) * kTimeBytes;
+    return (this.#batch.length / 2) * TIME_BYTES;
   }
 
   /** Copies the batch's times; gives what takes them when they have come back. No pass may be open. */
@@ -76,12 +76,12 @@ export class DispatchTimes {
 }
 
 function records(batch: readonly number[], times: Uint8Array | undefined): Uint8Array {
-  const words = new Uint32Array((batch.length / 2) * kTraceWords);
+  const words = new Uint32Array((batch.length / 2) * TRACE_WORDS);
   const clock = times && new Uint32Array(times.buffer, times.byteOffset, batch.length * 2);
   for (let i = 0; i < batch.length / 2; i += 1) {
-    words[i * kTraceWords] = batch[2 * i] ?? 0;
-    words[i * kTraceWords + 1] = batch[2 * i + 1] ?? 0;
-    if (clock) words.set(clock.subarray(4 * i, 4 * i + 4), i * kTraceWords + 2);
+    words[i * TRACE_WORDS] = batch[2 * i] ?? 0;
+    words[i * TRACE_WORDS + 1] = batch[2 * i + 1] ?? 0;
+    if (clock) words.set(clock.subarray(4 * i, 4 * i + 4), i * TRACE_WORDS + 2);
   }
   return new Uint8Array(words.buffer);
 }

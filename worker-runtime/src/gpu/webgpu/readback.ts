@@ -1,12 +1,12 @@
 // Buffers through which results come back: copied on the device, mapped, handed out, used again. Bounded. Runs on its
 // executor's thread.
 
-const kMapRead = 0x1;
-const kCopyDst = 0x8;
-const kSmallest = 4096;
+const MAP_READ = 0x1;
+const COPY_DST = 0x8;
+const SMALLEST = 4096;
 /** Larger ones are not kept. */
-const kKeptBytes = 16 * 2 ** 20;
-const kKeptInAll = 32 * 2 ** 20;
+const KEPT_BYTES = 16 * 2 ** 20;
+const KEPT_IN_ALL = 32 * 2 ** 20;
 
 export interface Landing {
   readonly staging: GPUBuffer;
@@ -31,16 +31,16 @@ export class Readback {
       this.#freeBytes -= kept.size;
       return kept;
     }
-    const size = bytes > kKeptBytes ? bytes : Math.max(kSmallest, 2 ** Math.ceil(Math.log2(bytes)));
-    return this.#device.createBuffer({ label: "readback", size, usage: kMapRead | kCopyDst });
+    const size = bytes > KEPT_BYTES ? bytes : Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(bytes)));
+    return this.#device.createBuffer({ label: "readback", size, usage: MAP_READ | COPY_DST });
   }
 
   /** After the submit that fills the buffers: hands out the bytes as they arrive. */
   async land({ staging, bytes, land }: Landing): Promise<void> {
-    await staging.mapAsync(kMapRead, 0, Math.ceil(bytes / 4) * 4);
+    await staging.mapAsync(MAP_READ, 0, Math.ceil(bytes / 4) * 4);
     land(new Uint8Array(staging.getMappedRange(0, Math.ceil(bytes / 4) * 4), 0, bytes));
     staging.unmap();
-    if (staging.size > kKeptBytes || this.#freeBytes + staging.size > kKeptInAll) {
+    if (staging.size > KEPT_BYTES || this.#freeBytes + staging.size > KEPT_IN_ALL) {
       staging.destroy();
     } else {
       this.#free.push(staging);
@@ -50,4 +50,4 @@ export class Readback {
 }
 
 const fits = (size: number, bytes: number): boolean =>
-  size >= bytes && (size === kSmallest || size < bytes * 2);
+  size >= bytes && (size === SMALLEST || size < bytes * 2);

@@ -17,18 +17,18 @@ import { DispatchTimes } from "./dispatch_times.ts";
 import { type Landing, Readback } from "./readback.ts";
 
 const Usage = { copySrc: 0x4, copyDst: 0x8, uniform: 0x40, storage: 0x80, queryResolve: 0x200 };
-/** Room for the uniforms of one batch; each dispatch begins at a multiple of kUniformStride. */
-const kUniformBytes = 256 * 1024;
-const kUniformStride = 256;
+/** Room for the uniforms of one batch; each dispatch begins at a multiple of UNIFORM_STRIDE. */
+const UNIFORM_BYTES = 256 * 1024;
+const UNIFORM_STRIDE = 256;
 /** From this size on a buffer's creation is waited for. */
-const kWatchedBytes = 64 * 2 ** 20;
+const WATCHED_BYTES = 64 * 2 ** 20;
 /** Dispatches after which a batch is handed over though more are there: the device shall not idle meanwhile. */
-const kBatchDispatches = 1024;
+const BATCH_DISPATCHES = 1024;
 /** Every so many submits the device is asked how far it is; this many questions may be open. */
-const kSubmitsPerQuestion = 8;
-const kOpenQuestions = 4;
+const SUBMITS_PER_QUESTION = 8;
+const OPEN_QUESTIONS = 4;
 
-const kFillText = `
+const FILL_TEXT = `
 struct Fill { first: u32, count: u32, value: u32, row: u32 }
 @group(0) @binding(0) var<uniform> fill: Fill;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
@@ -66,7 +66,7 @@ export class WebGpuExecutor implements Executor {
   readonly #buffers = new Map<number, BufferSlot>();
   readonly #pipelines = new Map<number, Pipeline>();
   readonly #uniformBuffer: GPUBuffer;
-  readonly #uniformWords = new Uint32Array(kUniformBytes / 4);
+  readonly #uniformWords = new Uint32Array(UNIFORM_BYTES / 4);
   readonly #groups: BindGroups;
   readonly #readback: Readback;
   readonly #sharedUploads: boolean;
@@ -102,7 +102,7 @@ export class WebGpuExecutor implements Executor {
     this.#sharedUploads = (capabilities.flags & Capability.sharedUploads) !== 0;
     this.#uniformBuffer = device.createBuffer({
       label: "uniforms",
-      size: kUniformBytes,
+      size: UNIFORM_BYTES,
       usage: Usage.uniform | Usage.copyDst,
     });
     this.#groups = new BindGroups(device, this.#uniformBuffer, capabilities.maxBindingBytes);
@@ -127,7 +127,7 @@ export class WebGpuExecutor implements Executor {
         ErrorCode.overLimit,
         `'${label}' has ${bytes} bytes, a buffer at most ${this.capabilities.maxBufferBytes} here`,
       );
-    const finish = bytes >= kWatchedBytes ? this.watch() : undefined;
+    const finish = bytes >= WATCHED_BYTES ? this.watch() : undefined;
     const buffer = this.#device.createBuffer({
       label,
       size: bytes,
@@ -197,7 +197,7 @@ export class WebGpuExecutor implements Executor {
       return undefined;
     }
     this.#fillPipeline ??= this.#newPipeline({
-      text: kFillText,
+      text: FILL_TEXT,
       label: "fill",
       uniformBytes: 16,
       bindings: 1,
@@ -330,14 +330,14 @@ export class WebGpuExecutor implements Executor {
     if (this.#trace?.open === true) this.#encodeTimed(this.#trace, pipeline, words, at, place);
     else this.#encode(pipeline, words, at + 6, place, [x, y, z]);
     this.counters.dispatches += 1;
-    if (this.#batchDispatches >= kBatchDispatches) this.#submitNow();
+    if (this.#batchDispatches >= BATCH_DISPATCHES) this.#submitNow();
     return undefined;
   }
 
   #reserveUniforms(bytes: number): number {
     const place = this.#uniformsUsed;
-    const next = place + Math.ceil(bytes / kUniformStride) * kUniformStride;
-    if (next > kUniformBytes) {
+    const next = place + Math.ceil(bytes / UNIFORM_STRIDE) * UNIFORM_STRIDE;
+    if (next > UNIFORM_BYTES) {
       this.#submitNow();
       return this.#reserveUniforms(bytes);
     }
@@ -423,7 +423,7 @@ export class WebGpuExecutor implements Executor {
 
   submit(): Promise<void> | undefined {
     this.#submitNow();
-    if (this.#questions.length < kOpenQuestions) return undefined;
+    if (this.#questions.length < OPEN_QUESTIONS) return undefined;
     const oldest = this.#questions.shift();
     return oldest?.then(() => {});
   }
@@ -456,7 +456,7 @@ export class WebGpuExecutor implements Executor {
     this.#doomed = [];
     for (const landing of this.#landings) this.#startLanding(landing);
     this.#landings = [];
-    if (this.counters.submits % kSubmitsPerQuestion === 0)
+    if (this.counters.submits % SUBMITS_PER_QUESTION === 0)
       this.#questions.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
   }
 
@@ -534,7 +534,7 @@ export class WebGpuExecutor implements Executor {
     const hasClock = (this.capabilities.flags & Capability.timestamps) !== 0;
     this.#trace =
       count > 0
-        ? new DispatchTimes(this.#device, hasClock, kBatchDispatches, count, land)
+        ? new DispatchTimes(this.#device, hasClock, BATCH_DISPATCHES, count, land)
         : undefined;
   }
 

@@ -7,11 +7,11 @@ import {
   type DeviceEvents,
   type DeviceLimits,
 } from "../ring/executor.ts";
-import { Backend, Capability, ErrorCode, kMaxUniformWords } from "../ring/layout.ts";
+import { Backend, Capability, ErrorCode, MAX_UNIFORM_WORDS } from "../ring/layout.ts";
 import { WebGpuExecutor } from "./webgpu_executor.ts";
 
 /** An adapter that is asked for at a bad moment (a tab in the background, a driver that starts) is there soon after. */
-const kRetryMs = 500;
+const RETRY_MS = 500;
 
 export interface WebGpuOptions {
   /** Undefined: this place has no WebGPU. */
@@ -61,7 +61,7 @@ export async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {
   const wish: GPURequestAdapterOptions = { powerPreference: "high-performance" };
   const first = await gpu.requestAdapter(wish);
   if (first !== null) return first;
-  await new Promise((resolve) => setTimeout(resolve, kRetryMs));
+  await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   const second = await gpu.requestAdapter(wish);
   if (second !== null) return second;
   throw new CommandError(ErrorCode.noAdapter, "WebGPU offers no adapter on this device.");
@@ -80,7 +80,7 @@ function chosenLimits(limits: GPUSupportedLimits, bounds: Partial<DeviceLimits>)
     maxWorkgroupY: least(limits.maxComputeWorkgroupSizeY, bounds.maxWorkgroupY),
     maxWorkgroupZ: least(limits.maxComputeWorkgroupSizeZ, bounds.maxWorkgroupZ),
     maxGrid: least(limits.maxComputeWorkgroupsPerDimension, bounds.maxGrid),
-    maxUniformBytes: kMaxUniformWords * 4,
+    maxUniformBytes: MAX_UNIFORM_WORDS * 4,
   };
 }
 
@@ -108,7 +108,7 @@ function describe(adapter: GPUAdapter, device: GPUDevice, limits: DeviceLimits):
 /** Whether `writeBuffer` reads shared memory itself; an engine that does not throws a TypeError. */
 function takesSharedViews(device: GPUDevice): boolean {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-  const buffer = device.createBuffer({ label: "probe", size: 4, usage: kCopyDst });
+  const buffer = device.createBuffer({ label: "probe", size: 4, usage: COPY_DST });
   try {
     device.queue.writeBuffer(buffer, 0, new Uint8Array(memory.buffer, 0, 4));
     return true;
@@ -119,4 +119,4 @@ function takesSharedViews(device: GPUDevice): boolean {
   }
 }
 
-const kCopyDst = 0x8;
+const COPY_DST = 0x8;

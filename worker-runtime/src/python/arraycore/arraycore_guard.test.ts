@@ -3,7 +3,7 @@ import { guarded } from "./arraycore_guard.ts";
 
 // (module (memory (export "memory") 1)
 //   (func (export "trap") unreachable) (func (export "add") (param i32 i32) (result i32) ...))
-const kCode = Uint8Array.from([
+const CODE = Uint8Array.from([
   ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
   ...[1, 10, 2, 0x60, 0, 0, 0x60, 2, 0x7f, 0x7f, 1, 0x7f],
   ...[3, 3, 2, 0, 1],
@@ -24,7 +24,7 @@ let told = 0;
 
 async function instance(): Promise<Exports> {
   told = 0;
-  const { instance: made } = await WebAssembly.instantiate(kCode);
+  const { instance: made } = await WebAssembly.instantiate(CODE);
   return guarded(
     made.exports as unknown as Exports,
     (cause) => new Error(`ended: ${String(cause)}`),

@@ -9,29 +9,29 @@ interface PyBufferSource {
   getBuffer(type: "u8"): { readonly data: Uint8Array; release(): void };
 }
 
-const kShapeBytes = 32 * 8;
-const kDescriptionWords = 2 + 2 * 32;
+const SHAPE_BYTES = 32 * 8;
+const DESCRIPTION_WORDS = 2 + 2 * 32;
 /** Ids that one call of `free` takes. */
-const kFreeIds = 1024;
+const FREE_IDS = 1024;
 /** Words that a call has room for without asking for memory. */
-const kCallWords = 256;
+const CALL_WORDS = 256;
 /** Larger arrays cross in pieces of this size, so that no copy of a whole one makes the memory grow; a multiple of 4. */
-const kPieceBytes = 4 * 1_048_576;
+const PIECE_BYTES = 4 * 1_048_576;
 /** Minus ErrorKind.memory (array-core/src/base/result.h). */
-const kNoRoom = -4;
+const NO_ROOM = -4;
 
 export type ArraycoreHost = ReturnType<typeof arraycoreHost>;
 
 export function arraycoreHost({ exports, memory }: ArraycoreModule) {
   // Small blocks for arguments, kept for good.
-  const shapeAt = exports.ac_allocate(kShapeBytes);
-  const descriptionAt = exports.ac_allocate(kDescriptionWords * 8);
-  const idsAt = exports.ac_allocate(kFreeIds * 4);
+  const shapeAt = exports.ac_allocate(SHAPE_BYTES);
+  const descriptionAt = exports.ac_allocate(DESCRIPTION_WORDS * 8);
+  const idsAt = exports.ac_allocate(FREE_IDS * 4);
   const itemAt = exports.ac_allocate(8);
-  const wordsAt = exports.ac_allocate(kCallWords * 4);
+  const wordsAt = exports.ac_allocate(CALL_WORDS * 4);
   // A view of grown memory would keep its old length, but these lie at the beginning.
   const item = new Float64Array(memory.buffer, itemAt, 1);
-  const callWords = new Int32Array(memory.buffer, wordsAt, kCallWords);
+  const callWords = new Int32Array(memory.buffer, wordsAt, CALL_WORDS);
 
   const writeShape = (shape: string): number => {
     const extents = shape === "" ? [] : shape.split(",");
@@ -57,12 +57,12 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
   let noRoom = "";
   const refuse = (bytes: number): number => {
     noRoom = `There is no room for a copy of ${bytes} bytes in array-core's memory.`;
-    return kNoRoom;
+    return NO_ROOM;
   };
 
   // Lends `use` a block of so many bytes, or of a piece's where that is less.
   const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
-    const pieceBytes = Math.min(bytes, kPieceBytes);
+    const pieceBytes = Math.min(bytes, PIECE_BYTES);
     const at = exports.ac_allocate(pieceBytes);
     if (at === 0) return refuse(pieceBytes);
     try {
@@ -107,7 +107,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
         const code = textAt(memory, exports.ac_error_code());
         return `${exports.ac_error_kind()} ${code} ${textAt(memory, exports.ac_error_message())}`;
       }
-      const text = `${-kNoRoom} no_room ${noRoom}`;
+      const text = `${-NO_ROOM} no_room ${noRoom}`;
       noRoom = "";
       return text;
     },
@@ -116,7 +116,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
 
     call(operation: number, freedA: number, freedB: number, ...words: number[]): number {
       const count = words.length;
-      if (count <= kCallWords) {
+      if (count <= CALL_WORDS) {
         for (let i = 0; i < count; i += 1) callWords[i] = words[i] as number;
         return exports.ac_call(operation, wordsAt, count, freedA, freedB);
       }
@@ -195,7 +195,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     /** dtype, number of dimensions, shape and strides as "10,1,5,4"; empty after an error. */
     describe(id: number): string {
       if (exports.ac_describe(id, descriptionAt) < 0) return "";
-      const words = new BigInt64Array(memory.buffer, descriptionAt, kDescriptionWords);
+      const words = new BigInt64Array(memory.buffer, descriptionAt, DESCRIPTION_WORDS);
       return words.slice(0, 2 + 2 * Number(words[1])).join(",");
     },
 

@@ -4,7 +4,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { createMemory, loadArraycore, textAt } from "./arraycore_module.ts";
 
-const kMiB = 1_048_576;
+const MIB = 1_048_576;
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -16,7 +16,7 @@ function engineWith(limit: number): number[] {
   class Memory {
     readonly maximum: number;
     constructor({ maximum }: { maximum: number }) {
-      asked.push((maximum * 65_536) / kMiB);
+      asked.push((maximum * 65_536) / MIB);
       if (maximum * 65_536 > limit) throw new RangeError("could not allocate memory");
       this.maximum = maximum;
     }
@@ -28,11 +28,11 @@ function engineWith(limit: number): number[] {
 test("The memory is shared and starts small.", () => {
   const memory = createMemory();
   expect(memory.buffer).toBeInstanceOf(SharedArrayBuffer);
-  expect(memory.buffer.byteLength).toBe(16 * kMiB);
+  expect(memory.buffer.byteLength).toBe(16 * MIB);
 });
 
 test("Where an engine refuses a large maximum, smaller ones are tried in turn.", () => {
-  const asked = engineWith(600 * kMiB);
+  const asked = engineWith(600 * MIB);
   createMemory();
   expect(asked).toEqual([2048, 1024, 512]);
 });
@@ -43,13 +43,13 @@ test("An engine that grants nothing gives one sentence with its reason.", () => 
 });
 
 test("A given maximum is the memory's own, and growth stops there.", () => {
-  const memory = createMemory(20 * kMiB);
+  const memory = createMemory(20 * MIB);
   expect(memory.grow(64)).toBe(256);
   expect(() => memory.grow(1)).toThrow(RangeError);
 });
 
 test("A maximum below what the module needs is refused.", () => {
-  expect(() => createMemory(8 * kMiB)).toThrow(/no shared memory/);
+  expect(() => createMemory(8 * MIB)).toThrow(/no shared memory/);
 });
 
 test("Texts end at their zero byte.", () => {

@@ -3,12 +3,12 @@
 
 import { guarded } from "./arraycore_guard.ts";
 
-const kPageBytes = 65_536;
-const kMiB = 1_048_576;
+const PAGE_BYTES = 65_536;
+const MIB = 1_048_576;
 /** What the module declares (array-core/wasm/CMakeLists.txt): less to begin with, or more at most, does not link. */
-const kInitialBytes = 16 * kMiB;
+const INITIAL_BYTES = 16 * MIB;
 /** Tried in order: some phones refuse to reserve much. */
-const kMaximaBytes = [2048, 1024, 512, 256].map((mib) => mib * kMiB);
+const MAXIMA_BYTES = [2048, 1024, 512, 256].map((mib) => mib * MIB);
 
 export class ArraycoreError extends Error {
   override readonly name = "ArraycoreError";
@@ -72,7 +72,7 @@ export interface ArraycoreExports {
   readonly ac_counter: (name: number) => number;
 }
 
-const kInterfaceVersion = 2;
+const INTERFACE_VERSION = 2;
 
 export interface ArraycoreModule {
   /** For further instances on the same memory. */
@@ -91,7 +91,7 @@ export interface ModuleHost {
   takeInterrupt(): boolean;
 }
 
-const kNoHost: ModuleHost = {
+const NO_HOST: ModuleHost = {
   attach: () => false,
   wakeByMessage: () => {},
   takeInterrupt: () => false,
@@ -117,10 +117,10 @@ export async function loadArraycore(
   const instance = await WebAssembly.instantiate(module, imports);
   const exports = instance.exports as unknown as ArraycoreExports & { _initialize(): void };
   exports._initialize();
-  if (exports.ac_interface_version() !== kInterfaceVersion) {
+  if (exports.ac_interface_version() !== INTERFACE_VERSION) {
     throw new ArraycoreError(
       "module_mismatch",
-      `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${kInterfaceVersion}.`,
+      `arraycore.wasm has interface ${exports.ac_interface_version()}, this loader is for ${INTERFACE_VERSION}.`,
     );
   }
   return { module, exports: guarded(exports, endedBy, options.ended), memory };
@@ -141,15 +141,15 @@ async function compiled(
 
 /** The largest shared memory that this engine grants. */
 export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssembly.Memory {
-  const maxima = kMaximaBytes.filter((bytes) => bytes <= maximumBytes);
+  const maxima = MAXIMA_BYTES.filter((bytes) => bytes <= maximumBytes);
   if (maxima[0] !== maximumBytes && Number.isFinite(maximumBytes)) maxima.unshift(maximumBytes);
   let reason = "";
   for (const bytes of maxima) {
-    if (bytes < kInitialBytes || bytes > (kMaximaBytes[0] ?? 0)) continue;
+    if (bytes < INITIAL_BYTES || bytes > (MAXIMA_BYTES[0] ?? 0)) continue;
     try {
       return new WebAssembly.Memory({
-        initial: kInitialBytes / kPageBytes,
-        maximum: Math.floor(bytes / kPageBytes),
+        initial: INITIAL_BYTES / PAGE_BYTES,
+        maximum: Math.floor(bytes / PAGE_BYTES),
         shared: true,
       });
     } catch (error) {
@@ -158,7 +158,7 @@ export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssemb
   }
   throw new ArraycoreError(
     "memory_refused",
-    `There is no shared memory of ${kInitialBytes / kMiB} MiB and more to be had here. ${reason}`.trim(),
+    `There is no shared memory of ${INITIAL_BYTES / MIB} MiB and more to be had here. ${reason}`.trim(),
   );
 }
 
@@ -175,7 +175,7 @@ type HostFunction = (...args: never[]) => unknown;
 export function importsFor(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
-  host: ModuleHost = kNoHost,
+  host: ModuleHost = NO_HOST,
   print: (text: string) => void = console.error,
 ): WebAssembly.Imports {
   const known: Readonly<Record<string, HostFunction>> = {
@@ -212,10 +212,10 @@ function ringFunctions(
       if (host.takeInterrupt()) return WaitResult.interrupted;
       if (address / 4 >= words.length) words = new Int32Array(memory.buffer);
       const index = address / 4;
-      if (hasChanged(words, index, expected | 0, kLookMs)) return WaitResult.woken;
+      if (hasChanged(words, index, expected | 0, LOOK_MS)) return WaitResult.woken;
       const end = Atomics.wait(words, index, expected | 0, timeoutMs);
       // Roused: what it waits for is about to come.
-      if (end === "ok") hasChanged(words, index, expected | 0, kRousedLookMs);
+      if (end === "ok") hasChanged(words, index, expected | 0, ROUSED_LOOK_MS);
       if (host.takeInterrupt()) return WaitResult.interrupted;
       return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
     },
@@ -223,10 +223,10 @@ function ringFunctions(
 }
 
 /** To be woken costs longer than most answers are away, where a processor is left to look for them. */
-const kLookMs = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
+const LOOK_MS = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
 /** How long an issuer that was woken before anything has changed looks for the change (Drain's rouse). */
-const kRousedLookMs = 0.1;
-const kLooksBetweenClocks = 50;
+const ROUSED_LOOK_MS = 0.1;
+const LOOKS_BETWEEN_CLOCKS = 50;
 
 /** Looks at a word for so long; whether it has come to hold another value. */
 function hasChanged(words: Int32Array, index: number, value: number, forMs: number): boolean {
@@ -234,7 +234,7 @@ function hasChanged(words: Int32Array, index: number, value: number, forMs: numb
   if (forMs === 0) return false;
   const end = performance.now() + forMs;
   do {
-    for (let i = 0; i < kLooksBetweenClocks; i += 1)
+    for (let i = 0; i < LOOKS_BETWEEN_CLOCKS; i += 1)
       if (Atomics.load(words, index) !== value) return true;
   } while (performance.now() < end);
   return false;

@@ -20,9 +20,9 @@ export interface ThreadStart {
 export type StartThread = (start: ThreadStart) => Promise<void>;
 
 /** The most threads of ThreadPool (array-core/src/thread_pool/thread_pool.h), the python thread included. */
-export const kMaxThreads = 16;
-const kStackBytes = 65_536;
-const kAlignment = 64;
+export const MAX_THREADS = 16;
+const STACK_BYTES = 65_536;
+const ALIGNMENT = 64;
 
 /** What the linker exports for threads beside array-core's own functions. */
 interface ThreadExports {
@@ -32,7 +32,7 @@ interface ThreadExports {
   readonly ac_thread_serve: (member: number) => void;
 }
 
-const aligned = (address: number) => Math.ceil(address / kAlignment) * kAlignment;
+const aligned = (address: number) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
 
 /** Makes `count` threads beside the calling one. Their stacks stay for the module's life. */
 export async function startThreads(
@@ -43,10 +43,10 @@ export async function startThreads(
   const { __tls_size: size } = exports as unknown as ThreadExports;
   const localBytes = aligned(size.value);
   for (let member = 1; member <= count; member += 1) {
-    const place = exports.ac_allocate(localBytes + kStackBytes + kAlignment);
+    const place = exports.ac_allocate(localBytes + STACK_BYTES + ALIGNMENT);
     if (place === 0) throw new Error("There is no memory for the stack of a thread.");
     const threadLocal = aligned(place);
-    const stackEnd = threadLocal + localBytes + kStackBytes;
+    const stackEnd = threadLocal + localBytes + STACK_BYTES;
     await start({ module, memory, stackEnd, threadLocal, member });
   }
 }

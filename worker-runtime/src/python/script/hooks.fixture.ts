@@ -18,7 +18,7 @@ export interface HookRequest {
   readonly done: Int32Array;
 }
 
-const kAnswerMs = 60_000;
+const ANSWER_MS = 60_000;
 
 /** Each function blocks until its hook holds. */
 export function hooksModule(post: (request: HookRequest) => void) {
@@ -30,7 +30,7 @@ export function hooksModule(post: (request: HookRequest) => void) {
   const ask = (hook: Hook): void => {
     const done = new Int32Array(shared(4), 0, 1);
     post({ hook, done });
-    if (Atomics.wait(done, 0, 0, kAnswerMs) === "timed-out")
+    if (Atomics.wait(done, 0, 0, ANSWER_MS) === "timed-out")
       throw new Error(`Nobody did '${hook.kind}'.`);
   };
   const toGpu = (hook: GpuHook) => ask({ kind: "gpu", hook });

@@ -59,7 +59,7 @@ export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
   setStderr(options: { write(bytes: Uint8Array): number; isatty: boolean }): void;
 }
 
-export const kSitePackages = "/lib/python3.14/site-packages";
+export const SITE_PACKAGES = "/lib/python3.14/site-packages";
 
 export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
   pyodide.setStdin({ read: (bytes) => streams.read(bytes), isatty: false });
@@ -122,7 +122,7 @@ export async function connectArraycore(
 
 /** Blocks until the script has ended; gives its exit code. */
 export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
-  const run = pyodide.runPython(kRun) as PyCallable;
+  const run = pyodide.runPython(RUN) as PyCallable;
   return Number(
     run(
       job.kind,
@@ -136,7 +136,7 @@ export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
 }
 
 // The frames of this code and of runpy are left out of tracebacks, as an interpreter's own are.
-const kRun = `
+const RUN = `
 def _run(kind, target, args, folder, env, path):
     import atexit, json, os, runpy, sys, time, traceback
 

@@ -7,11 +7,11 @@ import {
   connectArraycore,
   connectStreams,
   type FromScriptThread,
-  kSitePackages,
   moduleFile,
   runScript,
   type ScriptJob,
   type ScriptPyodide,
+  SITE_PACKAGES,
 } from "./run_script.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -38,7 +38,7 @@ export interface BrowserScript {
 
 const post = (message: FromScriptThread) => self.postMessage(message);
 
-const kFetchesAtOnce = 16;
+const FETCHES_AT_ONCE = 16;
 
 // They end with this thread, whose worker they are nested in.
 function startThread(start: ThreadStart): Promise<void> {
@@ -86,11 +86,11 @@ async function main(script: BrowserScript): Promise<number> {
   });
   pyodide.setInterruptBuffer(script.interrupt);
   for (const archive of script.archives) {
-    pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: kSitePackages });
+    pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
   for (const folder of [...script.mounts, script.job.folder]) pyodide.FS.mkdirTree(folder);
-  for (let i = 0; i < script.copies.length; i += kFetchesAtOnce) {
-    const some = script.copies.slice(i, i + kFetchesAtOnce);
+  for (let i = 0; i < script.copies.length; i += FETCHES_AT_ONCE) {
+    const some = script.copies.slice(i, i + FETCHES_AT_ONCE);
     const contents = await Promise.all(some.map(({ from }) => bytesOf(from)));
     for (const [k, { to }] of some.entries()) {
       pyodide.FS.mkdirTree(to.slice(0, to.lastIndexOf("/")));
@@ -137,7 +137,7 @@ class Changes {
   readonly #before: Map<string, string>;
 
   constructor(pyodide: ScriptPyodide, folders: readonly string[]) {
-    const list = pyodide.runPython(kListFiles) as (folders: string) => string;
+    const list = pyodide.runPython(LIST_FILES) as (folders: string) => string;
     this.#list = () =>
       new Map(Object.entries(JSON.parse(list(JSON.stringify(folders))) as Record<string, string>));
     this.#before = this.#list();
@@ -150,7 +150,7 @@ class Changes {
   }
 }
 
-const kListFiles = `
+const LIST_FILES = `
 def _list_files(folders):
     import json, os
     found = {}
