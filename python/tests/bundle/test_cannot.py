@@ -280,6 +280,98 @@ def test_what_an_objective_may_not_be(objective: Any, sentence: str, refused: Re
     assert refused(objective) == sentence
 
 
+# ---- what only the researcher's machine has
+
+NOT_IN_TRIAL = (
+    "calls {}, which only the researcher's machine has; call it below "
+    '`if __name__ == "__main__":`, outside of the objective [cannot_bundle_not_in_trial]'
+)
+
+
+def _bundle_of(folder: Path, text: str) -> None:
+    path = folder / "asking.py"
+    path.write_text(textwrap.dedent(text))
+    bundle_script(path, "objective")
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "called"),
+    [
+        (
+            """
+            import hyperflock
+            def objective(trial):
+                with trial:
+                    return [hyperflock.Client().study(1).best_trial.value]
+            """,
+            "'objective' of 'asking.py'",
+            "hyperflock.Client",
+        ),
+        (
+            """
+            def objective(trial):
+                from hyperflock import run_local as run
+                return run(len, {}).value
+            """,
+            "'objective' of 'asking.py'",
+            "hyperflock.run_local",
+        ),
+        (
+            """
+            import hyperflock.optuna
+            def best(study):
+                return hyperflock.optuna.optimize(study, len)
+            def objective(trial):
+                for step in range(3):
+                    return best(step)
+            """,
+            "'best' of 'asking.py'",
+            "hyperflock.optuna.optimize",
+        ),
+        (
+            """
+            from hyperflock import Client
+            client = Client()
+            def objective(trial):
+                return 1.0
+            """,
+            "the top of 'asking.py'",
+            "hyperflock.Client",
+        ),
+    ],
+)
+def test_call_of_what_only_the_researcher_has(
+    tmp_path: Path, text: str, by: str, called: str
+) -> None:
+    with pytest.raises(BundleError) as caught:
+        _bundle_of(tmp_path, text)
+    assert _sentence(caught.value) == f"{by} {NOT_IN_TRIAL.format(called)}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if trial is None: hyperflock.Client()",
+        "return 1.0 if trial else hyperflock.Client()",
+        "return trial and hyperflock.Client()",
+        "if trial: return 1.0\n    hyperflock.Client()",
+        "return (lambda: hyperflock.Client()) and 1.0",
+        "try: hyperflock.Client()\n    except hyperflock.NotInTrialError: return 1.0",
+        "with contextlib.suppress(Exception): hyperflock.Client()",
+        "return [hyperflock.Client() for _ in ()]",
+        "hyperflock = trial; hyperflock.Client()",
+        "hyperflock.device(); raise hyperflock.TrialPruned()",
+        "def inner(): hyperflock.Client()",
+    ],
+)
+def test_call_that_a_trial_may_never_make_is_allowed(tmp_path: Path, body: str) -> None:
+    _bundle_of(
+        tmp_path,
+        f"import contextlib\nimport hyperflock\ndef objective(trial):\n    {body}\n"
+        'if __name__ == "__main__":\n    hyperflock.Client()\n',
+    )
+
+
 # ---- modules, packages, files
 
 

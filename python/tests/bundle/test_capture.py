@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hyperflock import BundleError
 from hyperflock._bundle.bundle import Bundle, bundle_objective, bundle_script
 from hyperflock._bundle.capture import Capture
 from hyperflock._execution.dry_run import DryRun, dry_run
@@ -154,6 +155,14 @@ def test_notebook_uses_modules_of_its_folder(
     assert run(bundle).value == 2.0
     for name in ("nb_tools", "nb_deeper"):
         sys.modules.pop(name, None)
+
+
+def test_notebook_that_asks_the_server_in_a_trial_is_refused(notebook: Notebook) -> None:
+    notebook.cell("import hyperflock\ndef study():\n    return hyperflock.Client().study(1)")
+    notebook.cell("def objective(trial):\n    return float(study().id)")
+    with pytest.raises(BundleError, match=r"'study' of .* calls hyperflock\.Client") as caught:
+        bundle_objective(notebook["objective"])
+    assert caught.value.code == "cannot_bundle_not_in_trial"
 
 
 def test_same_cells_give_the_same_bytes(notebook: Notebook) -> None:

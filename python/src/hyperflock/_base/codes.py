@@ -100,6 +100,7 @@ BUNDLE_CODES: dict[str, str] = {
     "cannot_bundle_gpu": "uses an object of PyTorch, TensorFlow, JAX or CuPy",
     "cannot_bundle_lock": "uses a thread, a lock, a queue or an event",
     "cannot_bundle_module": "is in a module that cannot be found",
+    "cannot_bundle_not_in_trial": "calls what this package has on the researcher's machine alone",
     "cannot_bundle_package": "imports a package that the browsers' runtime does not have",
     "cannot_bundle_path": "uses a file or folder of this machine by its path",
     "cannot_bundle_process": "uses a process or a pool of them",

@@ -106,6 +106,7 @@ def bundle_objective(
         modules = modules_of(bundle.files, (own, origin.module))
         return _with_reached(bundle, modules, [(own, objective.__name__)])
     captured = Capture(wheels=units).take(objective, function)
+    _needs.check_calls(captured.sources, *captured.entry.split(":"))
     needs_optuna = _needs.imports_optuna(captured.sources, units)
     bundle = _packed(
         captured.entry, captured.sources, captured.arrays, wheels, with_optuna=needs_optuna

@@ -17,8 +17,9 @@ from typing import Any, NoReturn
 
 from hyperflock._base.errors import NotInTrialError
 
-# Of the package's rooms, those that are there in a trial.
+# The package's folders that a trial has.
 _IN_TRIAL = ("_base", "_trial")
+_homes: dict[str, Mapping[str, str]] = {}
 
 
 class _Elsewhere:
@@ -40,6 +41,14 @@ def in_trial() -> bool:
         return True
 
 
+def is_elsewhere(package: str, name: str) -> bool:
+    """Whether a public name of a package of ours exists only on the researcher's machine."""
+    if package == "hyperflock.optuna":  # all of it; without Optuna it cannot be imported to look
+        return True
+    home = _homes.get(package, {}).get(name)
+    return home is not None and home.partition(".")[0] not in _IN_TRIAL
+
+
 def public_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -52,15 +61,15 @@ def public_names(
     homes : Mapping
         For each public name the module below ``hyperflock`` that has it.
     """
+    _homes[package] = homes
 
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        home = homes[name]
-        if in_trial() and home.partition(".")[0] not in _IN_TRIAL:
+        if in_trial() and is_elsewhere(package, name):
             found: Any = type(name, (_Elsewhere,), {"__module__": package})
         else:
-            found = getattr(importlib.import_module(f"hyperflock.{home}"), name)
+            found = getattr(importlib.import_module(f"hyperflock.{homes[name]}"), name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -4,7 +4,8 @@
 
 The check follows what an import of the objective's module runs, and what the objective calls by
 name. A package may be missing if its import is below a condition or may fail (``try: ... except
-ImportError``). Code that no import and no call reaches is not checked. It runs no code. Any thread.
+ImportError``). Code that no import and no call reaches is not checked. Calls that every trial makes
+may not need what this package has on the researcher's machine alone. It runs no code. Any thread.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hyperflock._base.codes import cannot
+from hyperflock._bundle.source.certain_calls import called_name, certain_calls
 from hyperflock._bundle.source.definitions import is_guard
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES, runtime_has
+from hyperflock._trial.elsewhere import is_elsewhere
 
 _OPENERS = frozenset(
     {
@@ -43,13 +46,28 @@ def check_needs(
     Raises
     ------
     BundleError
-        ``cannot_bundle_package``, ``cannot_bundle_path``.
+        ``cannot_bundle_package``, ``cannot_bundle_path``, ``cannot_bundle_not_in_trial``.
     """
     walk = _Walk(sources, wheels, folder)
     for module, function in entries:
         walk.import_module(module)
         walk.call(module, function)
+        walk.run_import(module)
+        walk.run(module, function)
     return walk.meets_optuna
+
+
+def check_calls(sources: Mapping[str, bytes], module: str, function: str) -> None:
+    """Check that a trial calls nothing that only the researcher's machine has.
+
+    Raises
+    ------
+    BundleError
+        ``cannot_bundle_not_in_trial``.
+    """
+    walk = _Walk(sources, frozenset(), Path())
+    walk.run_import(module)
+    walk.run(module, function)
 
 
 def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
@@ -131,6 +149,7 @@ class _Walk:
         self._trees: dict[str, ast.Module | None] = {}
         self._imported: set[str] = set()
         self._called: set[tuple[str, str]] = set()
+        self._run: set[tuple[str, str]] = set()
 
     def import_module(self, name: str) -> None:
         if name in self._imported:
@@ -167,24 +186,75 @@ class _Walk:
                     target, inner = bound.get(part.value.id, ("", ""))
                     self.call(f"{target}.{inner}" if inner else target, part.attr)
 
-    def _bound(self, module: str, tree: ast.Module) -> dict[str, tuple[str, str]]:
+    def run_import(self, name: str) -> None:
+        """Follow the imports and calls that every import of a module makes."""
+        tree = self._tree(name)
+        if tree is None or (name, "") in self._run:
+            return
+        self._run.add((name, ""))
+        for node, optional in executed_imports(tree.body):
+            for imported in () if optional else self._names(node, name):
+                self.run_import(imported)
+        self._run_body(tree.body, name, self._bound(name, tree), f"the top of '{_file(name)}'")
+
+    def run(self, module: str, name: str) -> None:
+        """Follow the calls that a function at the top of a module makes in every run."""
+        tree = self._tree(module)
+        if tree is None or (module, name) in self._run:
+            return
+        self._run.add((module, name))
+        for node in tree.body:
+            if not isinstance(node, ast.FunctionDef) or node.name != name:
+                continue
+            bound = self._bound(module, tree) | self._bound(module, node, inside=True)
+            for part in ast.walk(node):
+                if isinstance(part, ast.arg):
+                    bound.pop(part.arg, None)
+                elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    bound.pop(part.id, None)
+            self._run_body(node.body, module, bound, f"'{name}' of '{_file(module)}'")
+
+    def _run_body(
+        self,
+        body: Sequence[ast.stmt],
+        module: str,
+        bound: Mapping[str, tuple[str, str]],
+        where: str,
+    ) -> None:
+        for call in certain_calls(body):
+            first, _, rest = (called_name(call) or "").partition(".")
+            if first not in bound:
+                if not rest:
+                    self.run(module, first)
+                continue
+            name = ".".join(filter(None, (*bound[first], rest)))
+            package, _, last = name.rpartition(".")
+            if is_elsewhere(package, last):
+                raise cannot(
+                    "not_in_trial",
+                    f"{where} calls {name}, which only the researcher's machine has; "
+                    'call it below `if __name__ == "__main__":`, outside of the objective',
+                )
+            self.run(package, last)
+
+    def _bound(
+        self, module: str, tree: ast.Module | ast.FunctionDef, *, inside: bool = False
+    ) -> dict[str, tuple[str, str]]:
         """Return what imported names refer to: a module and a name in it, or a module alone."""
         bound = {}
-        for node, _ in executed_imports(tree.body):
+        for node, _ in executed_imports(tree.body, inside=inside):
             for alias in node.names:
                 if isinstance(node, ast.ImportFrom):
                     bound[alias.asname or alias.name] = (self._base(node, module), alias.name)
-                elif alias.asname or "." not in alias.name:
-                    bound[alias.asname or alias.name] = (alias.name, "")
+                elif alias.asname:
+                    bound[alias.asname] = (alias.name, "")
+                else:
+                    unit = alias.name.split(".")[0]
+                    bound[unit] = (unit, "")
         return bound
 
     def _follow(self, node: ast.Import | ast.ImportFrom, module: str, optional: bool) -> None:
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            base = self._base(node, module)
-            names = [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else []
-        for name in names:
+        for name in self._names(node, module):
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
@@ -193,6 +263,13 @@ class _Walk:
             # Follow imports that may fail too: they have to give the same result as here.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
+
+    def _names(self, node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
+        """Return the absolute names of all that a statement may import."""
+        if isinstance(node, ast.Import):
+            return [alias.name for alias in node.names]
+        base = self._base(node, module)
+        return [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else []
 
     def _base(self, node: ast.ImportFrom, module: str) -> str:
         """Return the absolute name of the module in ``from ... import``."""
