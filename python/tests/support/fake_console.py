@@ -57,6 +57,8 @@ class FakeConsole:
         # Method and path of every request, in order; hello and watch messages of the WebSocket.
         self.requests: list[str] = []
         self.messages: list[_protocol.ClientMessage] = []
+        # Address and port of everyone who has connected.
+        self.connections: set[tuple[str, int]] = set()
         # The next requests get these instead of an answer: a status, or None to drop the
         # connection.
         self.faults: list[int | None] = []
@@ -442,6 +444,7 @@ class FakeConsole:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self.connections.add(writer.get_extra_info("peername"))
         try:
             while await self._serve_one(reader, writer):
                 pass

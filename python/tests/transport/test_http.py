@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hyperflock import Client, Deleted
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport import http as _http
 from objectives import objective
+from patience import LIMIT_S
 
 
 def test_large_upload_arrives_whole_after_a_fault_with_a_bar(
@@ -176,3 +180,24 @@ def _redirect() -> object:
     from fake_console import _Answer
 
     return _Answer(302)
+
+
+FORKS = """
+import os, sys, hyperflock
+client = hyperflock.Client(sys.argv[1], sys.argv[2])
+client.studies()
+child = os.fork()
+client.studies()
+if child == 0:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+client.studies()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_forked_child_has_connections_of_its_own(server: FakeConsole) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKS, server.url, server.token]
+    subprocess.run(command, check=True, timeout=LIMIT_S)
+    assert len(server.requests) == 4
+    assert len(server.connections) == 2

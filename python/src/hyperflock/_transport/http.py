@@ -3,8 +3,8 @@
 Coroutines for any event loop. Each request runs on a thread of its own, so connections belong to no
 event loop and one ``Http`` serves several. A request is repeated with a jittered back-off after a
 broken connection and after the statuses 429, 502, 503 and 504. Repeating is safe: blobs are named
-by their hash, and a study by its ``submit_key``. The token is sent only to the given origin. No
-other module uses the HTTP library.
+by their hash, and a study by its ``submit_key``. The token is sent only to the given origin. A
+forked child opens connections of its own. No other module uses the HTTP library.
 """
 
 from __future__ import annotations
@@ -199,14 +199,8 @@ class Http:
         self._has_answered = False
         self._sleep = sleep
         self._clock = clock
-        self._pool = urllib3.PoolManager(
-            num_pools=1,
-            maxsize=MAX_CONNECTIONS,
-            block=True,  # further requests wait for a free connection
-            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
-            retries=False,
-            ssl_context=tls_context() if origin.secure else None,
-        )
+        self._tls = tls_context() if origin.secure else None
+        self._pool, self._process = self._new_pool(), os.getpid()
 
     async def get(self, path: str) -> Any:
         """Send a GET and return the JSON answer."""
@@ -239,6 +233,16 @@ class Http:
     def close(self) -> None:
         """Close idle connections."""
         self._pool.clear()
+
+    def _new_pool(self) -> urllib3.PoolManager:
+        return urllib3.PoolManager(
+            num_pools=1,
+            maxsize=MAX_CONNECTIONS,
+            block=True,  # further requests wait for a free connection
+            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S),
+            retries=False,
+            ssl_context=self._tls,
+        )
 
     async def _request(
         self,
@@ -294,6 +298,8 @@ class Http:
         open_body: Callable[[], bytes | BinaryIO] | None,
         headers: Mapping[str, str],
     ) -> tuple[int, bytes, float]:
+        if self._process != os.getpid():  # on the parent's connections, answers would be mixed up
+            self._pool, self._process = self._new_pool(), os.getpid()
         body = open_body() if open_body else None
         try:
             response = await in_thread(
