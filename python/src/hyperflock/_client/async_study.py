@@ -126,7 +126,45 @@ class AsyncStudy(StudyView):
         browser: str | None = None,
         trust: bool = False,
     ) -> Replay:
-        """Run a trial again on this machine and compare; see `Study.replay`."""
+        """Run a finished trial again on this machine and compare the results.
+
+        Code and data are fetched and checked by their hashes; parameters, suggested values and the
+        seed are those of the trial. It runs in a process of its own, which can import what a
+        browser has. A pruned trial is pruned again at the same step.
+
+        Parameters
+        ----------
+        trial
+            The trial or its number.
+        on
+            ``cpython`` runs it in Python; a trial that uses Chainer needs Chainer installed.
+            ``chromium`` runs it in a local headless browser with the server's pages and runtime,
+            which are fetched once and kept. It uses WebGPU if the trial did and the browser has it.
+        tolerance
+            Two numbers count as equal if they differ by at most this fraction of the larger one, or
+            by at most this number if that is below 1. Devices round differently, and training
+            increases such differences.
+        browser
+            The browser's program; None means ``HYPERFLOCK_BROWSER``, or Chromium.
+        trust
+            Allow the code of somebody else's study, which administrators can fetch. A replay is not
+            a sandbox: its process does not get this one's environment, but has all rights of the
+            user.
+
+        Returns
+        -------
+        Replay
+            The comparison; `Replay.same` is its result.
+
+        Raises
+        ------
+        ReplayError
+            ``trial_unfinished``, ``blob_damaged``, ``replay_failed``: the trial cannot be run
+            again. ``untrusted_code``: the study is somebody else's, and ``trust`` is false.
+        DryRunError
+            ``dry_run_unavailable``, ``dry_run_broken``, ``runtime_unavailable``,
+            ``runtime_damaged``: the trial cannot run on this machine.
+        """
         number = trial.number if isinstance(trial, TrialResult) else number_of(trial, "trial")
         return await replay(
             self._http, self.id, number, on=on, tolerance=tolerance, browser=browser, trust=trust
@@ -157,14 +195,43 @@ class AsyncStudy(StudyView):
         return log_lines(self._http, self.id, trial, follow=follow)
 
     async def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
-        """Fetch the list of files that trials uploaded; see `Study.artifacts`."""
+        """Return the files that trials uploaded, in the order of their upload.
+
+        For a trial with an outcome these are the files of the run that counts; for a failed trial
+        those of all its runs.
+
+        Parameters
+        ----------
+        trial
+            Only the files of this trial; None means all trials.
+        """
         number = trial.number if isinstance(trial, TrialResult) else trial
         return await _artifacts.artifacts(
             self._http, self.id, None if number is None else number_of(number, "trial")
         )
 
     async def download_artifact(self, artifact: Artifact | str, path: str | Path) -> Path:
-        """Write a file that a trial uploaded; see `Study.download_artifact`."""
+        """Write a file that a trial uploaded, whole or not at all.
+
+        Parameters
+        ----------
+        artifact
+            The artifact, or its id.
+        path
+            A file, which is replaced, or a folder, in which the file is named ``TRIAL-NAME``.
+
+        Returns
+        -------
+        Path
+            The written file.
+
+        Raises
+        ------
+        NotFoundError
+            ``unknown_artifact``.
+        HyperflockError
+            ``cannot_write``; ``blob_damaged``: the server sent other bytes.
+        """
         if not isinstance(artifact, Artifact):
             artifact = await _artifacts.find(self._http, self.id, str(artifact))
         return await _artifacts.download(self._http, self.id, artifact, Path(path))
@@ -202,7 +269,25 @@ class AsyncStudy(StudyView):
         return self
 
     async def delete(self) -> Deleted:
-        """Delete an ended study permanently; see `Study.delete`."""
+        """Delete an ended study permanently, with its trials, curves and files.
+
+        Code and data are deleted too, unless another study of its owner uses them, and no longer
+        count against the owner's quota. The study's name and ``submit_key`` can be used again.
+        After that every request of this object raises `NotFoundError`. Exported files are not
+        touched.
+
+        Returns
+        -------
+        Deleted
+            How much was deleted.
+
+        Raises
+        ------
+        NotFoundError
+            ``unknown_study``: it has been deleted before.
+        ServerError
+            ``study_running``: it has not ended; `cancel` it first, or `wait`.
+        """
         return await _deletion.delete(self._http, self.id)
 
     async def wait(self, timeout_s: float | None = None) -> AsyncStudy:
@@ -218,7 +303,22 @@ class AsyncStudy(StudyView):
         return self
 
     async def to_pandas(self) -> pandas.DataFrame:
-        """Fetch the finished trials as a table; see `Study.to_pandas`."""
+        """Return the finished trials as a table with one row per trial, by number.
+
+        The columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
+        ``value_1`` ... if the objective returned several, ``seed``, ``run_s``, ``load_s``,
+        ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
+        ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A
+        parameter's dtype depends on its values in the study's space. Values of one type give bool,
+        int64, float64 or str; int and float together give float64. With None among them it is the
+        nullable dtype, and in all other cases object. With pandas 2, texts have the dtype object
+        too.
+
+        Raises
+        ------
+        HyperflockError
+            ``no_pandas``: pandas is not installed.
+        """
         return _export.frame(self.row, await self.trials())
 
     @overload
@@ -228,7 +328,26 @@ class AsyncStudy(StudyView):
     async def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
 
     async def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
-        """Fetch the finished trials as text or as Parquet; see `Study.export`."""
+        """Return the finished trials as text or as Parquet's bytes.
+
+        With ``path`` they are also written to a file, completely or not at all.
+
+        Parameters
+        ----------
+        format
+            ``csv`` has one row per trial with the columns of `to_pandas`; a text that looks like a
+            formula gets an apostrophe in front. ``json`` has the study and its trials, and values
+            keep their types. ``jsonl`` has one trial per line. ``parquet`` has the columns of
+            `to_pandas`; a parameter whose values have several types is JSON text. It needs pyarrow.
+        path
+            A file, which is replaced.
+
+        Raises
+        ------
+        HyperflockError
+            ``bad_format``: the format is unknown. ``cannot_write``: the file cannot be written.
+            ``no_pyarrow``: pyarrow is not installed.
+        """
         trials = await self.trials()
         row = (await self.refresh()).row
         content: str | bytes
@@ -247,10 +366,37 @@ class AsyncStudy(StudyView):
     async def plot(self, kind: OptunaPlot, **options: Any) -> Any: ...
 
     async def plot(self, kind: PlotKind | OptunaPlot = "history", **options: Any) -> Any:
-        """Fetch the finished trials as a picture; see `Study.plot`.
+        """Return a picture of the finished trials, which a notebook shows.
 
-        Another thread draws it, except with Matplotlib, whose windows belong to the caller's
-        thread.
+        Matplotlib draws in the calling thread, because its windows belong to that thread.
+
+        Parameters
+        ----------
+        kind
+            ``history`` shows the values in the order in which trials finished, and the best so far.
+            ``parallel`` has an axis for each parameter and one for the value, and a line for each
+            trial. Optuna's kinds are ``contour``, ``edf``, ``hypervolume_history``,
+            ``intermediate_values``, ``optimization_history``, ``parallel_coordinate``,
+            ``param_importances``, ``pareto_front``, ``rank``, ``slice``,
+            ``terminator_improvement``, ``timeline``.
+        **options
+            Keyword arguments of ``optuna.visualization.plot_<kind>``.
+
+        Returns
+        -------
+        Plot
+            For ``history`` and ``parallel``; ``save`` writes SVG. For Optuna's kinds it is a plotly
+            figure, or Matplotlib's axes if plotly is not installed.
+
+        Raises
+        ------
+        NoCompleteTrialError
+            No trial is complete yet.
+        OptunaMissingError
+            ``no_optuna``: the kind needs Optuna, which is not installed.
+        HyperflockError
+            ``bad_plot``: the kind is unknown. ``no_plotter``: the kind needs plotly or Matplotlib,
+            and neither is installed.
         """
         if kind in _plots.OPTUNA_KINDS:
             study = await self.to_optuna()
@@ -263,7 +409,18 @@ class AsyncStudy(StudyView):
         return await in_thread(lambda: _plots.plot(kind, self.row, trials))
 
     async def to_optuna(self) -> optuna.Study:
-        """Fetch the finished trials as an Optuna study; see `Study.to_optuna`."""
+        """Return the finished trials as an Optuna study in memory.
+
+        It has the states, values, parameters with distributions, intermediate values, attributes
+        and times of the trials, but no notes of the sampler. A grid's parameters become
+        categorical. If the original Optuna study was in memory, `hyperflock.optuna.optimize` with
+        the same objective continues with this one.
+
+        Raises
+        ------
+        OptunaMissingError
+            ``no_optuna``: Optuna is not installed.
+        """
         await self.refresh()
 
         def made() -> optuna.Study:

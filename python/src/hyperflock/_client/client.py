@@ -7,13 +7,13 @@ one client. Its requests run on the background loop (_transport/background_loop.
 from __future__ import annotations
 
 import contextlib
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._client.async_client import AsyncClient, Data, Objective, Space
+from hyperflock._client.blocking import blocking, described_as
 from hyperflock._client.study import Study
 from hyperflock._client.submission import GridOptions, Submission
 from hyperflock._execution.dry_run import DryRun
@@ -26,21 +26,8 @@ from hyperflock._transport.messages import StudyRow
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 # A notebook's cell waits for this while it shows a client.
 _SHOW_S = 2.0
-
-
-def _as_in(core: Callable[..., Any], returns: str) -> Callable[[_F], _F]:
-    """Give a method the signature and the docstring of the coroutine that it calls."""
-
-    def shown(method: _F) -> _F:
-        method.__doc__ = core.__doc__
-        signature = inspect.signature(core).replace(return_annotation=returns)
-        setattr(method, "__signature__", signature)  # noqa: B010 (no declared attribute)
-        return method
-
-    return shown
 
 
 class Client:
@@ -125,60 +112,31 @@ class Client:
         **options: Unpack[GridOptions],
     ) -> DryRun: ...
 
-    @_as_in(AsyncClient.grid, returns="Study | DryRun")
+    @described_as(AsyncClient.grid)
     def grid(self, *arguments: Any, **options: Any) -> Study | DryRun:
         made = _loop.run(self._core.grid(*arguments, **options))
         return made if isinstance(made, DryRun) else Study(made)
 
-    def try_in_browser(self, made: Submission) -> DryRun:
-        """Run the first trial of a prepared study in a browser on this machine."""
-        return _loop.run(self._core.try_in_browser(made))
-
+    @described_as(AsyncClient.submit)
     def submit(self, made: Submission, progress: bool | None = None) -> Study:
-        """Send a prepared study to the server."""
         return Study(_loop.run(self._core.submit(made, progress)))
 
+    @described_as(AsyncClient.study)
     def study(self, study_id: int | str) -> Study:
-        """Return the study with an id, or the newest one with a name.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such study.
-        """
         return Study(_loop.run(self._core.study(study_id)))
 
+    @described_as(AsyncClient.studies)
     def studies(self) -> list[Study]:
-        """Return all studies that this token may see, the newest first."""
         return [Study(study) for study in _loop.run(self._core.studies())]
 
-    def join_url(self, project: str | None = None) -> str:
-        """Return a new link by which volunteers join; anybody who has the link can use it."""
-        return _loop.run(self._core.join_url(project))
-
-    def workers(self) -> list[dict[str, Any]]:
-        """Return the connected devices, as the server shows them."""
-        return _loop.run(self._core.workers())
-
-    def revoke(self, device: str) -> None:
-        """Ban a device; see `AsyncClient.revoke`."""
-        _loop.run(self._core.revoke(device))
-
-    def tokens(self) -> list[dict[str, Any]]:
-        """Return one's own tokens with their numbers; see `AsyncClient.tokens`."""
-        return _loop.run(self._core.tokens())
-
-    def rotate_token(self, grace_s: int = 86_400) -> str:
-        """Return a new token for oneself; the current one expires after ``grace_s`` seconds."""
-        return _loop.run(self._core.rotate_token(grace_s))
-
-    def revoke_token(self, token: int) -> None:
-        """Revoke a token by its number; see `AsyncClient.revoke_token`."""
-        _loop.run(self._core.revoke_token(token))
-
-    def server(self) -> dict[str, Any]:
-        """Return what the server says of this user and itself: name, role, version, limits."""
-        return _loop.run(self._core.server())
+    try_in_browser = blocking(AsyncClient.try_in_browser)
+    join_url = blocking(AsyncClient.join_url)
+    workers = blocking(AsyncClient.workers)
+    revoke = blocking(AsyncClient.revoke)
+    tokens = blocking(AsyncClient.tokens)
+    rotate_token = blocking(AsyncClient.rotate_token)
+    revoke_token = blocking(AsyncClient.revoke_token)
+    server = blocking(AsyncClient.server)
 
     def run_local(
         self,
