@@ -150,8 +150,12 @@ def main() -> int:
     """Make the release of this tree and say what is in it."""
     parser = argparse.ArgumentParser(description="Make a release's files; publish nothing.")
     parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheel")
+    parser.add_argument("--check", action="store_true", help="only say whether the tree is ready")
     options = parser.parse_args()
     try:
+        if options.check:
+            check_tree(ROOT)
+            return 0
         out = release(ROOT, options.wheels)
     except ReleaseError as error:
         print(f"run: {error}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """What ``./run release`` makes, of a small tree in git with products that are only bytes."""
 
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -102,6 +103,18 @@ def test_changes_that_are_not_committed_are_refused(tree: Path, name: str) -> No
     with pytest.raises(release.ReleaseError, match=name):
         made(tree)
     assert not (tree / "build/release-9.8.7").exists()
+
+
+def test_changes_are_refused_before_anything_is_built(tree: Path) -> None:
+    shutil.copy(DEPLOY / "release.py", tree / "deploy")
+    commit(tree)
+    check = [sys.executable, "deploy/release.py", "--check"]
+    ready = subprocess.run(check, cwd=tree, capture_output=True, text=True, check=False)
+    assert (ready.returncode, ready.stdout, ready.stderr) == (0, "", "")
+    (tree / "new.txt").touch()
+    refused = subprocess.run(check, cwd=tree, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "new.txt" in refused.stderr
 
 
 def test_a_wheel_of_another_version_is_refused(tree: Path) -> None:
