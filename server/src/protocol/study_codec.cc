@@ -2,34 +2,16 @@
 #include <set>
 
 #include "protocol/codec.h"
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
-#include "protocol/wire_parts.h"
+#include "protocol/fields.h"
 
 namespace hyperflock::protocol {
 namespace {
 
-constexpr Millis kDefaultTimeLimitMs = 3'600'000;
+constexpr Characters kName{kMaxText, 1};
 
-std::string read_name(const Value& in) {
-  std::string text = in.as_text();
-  if (in.present() && text.empty()) in.bad_field("a string that is not empty");
-  return text;
-}
-
-// A name that must not come twice.
-std::string read_unique(const Value& in, std::set<std::string>& seen) {
-  std::string text = read_name(in);
+// Notes a name that came before.
+void require_unique(const Value& in, const std::string& text, std::set<std::string>& seen) {
   if (in.present() && !seen.insert(text).second) in.bad_field("a name that comes once");
-  return text;
-}
-
-std::string read_entry(const Value& in) {
-  std::string text = in.as_text(kMaxEntry);
-  const std::size_t colon = text.find(':');
-  const bool whole = colon != std::string::npos && colon > 0 && colon + 1 < text.size();
-  if (in.present() && !whole) in.bad_field("module:function");
-  return text;
 }
 
 // A scalar as canonical JSON text.
@@ -56,7 +38,11 @@ std::vector<Dimension> read_space(const Value& in) {
   std::size_t longest_point = 2;
   in.each(kMaxDimensions, [&](const Value& one) {
     Dimension dimension;
-    append_string(dimension.name_json, read_unique(one["name"], names));
+    const Value name = one["name"];
+    std::string text;
+    read(name, kName, text);
+    require_unique(name, text, names);
+    append_string(dimension.name_json, text);
     const Value values = one["values"];
     std::size_t longest_value = 0;
     values.each(kMaxFrameBytes, [&](const Value& scalar) {
@@ -87,119 +73,87 @@ std::string read_provenance(const Value& in) {
   return out;
 }
 
-Requirements read_requirements(const Value& in) {
-  Requirements out;
-  if (!in.present() || !in.require_object()) return out;
-  const auto integer = [&](std::string_view key, std::int64_t& value) {
-    if (const Value one = in.find(key); one.present()) value = one.as_integer();
-  };
-  const auto flag = [&](std::string_view key, bool& value) {
-    if (const Value one = in.find(key); one.present()) value = one.as_bool();
-  };
-  integer("memory_mb", out.memory_mb);
-  integer("cores", out.cores);
-  integer("buffer_mb", out.buffer_mb);
-  flag("f16", out.f16);
-  flag("graphics_card", out.graphics_card);
-  return out;
-}
+}  // namespace
 
-// An asked study may have several directions, and says its first one with them.
-void read_directions(const Value& in, StudySpec& out) {
-  if (const Value kind = in.find("kind"); kind.present()) out.kind = kind.as_name<StudyKind>();
+// An ask-and-tell study may have several directions, and says its first one with them.
+void direction_rule(Reader& codec, StudySpec& spec) {
+  const Value& in = codec.in();
+  codec.optional("kind"_key, spec.kind, EnumName{});
+  const bool asked = spec.kind == StudyKind::asked;
   const Value directions = in.find("directions");
-  const bool asked = out.kind == StudyKind::asked;
   if (directions.present() && !asked) directions.bad_field("left out where `kind` is not asked");
-  directions.each(kMaxValues,
-                  [&](const Value& one) { out.directions.push_back(one.as_name<Direction>()); });
-  if (directions.present() && out.directions.empty()) directions.bad_field("an array of 1 to 8");
-  const Value direction = out.directions.empty() ? in["direction"] : in.find("direction");
-  if (direction.present()) out.direction = direction.as_name<Direction>();
-  if (!out.directions.empty()) {
-    if (direction.present() && out.direction != out.directions.front())
+  codec.optional("directions"_key, spec.directions, List{EnumName{}, kMaxValues, 1});
+  const Value direction = spec.directions.empty() ? in["direction"] : in.find("direction");
+  if (direction.present()) read(direction, EnumName{}, spec.direction);
+  if (!spec.directions.empty()) {
+    if (direction.present() && spec.direction != spec.directions.front())
       direction.bad_field("the first one of `directions`");
-    out.direction = out.directions.front();
+    spec.direction = spec.directions.front();
   } else if (asked) {
-    out.directions.push_back(out.direction);
+    spec.directions.push_back(spec.direction);
   }
 }
+void direction_rule(Writer& codec, const StudySpec& spec) {
+  codec.required("direction"_key, spec.direction, EnumName{});
+}
 
-StudySpec read_spec(const Value& in) {
-  StudySpec out;
-  out.name = read_name(in["name"]);
-  out.submit_key = read_name(in["submit_key"]);
-  read_directions(in, out);
-  out.entry = read_entry(in["entry"]);
-  out.bundle = read_blob(in["bundle"]);
-  if (out.kind == StudyKind::grid) {
-    out.space = read_space(in["space"]);
+void directions_rule(Reader&, StudySpec&) {}  // direction_rule has read them
+void directions_rule(Writer& codec, const StudySpec& spec) {
+  if (spec.kind != StudyKind::asked) return;
+  codec.required("kind"_key, spec.kind, EnumName{});
+  codec.required("directions"_key, spec.directions, List{EnumName{}, kMaxValues});
+}
+
+void space_rule(Reader& codec, StudySpec& spec) {
+  const Value& in = codec.in();
+  if (spec.kind == StudyKind::grid) {
+    spec.space = read_space(in["space"]);
   } else if (const Value space = in.find("space"); space.array_size(kMaxDimensions) > 0) {
     space.bad_field("left out or empty where `kind` is asked");
   }
-  const Value data = in.find("data");
-  out.data = read_data(data);
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < out.data.size(); ++i) read_unique(data.element(i)["name"], names);
-  if (const Value seed = in.find("seed"); seed.present()) out.seed = seed.as_integer();
-  const Value runtime = in["runtime"];
-  out.chainer = read_name(runtime["chainer"]);
-  out.backend = read_backend(runtime);
-  out.requires_device = read_requirements(in.find("requires"));
-  out.time_limit_ms = kDefaultTimeLimitMs;
-  const Value limits = in.find("limits");
-  limits.require_object();
-  if (const Value limit = limits.find("time_limit_ms"); limit.present())
-    out.time_limit_ms = limit.as_integer();
-  if (const Value stall = limits.find("stall_ms"); stall.present())
-    out.stall_ms = stall.as_integer();
-  out.provenance_json = read_provenance(in.find("provenance"));
-  if (const Value project = in.find("project"); project.present()) out.project = read_name(project);
-  return out;
 }
-
-}  // namespace
-
-Result<StudySpec> parse_study_spec(std::string_view text) {
-  const Result<Json> json = parse_object(text);
-  if (!json) return json.error();
-  Problem problem;
-  StudySpec spec = read_spec(Value(*json, problem));
-  if (problem.found()) return problem.error();
-  return spec;
-}
-
-std::string serialize_study_spec(const StudySpec& spec) {
-  std::string out;
-  ObjectWriter w(out);
-  w.text("name", spec.name)
-      .text("submit_key", spec.submit_key)
-      .text("direction", name_of(spec.direction))
-      .text("entry", spec.entry);
-  if (spec.kind == StudyKind::asked) {
-    w.text("kind", name_of(spec.kind));
-    append_list(w.begin("directions"), spec.directions,
-                [&](Direction one) { append_string(out, name_of(one)); });
-  }
-  append_blob(w.begin("bundle"), spec.bundle);
-  append_list(w.begin("space"), spec.space, [&](const Dimension& dimension) {
+void space_rule(Writer& codec, const StudySpec& spec) {
+  std::string& out = codec.begin("space"_key);
+  append_list(out, spec.space, [&](const Dimension& dimension) {
     ObjectWriter d(out);
     d.raw("name", dimension.name_json);
     append_list(d.begin("values"), dimension.values_json,
                 [&](const std::string& value) { out += value; });
     d.end();
   });
-  append_data(w.begin("data"), spec.data);
-  w.integer("seed", spec.seed);
-  append_runtime(w.begin("runtime"), spec.chainer, spec.backend);
-  if (spec.requires_device != Requirements{})
-    append_requirements(w.begin("requires"), spec.requires_device);
-  ObjectWriter(w.begin("limits"))
-      .integer("time_limit_ms", spec.time_limit_ms)
-      .integer("stall_ms", spec.stall_ms)
-      .end();
-  w.raw("provenance", spec.provenance_json);
-  if (!spec.project.empty()) w.text("project", spec.project);
-  w.end();
+}
+
+void data_rule(Reader& codec, StudySpec& spec) {
+  const Value data = codec.in().find("data");
+  read(data, List{Object{}, kMaxData}, spec.data);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < spec.data.size(); ++i)
+    require_unique(data.element(i)["name"], spec.data[i].name, names);
+}
+void data_rule(Writer& codec, const StudySpec& spec) {
+  codec.required("data"_key, spec.data, List{Object{}, kMaxData});
+}
+
+void provenance_rule(Reader& codec, StudySpec& spec) {
+  spec.provenance_json = read_provenance(codec.in().find("provenance"));
+}
+void provenance_rule(Writer& codec, const StudySpec& spec) {
+  codec.required("provenance"_key, spec.provenance_json, JsonObject{});
+}
+
+Result<StudySpec> parse_study_spec(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return json.error();
+  Problem problem;
+  StudySpec spec;
+  read(Value(*json, problem), Object{}, spec);
+  if (problem.found()) return problem.error();
+  return spec;
+}
+
+std::string serialize_study_spec(const StudySpec& spec) {
+  std::string out;
+  write(out, Object{}, spec);
   return out;
 }
 

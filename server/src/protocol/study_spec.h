@@ -1,4 +1,4 @@
-// What a researcher submits (server/docs/rest.md, "study spec"), after validation.
+// What follows from a study spec: placement (R40), the points of a grid (R30), seeds (R32).
 #pragma once
 
 #include <cstdint>
@@ -9,49 +9,6 @@
 #include "protocol/messages.h"
 
 namespace hyperflock::protocol {
-
-enum class Direction { minimize, maximize };
-// Where a study's trials come from: the points of its space, or its owner (R44).
-enum class StudyKind { grid, asked };
-
-// One name of a grid. Texts are canonical JSON, so that the dispatcher can write parameters without
-// a JSON library and each kind is kept (R5).
-struct Dimension {
-  std::string name_json;                 // a quoted JSON string
-  std::vector<std::string> values_json;  // scalars, at least one
-  bool operator==(const Dimension&) const = default;
-};
-
-// What a study asks of its devices beyond its back end; nothing where 0 or false.
-struct Requirements {
-  std::int64_t memory_mb = 0;
-  std::int64_t cores = 0;
-  std::int64_t buffer_mb = 0;  // of one array on the GPU
-  bool f16 = false;
-  bool graphics_card = false;  // WebGPU that is no program on the CPU
-  bool operator==(const Requirements&) const = default;
-};
-
-struct StudySpec {
-  std::string name;
-  std::string submit_key;  // idempotency key, unique per owner
-  Direction direction = Direction::minimize;
-  std::string entry;
-  BlobRef bundle;
-  std::vector<Dimension> space;
-  std::vector<DataRef> data;
-  std::int64_t seed = 0;
-  std::string chainer;
-  Millis time_limit_ms = 0;
-  Millis stall_ms = 0;
-  std::string provenance_json;     // an object, kept as it came
-  std::string project{};           // empty: the owner's first
-  std::string backend{};           // auto, webgpu or cpu; empty: the trials ask for no device
-  Requirements requires_device{};  // "requires" on the wire
-  StudyKind kind = StudyKind::grid;
-  std::vector<Direction> directions{};  // of an asked study; the first is `direction`
-  bool operator==(const StudySpec&) const = default;
-};
 
 // Whether only a device with WebGPU may run the study's trials: it asks for the back end, or for
 // something that only a graphics device has.

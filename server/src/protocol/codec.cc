@@ -1,0 +1,85 @@
+// See codec.h. Writing is on the hot path: text is appended to one string. Server messages are read
+// by tests and the load emulator.
+#include "protocol/codec.h"
+
+#include "protocol/fields.h"
+#include "protocol/json_reader.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::protocol {
+namespace {
+
+template <typename Message>
+Result<Message> parse(std::string_view text) {
+  return parse_message<Message>(text, [](std::string_view type, const Value& in) {
+    std::optional<Message> message(std::in_place);
+    if (!read_member(type, in, *message)) message.reset();
+    return message;
+  });
+}
+
+// What the text will need, so that a lease is written without growing the string on the way.
+std::size_t expected_bytes(const ServerMessage& message) {
+  constexpr std::size_t kSmall = 160;
+  constexpr std::size_t kLease = 640;
+  const Lease* lease = nullptr;
+  if (const auto* offer = std::get_if<LeaseOffer>(&message)) lease = &offer->lease;
+  if (const auto* ack = std::get_if<ResultAck>(&message); ack != nullptr && ack->lease)
+    lease = &*ack->lease;
+  return lease == nullptr ? kSmall
+                          : kLease + lease->params.size() + lease->suggested.size() +
+                                lease->attrs.size() + lease->data.size() * 256;
+}
+
+}  // namespace
+
+Result<ClientMessage> parse_client_message(std::string_view text) {
+  return parse<ClientMessage>(text);
+}
+
+Result<ServerMessage> parse_server_message(std::string_view text) {
+  return parse<ServerMessage>(text);
+}
+
+std::optional<std::int64_t> refused_call_id(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return std::nullopt;
+  Problem problem;
+  const Value in(*json, problem);
+  const bool is_call = in["type"].as_text() == "call";
+  const std::int64_t id = in["id"].as_integer();
+  if (!is_call || problem.found()) return std::nullopt;
+  return id;
+}
+
+std::string serialize(const ServerMessage& message) {
+  std::string out;
+  out.reserve(expected_bytes(message));
+  write(out, Tagged{"type"_key}, message);
+  return out;
+}
+
+std::string serialize(const ClientMessage& message) {
+  std::string out;
+  write(out, Tagged{"type"_key}, message);
+  return out;
+}
+
+void append_log_lines(std::string& out, const std::vector<LogLine>& lines) {
+  write(out, List{Object{}, kMaxRows}, lines);
+}
+
+void append_runtime(std::string& out, std::string_view chainer, std::string_view backend) {
+  ObjectWriter w(out);
+  w.text("chainer", chainer);
+  if (!backend.empty()) w.text("backend", backend);
+  w.end();
+}
+
+void append_requirements(std::string& out, const Requirements& wanted) {
+  write(out, Object{}, wanted);
+}
+
+void append_gpu(std::string& out, const GpuFacts& gpu) { write(out, Object{}, gpu); }
+
+}  // namespace hyperflock::protocol
