@@ -1,12 +1,14 @@
 // JSON text <-> messages. The only place where a peer's frame is read (R1 to R4). Pure; any thread.
 
 import * as v from "valibot";
-import { type ClientMessage, kClientSchemas } from "./client_messages.ts";
 import { fieldPath, hasAtMostBytes, type ParseCode } from "./fields.ts";
-import { kServerSchemas, type ServerMessage } from "./server_messages.ts";
-
-export const kFrameBytes = 1024 * 1024;
-const kDepth = 16;
+import { MAX_DEPTH, MAX_FRAME_BYTES } from "./limits.ts";
+import {
+  CLIENT_SCHEMAS,
+  type ClientMessage,
+  SERVER_SCHEMAS,
+  type ServerMessage,
+} from "./messages.ts";
 
 /** A frame was refused; `code` is one of protocol.md's, `field` the offending path. */
 export class ProtocolError extends Error {
@@ -23,12 +25,12 @@ export class ProtocolError extends Error {
 
 /** Reads one frame of a device or a researcher. Throws ProtocolError. */
 export function parseClientMessage(frame: string): ClientMessage {
-  return parseWith(kClientSchemas, frame) as ClientMessage;
+  return parseWith(CLIENT_SCHEMAS, frame) as ClientMessage;
 }
 
 /** Reads one frame of the server. Throws ProtocolError. */
 export function parseServerMessage(frame: string): ServerMessage {
-  return parseWith(kServerSchemas, frame) as ServerMessage;
+  return parseWith(SERVER_SCHEMAS, frame) as ServerMessage;
 }
 
 export function serialize(message: ClientMessage | ServerMessage): string {
@@ -60,11 +62,11 @@ function parseWith(schemas: Readonly<Record<string, v.GenericSchema>>, frame: st
 }
 
 function parseJson(frame: string): unknown {
-  if (!hasAtMostBytes(frame, kFrameBytes)) {
-    throw new ProtocolError("frame_too_large", `A frame is at most ${kFrameBytes} bytes.`);
+  if (!hasAtMostBytes(frame, MAX_FRAME_BYTES)) {
+    throw new ProtocolError("frame_too_large", `A frame is at most ${MAX_FRAME_BYTES} bytes.`);
   }
-  if (isDeeperThan(frame, kDepth)) {
-    throw new ProtocolError("malformed", `A message is nested at most ${kDepth} deep.`);
+  if (isDeeperThan(frame, MAX_DEPTH)) {
+    throw new ProtocolError("malformed", `A message is nested at most ${MAX_DEPTH} deep.`);
   }
   try {
     const value: unknown = JSON.parse(frame);

@@ -31,16 +31,11 @@ export function hasAtMostBytes(text: string, limit: number): boolean {
 const kind: ParseCode = "bad_field";
 const range: ParseCode = "bad_number";
 
-export const kParamsBytes = 64 * 1024;
-
 export const number = v.pipe(v.number(kind), v.finite(range));
 
 export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
   v.pipe(number, v.integer(kind), v.minValue(least, range), v.maxValue(most, range));
 
-export const count = integer();
-/** Identifiers and sequence numbers start at 1. */
-export const identifier = integer(1);
 export const flag = v.boolean(kind);
 
 export const text = (limit = 256) =>
@@ -58,23 +53,20 @@ export const textBytes = (limit: number) =>
 /** A text that is not empty. */
 export const name = (limit = 256) => v.pipe(text(limit), v.minLength(1, kind));
 
-/** A plain file name: it never names a folder. */
-export const fileName = v.pipe(
-  text(),
-  v.check((value) => value !== "" && !/[/\\\0]/.test(value) && !/^\.\.?$/.test(value), kind),
-);
-
-export const sha256 = v.pipe(v.string(kind), v.regex(/^[0-9a-f]{64}$/, kind));
+/** A text that matches `pattern`. */
+export const matching = (pattern: RegExp, limit = Number.MAX_SAFE_INTEGER) =>
+  v.pipe(text(limit), v.regex(pattern, kind));
 
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.picklist(options, kind);
 
 export const constant = <const Value extends string>(value: Value) => v.literal(value, kind);
 
-export const list = <Item extends v.GenericSchema>(item: Item, limit: number) =>
+export const list = <Item extends v.GenericSchema>(item: Item, most: number, least = 0) =>
   v.pipe(
     v.array(v.unknown(), kind),
-    v.maxLength(limit, "too_many" satisfies ParseCode),
+    v.maxLength(most, "too_many" satisfies ParseCode),
+    v.minLength(least, kind),
     v.array(item, kind),
   );
 
@@ -110,12 +102,15 @@ function missing(issue: v.BaseIssue<unknown>): ParseCode {
   return issue.received === "undefined" ? "missing_field" : kind;
 }
 
-/** One reported value of the curve: [step, value]. */
-export const point = v.pipe(
-  v.custom<readonly unknown[]>((value) => Array.isArray(value) && value.length === 2, kind),
-  v.tuple([count, number], kind),
-);
-export const points = list(point, 1000);
+/** An array that holds these items and no more. */
+export const tuple = <const Items extends v.TupleItems>(items: Items) =>
+  v.pipe(
+    v.custom<readonly unknown[]>(
+      (value) => Array.isArray(value) && value.length === items.length,
+      kind,
+    ),
+    v.tuple(items, kind),
+  );
 
 /** `points[1][0]` or `capabilities.class`. */
 export function fieldPath(issue: v.BaseIssue<unknown>): string | null {

@@ -3,15 +3,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { kClientSchemas } from "./client_messages.ts";
 import {
-  kFrameBytes,
+  MAX_FRAME_BYTES,
   ProtocolError,
   parseClientMessage,
   parseServerMessage,
   serialize,
 } from "./index.ts";
-import { kServerSchemas } from "./server_messages.ts";
+import { CLIENT_SCHEMAS, SERVER_SCHEMAS } from "./messages.ts";
 
 type Direction = "client" | "server";
 interface Valid {
@@ -55,8 +54,8 @@ const invalid = read<Invalid>("invalid");
 test("There is a valid file for each type of both directions.", () => {
   const seen = (direction: Direction) =>
     new Set(valid.flatMap(([, f]) => (f.direction === direction ? [f.message.type] : [])));
-  expect(seen("client")).toEqual(new Set(Object.keys(kClientSchemas)));
-  expect(seen("server")).toEqual(new Set(Object.keys(kServerSchemas)));
+  expect(seen("client")).toEqual(new Set(Object.keys(CLIENT_SCHEMAS)));
+  expect(seen("server")).toEqual(new Set(Object.keys(SERVER_SCHEMAS)));
 });
 
 describe("valid", () => {
@@ -78,7 +77,7 @@ describe("invalid", () => {
 
 test("R1 A frame of more than 1 MiB of UTF-8 is frame_too_large.", () => {
   const frame = (fill: string) => `{"type":"ready","fill":"${fill}"}`;
-  const room = kFrameBytes - frame("").length;
+  const room = MAX_FRAME_BYTES - frame("").length;
   expect(parseClientMessage(frame("a".repeat(room)))).toEqual({ type: "ready" });
   expect(refusal(() => parseClientMessage(frame("a".repeat(room + 1)))).code).toBe(
     "frame_too_large",

@@ -3,7 +3,7 @@
 import type { CallRequest } from "../channel/caller.ts";
 import type { PostedToCaller } from "../channel/posted_answerer.ts";
 import type { ToGpuThread } from "../gpu/thread/gpu_messages.ts";
-import type { WantedBackend } from "../protocol/index.ts";
+import type { Backend } from "../protocol/index.ts";
 
 /** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
 export const OUTCOME_CHARACTERS = 262_144;
@@ -43,7 +43,7 @@ export interface ArraycoreParts {
 /** What an attempt may compute on, as `hyperflock._trial.devices` reads it. */
 export interface DeviceOffer {
   /** The study's wish. */
-  readonly wanted: WantedBackend;
+  readonly wanted: Backend;
   /** array-core's back ends that are here. */
   readonly backends: readonly ("webgpu" | "cpu")[];
   /** Why a back end is not here, by its name. */

@@ -1,7 +1,7 @@
 // What a trial that asks for a device gets here: which of array-core's back ends can run, why another cannot, and how much
 // memory the graphics device lends. Pure; agent thread.
 
-import type { Capabilities, GpuFacts, WantedBackend } from "../../protocol/index.ts";
+import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
 
 const MIB = 1_048_576;
@@ -38,7 +38,7 @@ export function lentGpu(
 }
 
 export function deviceOffer(
-  wanted: WantedBackend,
+  wanted: Backend,
   capabilities: Capabilities,
   { sharesMemory }: Surroundings,
   careful = false,

@@ -1,8 +1,7 @@
 // What Python asks of the server, read: a call's method and arguments in the protocol's limits. Pure; agent thread.
 
 import * as v from "valibot";
-import { kDistributionBytes } from "../../protocol/client_messages.ts";
-import { fields, name, textBytes } from "../../protocol/fields.ts";
+import { suggestArgs } from "../../protocol/messages.ts";
 
 /** A call that the server knows. */
 export type AskedCall =
@@ -17,8 +16,6 @@ export interface RefusedCall {
   readonly code: "unknown_method" | "bad_arguments";
   readonly message: string;
 }
-
-const suggestArgs = fields({ name: name(), distribution: textBytes(kDistributionBytes) });
 
 export function parseCall(method: string, payload: string): AskedCall | RefusedCall {
   const args = argumentsOf(payload);

@@ -2,19 +2,22 @@
 // Pure: times are passed in. Owned by machine.ts on the agent thread.
 
 import {
-  type Failure,
-  kCodeCharacters,
-  kLineCharacters,
-  kLinesPerMessage,
-  kMessageCharacters,
-  kPointsPerMessage,
-  kTracebackBytes,
-  type Point,
-  type Pulse,
-  type ReleaseReason,
-  type Result,
-} from "../../protocol/client_messages.ts";
-import type { ClientMessages, Lease } from "../../protocol/index.ts";
+  MAX_CODE,
+  MAX_LINE,
+  MAX_LINES,
+  MAX_MESSAGE,
+  MAX_POINTS,
+  MAX_TRACEBACK_BYTES,
+} from "../../protocol/limits.ts";
+import type {
+  ClientMessages,
+  Failure,
+  Lease,
+  Point,
+  Pulse,
+  ReleaseReason,
+  TrialResult,
+} from "../../protocol/messages.ts";
 import type { AskedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -31,7 +34,7 @@ type Outgoing =
   | ClientMessages["report"]
   | ClientMessages["call"]
   | ClientMessages["output"]
-  | Result;
+  | TrialResult;
 
 /** What computed an attempt: array-core's back end or NumPy, and versions (R52); empty: nobody could say. */
 export interface Computer {
@@ -61,7 +64,7 @@ export class Attempt {
   #lineCharacters = 0;
   #droppedLines = 0;
   #printedAt = 0;
-  #result: Result | null = null;
+  #result: TrialResult | null = null;
   #runMs = 0;
   #taken = 0;
   #curve: Point[] = [];
@@ -84,7 +87,7 @@ export class Attempt {
   }
 
   /** The result that waits for its acknowledgement. */
-  get result(): Result | null {
+  get result(): TrialResult | null {
     return this.#result;
   }
 
@@ -131,7 +134,7 @@ export class Attempt {
     if (this.#unsent.length === 0) this.#oldestUnsentAt = now;
     this.#unsent.push(point);
     this.#curve.push(point);
-    if (this.#unsent.length === kPointsPerMessage) this.#pack();
+    if (this.#unsent.length === MAX_POINTS) this.#pack();
     if (this.#curve.length > 2 * CURVE_POINTS) this.#curve.splice(0, CURVE_POINTS);
   }
 
@@ -165,7 +168,7 @@ export class Attempt {
   /** A line that the objective printed. The oldest go when no connection takes them. */
   print(text: string, now: number): void {
     if (this.#lines.length === 0) this.#printedAt = now;
-    const line = cut(text, kLineCharacters);
+    const line = cut(text, MAX_LINE);
     this.#lines.push(line);
     this.#lineCharacters += line.length;
     while (this.#lines.length > WAITING_LINES || this.#lineCharacters > WAITING_CHARACTERS) {
@@ -179,7 +182,7 @@ export class Attempt {
     this.#upload = null;
     this.#packLines();
     this.#giveUpCall();
-    while (this.#unsent.length > kPointsPerMessage) this.#pack();
+    while (this.#unsent.length > MAX_POINTS) this.#pack();
     this.#runMs = Math.round(runMs);
     const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
     const common = {
@@ -295,7 +298,7 @@ export class Attempt {
   // Never sent again: a line that is lost with a connection is no loss (R39).
   #packLines(): void {
     while (this.#lines.length > 0) {
-      const lines = this.#lines.splice(0, kLinesPerMessage);
+      const lines = this.#lines.splice(0, MAX_LINES);
       this.#fresh.push({ type: "output", attempt: this.id, lines, dropped: this.#droppedLines });
       this.#droppedLines = 0;
     }
@@ -303,7 +306,7 @@ export class Attempt {
   }
 
   #takeUnsent(): [number, number][] {
-    return this.#unsent.splice(0, kPointsPerMessage).map(([step, value]) => [step, value]);
+    return this.#unsent.splice(0, MAX_POINTS).map(([step, value]) => [step, value]);
   }
 
   #nextSeq(): number {
@@ -312,9 +315,9 @@ export class Attempt {
   }
 }
 
-type ResultHead = Omit<Extract<Result, { outcome: "pruned" }>, "outcome">;
+type ResultHead = Omit<Extract<TrialResult, { outcome: "pruned" }>, "outcome">;
 
-function resultOf(head: ResultHead, outcome: Outcome): Result {
+function resultOf(head: ResultHead, outcome: Outcome): TrialResult {
   switch (outcome.outcome) {
     case "complete":
       return { ...head, outcome: "complete", values: [...outcome.values] };
@@ -331,9 +334,9 @@ function resultOf(head: ResultHead, outcome: Outcome): Result {
 function clampFailure(error: Failure): Failure {
   return {
     cause: error.cause,
-    code: cut(error.code, kCodeCharacters),
-    message: cut(error.message, kMessageCharacters),
-    traceback: cutBytes(error.traceback, kTracebackBytes),
+    code: cut(error.code, MAX_CODE),
+    message: cut(error.message, MAX_MESSAGE),
+    traceback: cutBytes(error.traceback, MAX_TRACEBACK_BYTES),
   };
 }
 

@@ -9,7 +9,7 @@ import { Backoff } from "../../base/backoff.ts";
 import {
   type Capabilities,
   type ClientMessage,
-  kProtocolVersion,
+  PROTOCOL_VERSION,
   type ServerMessage,
   type ServerMessages,
   type WaitReason,
@@ -305,7 +305,7 @@ export class Machine {
     const { attempt } = this.#work;
     this.#send({
       type: "hello",
-      protocol: kProtocolVersion,
+      protocol: PROTOCOL_VERSION,
       role: "device",
       device: device.device,
       secret: device.secret,

@@ -2,9 +2,9 @@
 // agent thread.
 
 import * as v from "valibot";
-import { type Failure, kAttrsBytes } from "../../protocol/client_messages.ts";
 import { hasAtMostBytes } from "../../protocol/fields.ts";
-import { kCauses } from "../../protocol/index.ts";
+import { MAX_ATTRS_BYTES } from "../../protocol/limits.ts";
+import { cause, type Failure } from "../../protocol/messages.ts";
 
 /** Whose fault a crash is; others are the device's. */
 const CRASH_CAUSES: Readonly<Record<string, Failure["cause"]>> = {
@@ -28,7 +28,7 @@ const attrs = v.fallback(
   v.optional(
     v.pipe(
       v.string(),
-      v.check((text) => text.isWellFormed() && hasAtMostBytes(text, kAttrsBytes)),
+      v.check((text) => text.isWellFormed() && hasAtMostBytes(text, MAX_ATTRS_BYTES)),
     ),
   ),
   undefined,
@@ -43,7 +43,7 @@ const outcomeSchema = v.variant("outcome", [
   v.object({
     outcome: v.literal("failed"),
     error: v.object({
-      cause: v.picklist(kCauses),
+      cause,
       code: v.string(),
       message: v.string(),
       traceback: v.string(),

@@ -8,14 +8,14 @@ import {
   type GpuWorker,
   type GpuWorkerEvents,
 } from "../../gpu/thread/gpu_owner.ts";
-import type { WantedBackend } from "../../protocol/index.ts";
+import type { Backend } from "../../protocol/index.ts";
 import type { ArraycoreParts, DeviceOffer, RuntimeIndex } from "../../python/messages.ts";
 
 type Tell = (loaded: number, total: number) => void;
 
 export interface ArraycoreSideOptions {
   readonly fetchParts: (index: RuntimeIndex, tell: Tell) => Promise<ArraycoreParts>;
-  readonly offer: (wanted: WantedBackend) => DeviceOffer;
+  readonly offer: (wanted: Backend) => DeviceOffer;
   readonly spawnGpu: (events: GpuWorkerEvents) => GpuWorker;
   readonly log: (line: string) => void;
 }
@@ -30,7 +30,7 @@ export class ArraycoreSide {
     this.#options = options;
   }
 
-  offer(wanted: WantedBackend): DeviceOffer {
+  offer(wanted: Backend): DeviceOffer {
     return this.#options.offer(wanted);
   }
 

@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { LAST_SEQUENCE } from "../../channel/block.ts";
 import { CONTROL_WORDS } from "../../gpu/ring/layout.ts";
-import { kLineCharacters, kMessageCharacters } from "../../protocol/client_messages.ts";
+import { MAX_LINE, MAX_MESSAGE } from "../../protocol/limits.ts";
 import {
   CALL_MS,
   METHOD_CHARACTERS,
@@ -78,7 +78,7 @@ const fromPython = v.variant("kind", [
         value.byteLength <= UPLOAD_BYTES,
     ),
   }),
-  v.object({ kind: v.literal("output"), attempt: count, text: text(kLineCharacters) }),
+  v.object({ kind: v.literal("output"), attempt: count, text: text(MAX_LINE) }),
   v.object({
     kind: v.literal("outcome"),
     attempt: count,
@@ -93,7 +93,7 @@ const fromPython = v.variant("kind", [
   v.object({
     kind: v.literal("crashed"),
     code: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
-    message: text(kMessageCharacters),
+    message: text(MAX_MESSAGE),
   }),
 ]);
 

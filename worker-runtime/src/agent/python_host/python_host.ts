@@ -6,8 +6,8 @@ import type { AgentEnd } from "../../channel/agent_end.ts";
 import { Answerer } from "../../channel/answerer.ts";
 import { createBlock } from "../../channel/block.ts";
 import { PostedAnswerer } from "../../channel/posted_answerer.ts";
-import { kMessageCharacters } from "../../protocol/client_messages.ts";
 import type { Checkpoint, Lease } from "../../protocol/index.ts";
+import { MAX_MESSAGE } from "../../protocol/limits.ts";
 import type {
   ArraycoreParts,
   CheckpointFile,
@@ -462,7 +462,7 @@ export class PythonHost {
   // A script that cannot be had, or an error that nobody caught: trial code can throw one from a timer.
   #onError(thread: Thread, message: string): void {
     const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
-    this.#onCrash(thread, code, message.slice(0, kMessageCharacters));
+    this.#onCrash(thread, code, message.slice(0, MAX_MESSAGE));
   }
 
   #onCrash(thread: Thread, code: string, message: string): void {
