@@ -22,7 +22,7 @@ ROOT_ENTRIES = {
     "CHANGELOG.md", "LICENSE", "run", "package.json", "package-lock.json", ".npmrc", ".ci",
     ".clang-format",
     ".clang-tidy", ".gitignore", ".dockerignore", "biome.json", "tsconfig.base.json",
-    "ruff.toml", "docs",
+    "ruff.toml", "docs", "protocol",
 }  # fmt: skip
 SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800

@@ -32,7 +32,7 @@ step_engines() { run_vitest tests/engines; }
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
-PYTHON_FOLDERS=(python worker-runtime array-core tests deploy)
+PYTHON_FOLDERS=(protocol python worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
 TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos)
 
@@ -50,12 +50,14 @@ step_lint() {
   check mypy_in python
   check mypy_in array-core/python --strict arraycore
   check mypy_in tests/suites --strict driver.py
+  check mypy --strict --explicit-package-bases protocol
   check shellcheck --external-sources "${SHELL_SCRIPTS[@]}"
   check python3 tests/house_rules.py
   check python3 tests/folder_arrows.py
 }
 
 format_command() {
+  python3 -m protocol.generator
   CPP_FILES | xargs clang-format -i
   npx biome check --write .
   ruff check --fix "${PYTHON_FOLDERS[@]}"

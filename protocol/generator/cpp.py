@@ -25,7 +25,6 @@ class _Writer:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.parts = list(schema.in_order("cpp"))
-        self.used = {one.kind for part in self.parts if isinstance(part, Struct) for one in part.fields}
 
     def limits(self) -> str:
         constants = "".join(
@@ -49,8 +48,7 @@ namespace hyperflock::protocol {{
 
     def messages(self) -> str:
         enums = "".join(
-            _comment(names.doc)
-            + f"enum class {names.name} {{ {', '.join(names.names)} }};\n"
+            _comment(names.doc) + f"enum class {names.name} {{ {', '.join(names.names)} }};\n"
             for names in self.schema.names.values()
             if "cpp" in names.languages and not names.wanted
         )
@@ -62,8 +60,8 @@ namespace hyperflock::protocol {{
         )
         return f"""{HEADER}
 // The messages of server/docs/protocol.md and the study spec as plain structs. codec.h reads and
-// writes them at the edge; raw JSON goes no further. Plain data: no JSON library, no sockets, usable
-// on any thread.
+// writes them at the edge; raw JSON goes no further. Plain data: no JSON library, no sockets. Any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +86,8 @@ inline constexpr int kProtocolVersion = {self.schema.version};
 
     def declaration(self, part: Struct | Union) -> str:
         if isinstance(part, Union):
-            return f"{_comment(part.doc)}using {part.name} = std::variant<{', '.join(part.members.values())}>;\n"
+            members = ", ".join(part.members.values())
+            return f"{_comment(part.doc)}using {part.name} = std::variant<{members}>;\n"
         if part.flat:
             return ""
         doc = part.doc
@@ -139,7 +138,7 @@ inline constexpr int kProtocolVersion = {self.schema.version};
         return {"Flag": "bool", "Number": "double"}.get(kind, "std::string")
 
     def is_optional(self, one: Field) -> bool:
-        """Whether a field that may be left out is a ``std::optional``: empty texts, false and such say it, too."""
+        """Whether the member is a ``std::optional``; an empty text or false says the same."""
         if "optional" in one.cpp:
             return bool(one.cpp["optional"])
         if one.is_list or "plain" in one.cpp:
@@ -155,7 +154,7 @@ inline constexpr int kProtocolVersion = {self.schema.version};
             return f" = {type_}::{self.schema.names[type_].names[0]}"
         if type_ == "bool":
             return " = false"
-        if type_ in ("double", "int", "Millis") or type_.startswith("std::int") or type_.startswith("std::uint"):
+        if type_ in ("double", "int", "Millis") or type_.startswith(("std::int", "std::uint")):
             return " = 0"
         if isinstance(one.default, str) and one.default:
             return f' = "{one.default}"'
@@ -202,13 +201,7 @@ namespace hyperflock::protocol {{
                     f"template <>\nstruct Tag<{struct.name}> {{\n"
                     f'static constexpr std::string_view kName = "{tag[1]}";\n}};\n'
                 )
-        forms = "".join(
-            f"template <>\nstruct Tuple<{struct.name}> {{\n"
-            f"static constexpr std::size_t kSize = {len(struct.fields)};\n"
-            f'static constexpr std::string_view kForm = "[{", ".join(f.wire for f in struct.fields)}]";\n}};\n'
-            for struct in structs
-            if struct.is_tuple
-        )
+        forms = "".join(_form(struct) for struct in structs if struct.is_tuple)
         functions = "\n".join(
             self.function(one) for one in structs if not one.flat and not one.by_hand
         )
@@ -239,7 +232,11 @@ namespace hyperflock::protocol {{
         )
 
     def lines(
-        self, struct: Struct, fields: list[Field], codec: str, rest_if: tuple[str, int] | None = None
+        self,
+        struct: Struct,
+        fields: list[Field],
+        codec: str,
+        rest_if: tuple[str, int] | None = None,
     ) -> str:
         text = ""
         open_: Condition | None = None
@@ -269,7 +266,9 @@ namespace hyperflock::protocol {{
             how = "object" if one.required else "defaulted_object"
             body = self.lines(inner, inner.fields, "inner")
             return f'{codec}.{how}("{one.wire}"_key, [&](auto& inner) {{\n{body}}});\n'
-        how = "optional" if one.optional or (one.when and one.when.field == one.wire) else "required"
+        how = (
+            "optional" if one.optional or (one.when and one.when.field == one.wire) else "required"
+        )
         default = ""
         if one.default is not None:
             how = "optional" if struct.omit_defaults else "defaulted"
@@ -332,6 +331,15 @@ def _range(integer: Integer) -> str:
 
 def _one_of(names: Names) -> str:
     return f'OneOf{{k{names.name}Names, "{names.wanted}"}}'
+
+
+def _form(struct: Struct) -> str:
+    names = ", ".join(one.wire for one in struct.fields)
+    return (
+        f"template <>\nstruct Tuple<{struct.name}> {{\n"
+        f"static constexpr std::size_t kSize = {len(struct.fields)};\n"
+        f'static constexpr std::string_view kForm = "[{names}]";\n}};\n'
+    )
 
 
 def _literal(value: object) -> str:

@@ -7,11 +7,12 @@ The notation is described in ``protocol/README.md``.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 FOLDER = Path(__file__).resolve().parent.parent
 FILES = ("kinds.toml", "messages.toml", "console.toml")
@@ -323,7 +324,7 @@ def _field(where: str, key: str, value: Any) -> Field:
     default = match["default"]
     return Field(
         wire=value.get("wire", key),
-        member=value.get("member", key if "wire" not in value else value["wire"]),
+        member=value.get("member", value.get("wire", key)),
         kind=match["kind"],
         doc=value.get("doc", ""),
         spread=match["spread"] is not None,

@@ -7,7 +7,6 @@ from protocol.generator.schema import (
     MAX_INTEGER,
     OTHERWISE,
     Field,
-    Names,
     Schema,
     Struct,
     Union,
@@ -35,8 +34,8 @@ def limits(schema: Schema) -> str:
         f"export const MAX_{name.upper()} = {value};\n" for name, value in schema.limits.items()
     )
     return (
-        f"{HEADER}// The limits of protocol/kinds.toml. Texts count characters (Unicode code points), and those named\n"
-        f"// bytes count bytes of UTF-8. Pure; any thread.\n\n{constants}"
+        f"{HEADER}// The limits of protocol/kinds.toml. Texts count Unicode characters, and\n"
+        f"// those named bytes count bytes of UTF-8. Pure; any thread.\n\n{constants}"
     )
 
 
@@ -57,18 +56,18 @@ class _Writer:
             entries = "".join(
                 f"{one.type}: {lower_camel(one.name)},\n" for one in self.schema.messages(direction)
             )
-            side = direction.capitalize()
+            side, table = direction.capitalize(), f"{direction.upper()}_SCHEMAS"
             body += f"""
 /** One schema for each type of message that a {direction} sends. */
-export const {direction.upper()}_SCHEMAS = {{
+export const {table} = {{
 {entries}}} as const;
 
 export type {side}Messages = {{
-  [Type in keyof typeof {direction.upper()}_SCHEMAS]: v.InferOutput<(typeof {direction.upper()}_SCHEMAS)[Type]>;
+  [Type in keyof typeof {table}]: v.InferOutput<(typeof {table})[Type]>;
 }};
 export type {side}Message = {side}Messages[keyof {side}Messages];
 """
-        about = "// The messages of server/docs/protocol.md as valibot schemas and their types. Pure; any thread.\n"
+        about = "// The messages of server/docs/protocol.md as valibot schemas. Pure; any thread.\n"
         version = f"export const PROTOCOL_VERSION = {self.schema.version};\n"
         return HEADER + about + self.imports(body) + version + body
 
@@ -120,7 +119,9 @@ export type {side}Message = {side}Messages[keyof {side}Messages];
             # A member of a union of structs is known to be an object.
             tag = self.schema.tag_of(struct)
             how = "variantOf" if tag and not struct.type else "fields"
-            return self.declare(struct.name, struct.doc, f"{how}({self.entries(struct, struct.fields)})")
+            return self.declare(
+                struct.name, struct.doc, f"{how}({self.entries(struct, struct.fields)})"
+            )
         text = ""
         by_value = subject.when is None and subject.kind in self.schema.names
         cases = {}
@@ -184,7 +185,8 @@ export type {side}Message = {side}Messages[keyof {side}Messages];
         if text := schema.texts.get(kind):
             limit = f"MAX_{text.limit.upper()}"
             if text.pattern:
-                return f"matching(/^(?:{text.pattern.replace('/', chr(92) + '/')})$/{', ' + limit if text.limit else ''})"
+                pattern = text.pattern.replace("/", r"\/")
+                return f"matching(/^(?:{pattern})$/{', ' + limit if text.limit else ''})"
             if text.unit == "bytes":
                 return f"textBytes({limit})"
             return f"{'name' if text.least else 'text'}({limit})"
