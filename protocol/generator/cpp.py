@@ -241,7 +241,7 @@ namespace hyperflock::protocol {{
         text = ""
         open_: Condition | None = None
         rules: set[str] = set()
-        for index, one in enumerate(fields):
+        for index, one in enumerate(_deciding_first(fields)):
             when = one.when if one.when and one.when.field != one.wire else None
             if when != open_:
                 text += "}\n" if open_ else ""
@@ -340,6 +340,18 @@ def _form(struct: Struct) -> str:
         f"static constexpr std::size_t kSize = {len(struct.fields)};\n"
         f'static constexpr std::string_view kForm = "[{names}]";\n}};\n'
     )
+
+
+def _deciding_first(fields: list[Field]) -> list[Field]:
+    """Return the fields with each one on whose presence others depend before those."""
+    ordered = list(fields)
+    for one in fields:
+        if one.when and one.when.field == one.wire:
+            dependent = [other for other in ordered if other.when and other.when.field == one.wire]
+            ordered.remove(one)
+            first = next(other for other in dependent if other is not one)
+            ordered.insert(ordered.index(first), one)
+    return ordered
 
 
 def _literal(value: object) -> str:

@@ -121,6 +121,7 @@ class Struct:
     flat: bool = False
     by_hand: bool = False
     omit_defaults: bool = False
+    base: str = ""
     cases: dict[str, str] = field(default_factory=dict)
     # Of a message.
     direction: str = ""
@@ -299,7 +300,7 @@ def _struct(name: str, table: dict[str, Any]) -> Struct:
                 struct.languages = value
             case "_tuple":
                 struct.is_tuple = value
-            case "_flat" | "_by_hand" | "_omit_defaults" | "_cases" | "_answer":
+            case "_flat" | "_by_hand" | "_omit_defaults" | "_base" | "_cases" | "_answer":
                 setattr(struct, key[1:], value)
             case "_rest_if":
                 struct.rest_if = (value, len(struct.fields))

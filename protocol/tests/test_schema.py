@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,9 @@ def _fields_without_golden_file(schema: Schema) -> list[str]:
         structs = schema.messages(file["direction"])
         struct = next(one for one in structs if one.type == message["type"])
         seen |= set(_seen(schema, struct, message))
+    for path in (GOLDEN / "study_spec" / "valid").glob("*.json"):
+        spec = json.loads(path.read_text("utf-8"))["spec"]
+        seen |= set(_seen(schema, schema.structs["StudySpec"], spec))
     reached = {name for name, _ in seen}
     return [
         f"{struct.name}.{field.wire}"
@@ -124,6 +128,7 @@ def test_one_line_adds_a_field_in_every_language(folder: Path) -> None:
     assert changed == {
         "messages.h": ["std::string colour;"],
         "fields.h": ['codec.required("colour"_key, m.colour, Characters{kMaxText});'],
+        "messages.py": ["colour: Text"],
         "messages.ts": ["colour: text(MAX_TEXT),"],
     }
 
@@ -157,6 +162,22 @@ def test_cpp_that_makes_a_message_without_a_new_field_does_not_compile(
     failed = _compile(source, *headers)
     assert failed.returncode != 0
     assert "colour" in failed.stderr
+
+
+def test_python_that_makes_a_message_without_a_new_field_raises(
+    folder: Path, tmp_path: Path
+) -> None:
+    package = ROOT / "python" / "src" / "hyperflock" / "_transport"
+    _write(_with_field(folder, 'colour = "Text"'), tmp_path, package)
+    specification = spec_from_file_location("changed_messages", tmp_path / "messages.py")
+    assert specification is not None
+    assert specification.loader is not None
+    messages = module_from_spec(specification)
+    specification.loader.exec_module(messages)
+    fields = {"attempt": 1, "seq": 1, "reason": "stopped"}
+    assert messages.Release(**fields, colour="red").colour == "red"
+    with pytest.raises(TypeError, match="colour"):
+        messages.Release(**fields)
 
 
 def test_a_rule_that_nobody_wrote_does_not_compile(folder: Path, tmp_path: Path) -> None:

@@ -198,9 +198,9 @@ struct Asking {
                                .attempt = attempt,
                                .method = "suggest",
                                .step = {},
-                               .points = {},
                                .name = "x",
-                               .distribution = distribution});
+                               .distribution = distribution,
+                               .points = {}});
   }
   TestServer server;
   TestOwner owner;

@@ -97,9 +97,13 @@ TEST_F(WorkerProtocolTest, HeartbeatsReportsAndCallsAreAnswered) {
   EXPECT_EQ(worker.receive<Ack>(), Ack{});
   worker.send(protocol::Report{lease.attempt, 1, {{0, 0.5}, {1, 0.25}}});
   EXPECT_EQ(worker.receive<Ack>(), (Ack{lease.attempt, 1}));
-  worker.send(protocol::Call{5, lease.attempt, "should_prune", 1, {{2, 0.125}}});
+  worker.send(protocol::Call{.id = 5,
+                             .attempt = lease.attempt,
+                             .method = "should_prune",
+                             .step = 1,
+                             .points = {{2, 0.125}}});
   EXPECT_EQ(worker.receive<protocol::Reply>(), (protocol::Reply{5, false}));
-  worker.send(protocol::Call{6, lease.attempt, "shell", std::nullopt, {}});
+  worker.send(protocol::Call{6, lease.attempt, "shell"});
   const auto error = worker.receive<ErrorMessage>();
   EXPECT_EQ(error.code, "unknown_method");
   EXPECT_EQ(error.id, 6);

@@ -39,8 +39,8 @@ from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
 from hyperflock._reports import plots as _plots
 from hyperflock._transport import background_loop as _loop
+from hyperflock._transport import frames
 from hyperflock._transport import http as _http
-from hyperflock._transport import messages as _protocol
 from hyperflock._transport import validation as _schema
 from hyperflock._transport import websocket as _connection
 from hyperflock._trial import elsewhere as _elsewhere
@@ -341,11 +341,11 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "empty_space": lambda s: s.client.grid(objective, {}),
     "forbidden": lambda s: s.answered(403),
     "frame_too_large": lambda s: _schema.read_json(" " * 9, 8),
-    "malformed": lambda s: _protocol.parse_server("{"),
+    "malformed": lambda s: frames.parse_server("{"),
     "malformed_answer": lambda s: _optuna_trial("no JSON").suggest_float("x", 0, 1),
     "metric_not_finite": lambda s: hyperflock.run_local(lambda trial: float("nan"), {}),
     "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
-    "missing_field": lambda s: _protocol.parse_server('{"type": "refused"}'),
+    "missing_field": lambda s: frames.parse_server('{"type": "refused"}'),
     "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
     "no_dashboard": _no_dashboard,
     "no_optuna": _no_optuna,
@@ -379,7 +379,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "trial_unfinished": lambda s: _replayed(s, state="running"),
     "unauthorized": lambda s: s.answered(401),
     "unknown_runtime": _sent(runtime="chainer-1.0"),
-    "unknown_type": lambda s: _protocol.parse_server('{"type": "dance"}'),
+    "unknown_type": lambda s: frames.parse_server('{"type": "dance"}'),
     "untrusted_code": _not_mine,
     "usage": _command("dance"),
     "wait_timeout": lambda s: s.client.grid(objective, SPACE).wait(timeout_s=0),

@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import Any
 
 import urllib3
+from hyperflock._transport import frames
 from hyperflock._transport import messages as _protocol
-from hyperflock._transport.messages import Capabilities, LeaseBody
+from hyperflock._transport.messages import Capabilities, Lease
 from patience import LIMIT_S
 from websockets.sync.client import ClientConnection, connect
 
@@ -74,30 +75,30 @@ class Device:
         """Leave cleanly."""
         self._sessions.close()
 
-    def ready(self) -> LeaseBody:
+    def ready(self) -> Lease:
         """Ask for work; waits for a lease."""
         self.send(_protocol.Ready())
         return self.next_lease()
 
-    def next_lease(self) -> LeaseBody:
+    def next_lease(self) -> Lease:
         """Wait for a lease."""
-        while not isinstance(message := self.receive(), _protocol.Lease):
+        while not isinstance(message := self.receive(), _protocol.LeaseOffer):
             assert isinstance(message, _protocol.Wait), message
         return message.lease
 
-    def complete(self, lease: LeaseBody, value: float) -> LeaseBody | None:
+    def complete(self, lease: Lease, value: float) -> Lease | None:
         """Report two points, send the result, take what comes with its acknowledgement."""
         self._seq += 1
         self.send(_protocol.Report(lease.attempt, self._seq, [(0, value + 1), (1, value)]))
         assert self.expect(_protocol.Ack).seq == self._seq
         return self.result(lease, outcome="complete", values=[value]).lease or None
 
-    def result(self, lease: LeaseBody, **fields: Any) -> _protocol.ResultAck:
+    def result(self, lease: Lease, **fields: Any) -> _protocol.ResultAck:
         """Send a result and wait until it is committed."""
         self._seq += 1
         metrics = _protocol.RunMetrics(load_ms=12, run_ms=345)
         self.send(
-            _protocol.Result(
+            _protocol.TrialResult(
                 lease.attempt, self._seq, metrics=metrics, backend="cpu", next=True, **fields
             )
         )
@@ -117,14 +118,14 @@ class Device:
     def send(self, message: _protocol.ClientMessage) -> None:
         """Send one message."""
         assert self._socket is not None
-        self._socket.send(_protocol.encode(message))
+        self._socket.send(frames.encode(message))
 
     def receive(self) -> _protocol.ServerMessage:
         """Wait for one message."""
         assert self._socket is not None
         frame = self._socket.recv(LIMIT_S)
         assert isinstance(frame, str)
-        return _protocol.parse_server(frame)
+        return frames.parse_server(frame)
 
     def expect(self, kind: type[Any]) -> Any:
         """Wait for a message of one type; leases' `wait` in between is skipped."""
@@ -134,7 +135,7 @@ class Device:
         return message
 
 
-def params(lease: LeaseBody) -> dict[str, Any]:
+def params(lease: Lease) -> dict[str, Any]:
     """A lease's parameters."""
     decoded = json.loads(lease.params)
     assert isinstance(decoded, dict)

@@ -19,7 +19,6 @@ from typing import Any, Protocol
 
 import optuna
 from hyperflock._model import grid as _grid
-from hyperflock._model import spec as _spec
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport.messages import (
     DeviceArgs,
@@ -76,7 +75,11 @@ class AskedStudy:
     """The server's side of one asked study."""
 
     def __init__(
-        self, study: int, spec: _spec.StudySpec, lock: threading.RLock, notify: Callable[[], None]
+        self,
+        study: int,
+        spec: _protocol.StudySpec,
+        lock: threading.RLock,
+        notify: Callable[[], None],
     ) -> None:
         self.study = study
         self.spec = spec
@@ -154,7 +157,7 @@ class AskedStudy:
         """How many idle devices find nothing to lease."""
         return max(0, min(self.idle - len(self.queue), self.room))
 
-    def reply(self, reply: OwnerReply) -> list[_protocol.Error]:
+    def reply(self, reply: OwnerReply) -> list[_protocol.ErrorMessage]:
         """Take an owner's reply; the errors that go back."""
         errors = []
         self.room = reply.room
@@ -175,14 +178,16 @@ class AskedStudy:
         for item in reply.asked:
             if item.trial in self.trials:
                 errors.append(
-                    _protocol.Error(
+                    _protocol.ErrorMessage(
                         "trial_exists", "it is there", study=self.study, trial=item.trial
                     )
                 )
                 continue
             if self.quota is not None and len(self.trials) >= self.quota:
                 errors.append(
-                    _protocol.Error("quota_exceeded", "no room", study=self.study, trial=item.trial)
+                    _protocol.ErrorMessage(
+                        "quota_exceeded", "no room", study=self.study, trial=item.trial
+                    )
                 )
                 continue
             attrs = item.attrs if isinstance(item.attrs, str) else None

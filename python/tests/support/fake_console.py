@@ -25,6 +25,7 @@ from hyperflock._base.errors import HyperflockError
 from hyperflock._base.version import __version__
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
+from hyperflock._transport import frames
 from hyperflock._transport import messages as _protocol
 from patience import LIMIT_S
 from websockets.frames import Opcode
@@ -47,7 +48,7 @@ class FakeConsole:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.blobs: dict[str, bytes] = {}
-        self.specs: dict[int, _spec.StudySpec] = {}
+        self.specs: dict[int, _protocol.StudySpec] = {}
         self.by_key: dict[str, int] = {}
         self.finished: dict[int, list[dict[str, Any]]] = {}
         # Numbers of grids' trials that run, by study.
@@ -540,7 +541,7 @@ class _Session:
         for event in self.wire.events_received():
             opcode = getattr(event, "opcode", None)
             if opcode is Opcode.TEXT:
-                self._take(_protocol.parse_client(event.data.decode()))  # type: ignore[union-attr]
+                self._take(frames.parse_client(event.data.decode()))  # type: ignore[union-attr]
             elif opcode is Opcode.CLOSE:
                 self.over = True
         if self._watching is not None and not self.over:
@@ -563,7 +564,7 @@ class _Session:
             self._send(_protocol.Welcome(1, 1, "fake", 10_000, 0, []))
         elif isinstance(message, _protocol.Watch):
             if message.study not in self.server.specs:
-                self._send(_protocol.Error("unknown_study", "there is no such study"))
+                self._send(_protocol.ErrorMessage("unknown_study", "there is no such study"))
                 return
             if isinstance(message.own, _protocol.OwnerClaim):
                 self._claim(message.study, message.own)
@@ -573,7 +574,7 @@ class _Session:
 
         elif isinstance(message, _protocol.OwnerReply):
             if self._owned is None or self._owned.owner is not self:
-                self._send(_protocol.Error("not_owner", "it is not yours"))
+                self._send(_protocol.ErrorMessage("not_owner", "it is not yours"))
                 return
             for error in self._owned.reply(message):
                 self._send(error)
@@ -582,7 +583,7 @@ class _Session:
         asked = self.server.asked.get(study)
         if asked is None or asked.state == "cancelled":
             code = "not_asked" if asked is None else "study_cancelled"
-            self._send(_protocol.Error(code, "it cannot be owned"))
+            self._send(_protocol.ErrorMessage(code, "it cannot be owned"))
             return
         self._owned, self._claimed = asked, claim
         if claim.standby:
@@ -617,7 +618,7 @@ class _Session:
     def _own(self, asked: AskedStudy) -> None:
         if asked.state != "running" and (asked.owner is self or self in asked.standing_by):
             code = "study_cancelled" if asked.state == "cancelled" else "study_stopped"
-            self._send(_protocol.Error(code, "it has ended", study=asked.study))
+            self._send(_protocol.ErrorMessage(code, "it has ended", study=asked.study))
             asked.left(self)
             self._owned = None
             return
@@ -642,13 +643,13 @@ class _Session:
             self._cursor = page[-1]["seq"] if page else max(self._cursor, row["cursor"])
             self._last, first = row["state"], False
             update = {"type": "update", "study": row, "trials": page, "cursor": self._cursor}
-            self._send(_protocol.parse_server(json.dumps(update)))
+            self._send(frames.parse_server(json.dumps(update)))
 
     def _send(self, message: _protocol.ServerMessage) -> None:
         if self.over:
             return
-        text = _protocol.encode(message)
-        assert isinstance(_protocol.parse_server(text), type(message))
+        text = frames.encode(message)
+        assert isinstance(frames.parse_server(text), type(message))
         self.wire.send_text(text.encode())
 
 
@@ -681,11 +682,11 @@ def _flush(wire: ServerProtocol, writer: asyncio.StreamWriter) -> None:
             writer.write(data)
 
 
-def _blobs_of(spec: _spec.StudySpec) -> list[Any]:
+def _blobs_of(spec: _protocol.StudySpec) -> list[Any]:
     return [spec.bundle, *spec.data]
 
 
-def point_text(spec: _spec.StudySpec, number: int) -> str:
+def point_text(spec: _protocol.StudySpec, number: int) -> str:
     """The parameters of a trial as the server writes them."""
     space = {d.name: d.values for d in spec.space}
     return _grid.params_text(_grid.grid_point(space, number))

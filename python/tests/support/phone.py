@@ -22,7 +22,7 @@ from typing import Any
 import urllib3
 from device import Device
 from hyperflock._transport import messages as _protocol
-from hyperflock._transport.messages import LeaseBody
+from hyperflock._transport.messages import Lease
 from patience import LIMIT_S
 from tied import tied
 from websockets.exceptions import ConnectionClosed
@@ -39,7 +39,7 @@ class Gone(BaseException):
 class Attempt:
     """One lease, and what its objective may ask of its surroundings."""
 
-    def __init__(self, phone: Phone, lease: LeaseBody) -> None:
+    def __init__(self, phone: Phone, lease: Lease) -> None:
         self.lease = lease
         self.is_over = False
         self.steps = 0
@@ -58,7 +58,7 @@ class Attempt:
             args = _protocol.SuggestArgs(payload["name"], payload["distribution"])
             made = _protocol.Suggest(self._calls, attempt, "suggest", args, self._flush())
         else:
-            step = _protocol.CallArgs(payload["step"])
+            step = _protocol.StepArgs(payload["step"])
             made = _protocol.Call(self._calls, attempt, "should_prune", step, self._flush())
         self._phone.device.send(made)
         while (answer := self._answer(self._phone.receive())) is None:
@@ -91,20 +91,20 @@ class Attempt:
 
     # ---- the device's side
 
-    def result(self, outcome: dict[str, Any]) -> _protocol.Result:
+    def result(self, outcome: dict[str, Any]) -> _protocol.TrialResult:
         """Make the message of what `run_attempt` gave."""
         names = ("outcome", "values", "attrs", "backend")
         told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
         if "error" in outcome:
             told["error"] = _protocol.Failure(**outcome["error"])
-        return _protocol.Result(
+        return _protocol.TrialResult(
             self.lease.attempt, next(self._seq), points=self._flush(), next=True, **told
         )
 
     def saved(self) -> list[tuple[str, int, bytes]]:
         """Fetch what the attempt goes on from."""
         found = self.lease.checkpoint
-        if not isinstance(found, _protocol.CheckpointRef):
+        if not isinstance(found, _protocol.Checkpoint):
             return []
         address = f"{self._phone.device.compute}/api/attempts/{self.lease.attempt}/checkpoint"
         answer = _http.request("GET", address, headers=self._phone.credentials)
@@ -117,11 +117,11 @@ class Attempt:
                 return {"ok": True, "value": text}
             case _protocol.Reply(id=self._calls, value=value):
                 return {"ok": True, "value": value}
-            case _protocol.Error(id=self._calls, code="no_owner"):
+            case _protocol.ErrorMessage(id=self._calls, code="no_owner"):
                 given_back = _protocol.Release(self.lease.attempt, next(self._seq), "no_owner")
                 self._phone.device.send(given_back)
                 self._end()
-            case _protocol.Error(id=self._calls, code=code, message=text):
+            case _protocol.ErrorMessage(id=self._calls, code=code, message=text):
                 return {"ok": False, "error": {"code": code, "message": text}}
             case _protocol.Revoke(attempt=self.lease.attempt):
                 self._end()
@@ -157,11 +157,11 @@ class Phone:
         self.device.send(_protocol.Ready())
         while True:
             message = self.receive()
-            lease = message.lease if isinstance(message, _protocol.Lease) else None
+            lease = message.lease if isinstance(message, _protocol.LeaseOffer) else None
             while lease is not None:
                 lease = self._compute(Attempt(self, lease))
 
-    def _compute(self, attempt: Attempt) -> LeaseBody | None:
+    def _compute(self, attempt: Attempt) -> Lease | None:
         """Run one attempt; the lease that comes with its result's acknowledgement."""
         self._running = attempt
         threading.Thread(target=self._beat, args=(attempt,), daemon=True).start()
@@ -175,14 +175,14 @@ class Phone:
         self.device.send(attempt.result(outcome))
         while True:
             match self.receive():
-                case _protocol.ResultAck(lease=LeaseBody() as lease):
+                case _protocol.ResultAck(lease=Lease() as lease):
                     return lease
                 case _protocol.ResultAck():
                     return None
-                case _protocol.Error(code="unknown_attempt"):
+                case _protocol.ErrorMessage(code="unknown_attempt"):
                     self.device.send(_protocol.Ready())
                     return None
-                case _protocol.Error(code=code, message=message):
+                case _protocol.ErrorMessage(code=code, message=message):
                     raise AssertionError(f"{code}: {message}")
 
     def _outcome(self, attempt: Attempt) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from device import Device
 from fake_asked import CallRefused, StudyGone, run_trial
 from hyperflock._transport import messages as _protocol
-from hyperflock._transport.messages import Failure, LeaseBody, SuggestArgs
+from hyperflock._transport.messages import Failure, Lease, SuggestArgs
 from patience import LIMIT_S
 from real_server import Server
 from websockets.exceptions import ConnectionClosed
@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 class Attempt:
     """One lease as `run_trial` uses a trial."""
 
-    def __init__(self, lease: LeaseBody) -> None:
+    def __init__(self, lease: Lease) -> None:
         self.number = lease.trial
         self.lease = lease
         self.attrs = lease.attrs if isinstance(lease.attrs, str) else ""
@@ -33,7 +33,7 @@ class Wire:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._after: LeaseBody | None = None
+        self._after: Lease | None = None
         self._revoked = False
         self._id = 0
         self._seq = 0
@@ -52,7 +52,7 @@ class Wire:
 
     def should_prune(self, attempt: Attempt, step: int | None = None) -> bool:
         self._id += 1
-        args = _protocol.CallArgs() if step is None else _protocol.CallArgs(step)
+        args = _protocol.StepArgs() if step is None else _protocol.StepArgs(step)
         call = _protocol.Call(
             self._id, attempt.lease.attempt, "should_prune", args, self._flush(attempt)
         )
@@ -81,15 +81,17 @@ class Wire:
         if error is not None:
             told["error"] = error
         self.device.send(
-            _protocol.Result(attempt.lease.attempt, self._seq, next=True, backend="cpu", **told)
+            _protocol.TrialResult(
+                attempt.lease.attempt, self._seq, next=True, backend="cpu", **told
+            )
         )
         while not isinstance(message := self.device.receive(), _protocol.ResultAck):
-            if isinstance(message, _protocol.Error):  # of an attempt that is over
+            if isinstance(message, _protocol.ErrorMessage):  # of an attempt that is over
                 self._revoked = True
                 return
         self._after = message.lease or None
 
-    def next_lease(self) -> LeaseBody:
+    def next_lease(self) -> Lease:
         """Wait for the next trial; one that was revoked ends without a result."""
         if self._after is not None:
             lease, self._after = self._after, None
@@ -97,7 +99,7 @@ class Wire:
         if self._revoked:
             self._revoked = False
             self.device.send(_protocol.Ready())
-        while not isinstance(message := self.device.receive(), _protocol.Lease):
+        while not isinstance(message := self.device.receive(), _protocol.LeaseOffer):
             pass
         return message.lease
 
@@ -107,7 +109,7 @@ class Wire:
             if isinstance(message, _protocol.Revoke):
                 self._revoked = True
                 raise StudyGone
-            if isinstance(message, _protocol.Error):
+            if isinstance(message, _protocol.ErrorMessage):
                 raise CallRefused(f"{message.code}: {message.message}")
             if isinstance(message, _protocol.Reply | _protocol.TextReply):
                 return message

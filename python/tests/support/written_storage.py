@@ -23,6 +23,7 @@ from typing import Any
 from device import Device
 from hyperflock import Client
 from hyperflock._transport import background_loop as _loop
+from hyperflock._transport import frames
 from hyperflock._transport import messages as _protocol
 from hyperflock._transport.http import Origin
 from hyperflock._transport.messages import AskedTrial, Failure, OwnerAnswer, OwnerReply, SuggestCall
@@ -125,12 +126,12 @@ class OwnedStudy:
         self._send(OwnerReply(self.study, self._taken, 0, **told))
 
     def _send(self, message: _protocol.ClientMessage) -> None:
-        self._socket.send(_protocol.encode(message))
+        self._socket.send(frames.encode(message))
 
     def _receive(self) -> _protocol.ServerMessage:
         frame = self._socket.recv(LIMIT_S)
         assert isinstance(frame, str)
-        return _protocol.parse_server(frame)
+        return frames.parse_server(frame)
 
 
 class WrittenStorage(Storage):
@@ -291,7 +292,7 @@ class WrittenStorage(Storage):
         running.device.send(_protocol.Suggest(1, running.attempt, "suggest", args))
         self._owned[study].answer(number, name, internal, kind)
         answer = running.answer()
-        if isinstance(answer, _protocol.Error):
+        if isinstance(answer, _protocol.ErrorMessage):
             raise ValueError(f"{answer.code}: {answer.message}")
         assert isinstance(answer, _protocol.TextReply)
 
@@ -317,7 +318,7 @@ class WrittenStorage(Storage):
         if attrs:
             told["attrs"] = json.dumps(attrs)
         outcome = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}[state.name]
-        running.send(_protocol.Result, outcome, **told)
+        running.send(_protocol.TrialResult, outcome, **told)
         assert isinstance(running.answer(), _protocol.ResultAck)
         self._idle.append(running.device)
         # A failed attempt is acknowledged before its trial is: another might be tried.

@@ -11,6 +11,7 @@ import pytest
 from hyperflock._base.errors import HyperflockError
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
+from hyperflock._transport import frames
 from hyperflock._transport import messages as _protocol
 
 GOLDEN = Path(__file__).resolve().parents[3] / "tests" / "protocol" / "golden"
@@ -23,7 +24,7 @@ def _files(folder: str) -> list[Any]:
 
 
 def _parse(direction: str, text: str) -> _protocol.ClientMessage | _protocol.ServerMessage:
-    parse = _protocol.parse_client if direction == "client" else _protocol.parse_server
+    parse = frames.parse_client if direction == "client" else frames.parse_server
     return parse(text)
 
 
@@ -41,7 +42,7 @@ def _as_doubles(value: Any) -> Any:
 @pytest.mark.parametrize("golden", _files("valid"))
 def test_valid_message_survives_a_round_trip(golden: dict[str, Any]) -> None:
     message = _parse(golden["direction"], json.dumps(golden["message"]))
-    written = json.loads(_protocol.encode(message))
+    written = json.loads(frames.encode(message))
     assert written == _as_doubles(golden.get("normal", golden["message"]))
 
 

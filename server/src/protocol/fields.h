@@ -393,15 +393,15 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("id"_key, m.id, Integer{});
   codec.required("attempt"_key, m.attempt, Integer{1});
   codec.required("method"_key, m.method, Characters{kMaxText});
+  if (m.method != "suggest") {
+    codec.defaulted_object("args"_key,
+                           [&](auto& inner) { inner.optional("step"_key, m.step, Integer{}); });
+  }
   if (m.method == "suggest") {
     codec.object("args"_key, [&](auto& inner) {
       inner.required("name"_key, m.name, Characters{kMaxText, 1});
       inner.required("distribution"_key, m.distribution, Bytes{kMaxDistributionBytes});
     });
-  }
-  if (m.method != "suggest") {
-    codec.defaulted_object("args"_key,
-                           [&](auto& inner) { inner.optional("step"_key, m.step, Integer{}); });
   }
   codec.defaulted("points"_key, m.points, List{Array{}, kMaxPoints});
 }

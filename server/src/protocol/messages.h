@@ -126,8 +126,8 @@ struct OwnerClaim {
 // An owner's answer to one call: a value, or a code with its message.
 struct OwnerAnswer {
   std::int64_t id = 0;
-  std::string code{};     // with `code`
   std::string value{};    // without `code`; JSON text
+  std::string code{};     // with `code`
   std::string message{};  // with `code`
   bool operator==(const OwnerAnswer&) const = default;
 };
@@ -309,9 +309,9 @@ struct Call {
   std::int64_t id = 0;
   AttemptId attempt{};
   std::string method;  // `should_prune`, or `suggest` (of an ask-and-tell study)
-  std::string name{};
-  std::string distribution{};  // JSON text
   std::optional<std::int64_t> step{};
+  std::string name{};
+  std::string distribution{};   // JSON text
   std::vector<Point> points{};  // those that were not reported yet
   bool operator==(const Call&) const = default;
 };
@@ -420,8 +420,8 @@ struct ResultAck {
 // The answer to a call of an attempt.
 struct Reply {
   std::int64_t id = 0;
-  std::optional<std::string> text{};  // of `suggest`; with `text`; JSON text
   bool value = false;                 // of `should_prune`; without `text`
+  std::optional<std::string> text{};  // of `suggest`; with `text`; JSON text
   bool operator==(const Reply&) const = default;
 };
 

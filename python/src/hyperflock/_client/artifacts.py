@@ -15,36 +15,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated, Any
-
-from msgspec import UNSET, Meta, Struct, UnsetType
+from typing import Any
 
 from hyperflock._base.errors import HyperflockError, NotFoundError
 from hyperflock._base.text import clean
 from hyperflock._reports import export as _export
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Count, Id, Sha256, Text
+from hyperflock._transport.messages import ArtifactRow
 from hyperflock._transport.validation import convert
 
-ArtifactId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
 # Characters of paths, and those that Windows does not allow in names.
 _NOT_IN_NAMES = re.compile(r'[/\\:*?"<>|]')
 _MAX_STEM_BYTES = 120
 _MAX_SUFFIX = 16
-
-
-class ArtifactRow(Struct):
-    """The server's row of a file that a trial uploaded."""
-
-    id: ArtifactId
-    trial: Count
-    attempt: Id
-    name: Text
-    type: Text
-    sha256: Sha256
-    bytes: Count
-    created_at: Count
-    store: Text | UnsetType = UNSET
 
 
 @dataclass(frozen=True)

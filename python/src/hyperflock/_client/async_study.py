@@ -34,7 +34,6 @@ from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.view import StudyView
 from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
 from hyperflock._model.results import TrialResult, trial_result
-from hyperflock._model.spec import StudySpec
 from hyperflock._reports import export as _export
 from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
@@ -43,7 +42,7 @@ from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import BestRow, StudyRow, TrialRow, Update
+from hyperflock._transport.messages import BestRow, StudyRow, StudySpec, TrialRow, Update
 from hyperflock._transport.validation import convert
 from hyperflock._transport.websocket import watch
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from msgspec import Struct
-
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Count, Id
+from hyperflock._transport.messages import DeletedRow
 from hyperflock._transport.validation import convert
 
 
@@ -37,17 +35,10 @@ class Deleted:
         return asdict(self)
 
 
-class _Answer(Struct, frozen=True):
-    study: Id
-    trials: Count
-    artifacts: Count
-    bytes: Count
-
-
 async def delete(http: Http, study: int) -> Deleted:
     """Delete a study; errors are those of `Study.delete`."""
     told = await http.delete(f"/api/studies/{study}")
     if told is None:
         return Deleted(study)
-    answer = convert(told, _Answer)
+    answer = convert(told, DeletedRow)
     return Deleted(answer.study, answer.trials, answer.artifacts, answer.bytes)

@@ -12,21 +12,12 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any, Protocol
 
-from msgspec import Struct
-
 from hyperflock._base.errors import HyperflockError
 from hyperflock._base.text import clean
-from hyperflock._transport.messages import Count, LogLine
+from hyperflock._transport.messages import LogPage
 from hyperflock._transport.validation import convert
 
 _POLL_S = 1.0
-
-
-class LogPage(Struct):
-    """One response of the server."""
-
-    lines: list[LogLine]
-    cursor: Count
 
 
 class _Http(Protocol):

@@ -29,9 +29,9 @@ from hyperflock._client.uploads import Blob
 from hyperflock._execution.dry_run import DryRun, Where, dry_run
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import Scalar, dimensions_of, grid_point, trial_seed
-from hyperflock._model.spec import Limits, StudySpec, encode_spec
+from hyperflock._model.spec import encode_spec
 from hyperflock._transport.http import AGENT, Http
-from hyperflock._transport.messages import Backend, BlobRef, Direction, Runtime
+from hyperflock._transport.messages import Backend, BlobRef, Direction, Limits, Runtime, StudySpec
 
 DryRunChoice = bool | Literal["cpython", "browser"]
 

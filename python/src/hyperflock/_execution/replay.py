@@ -25,9 +25,9 @@ from hyperflock._execution.job import Job
 from hyperflock._model.data import DataSet
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import TrialError, TrialResult, trial_result
-from hyperflock._model.spec import StudySpec, parse_spec
+from hyperflock._model.spec import parse_spec
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Backend, TrialRow
+from hyperflock._transport.messages import Backend, StudySpec, TrialRow
 from hyperflock._transport.validation import convert
 
 ReplayOn = Literal["cpython", "chromium"]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hyperflock._base.errors import EmptySpaceError, InvalidSpaceError, SpaceTooLargeError
-from hyperflock._transport.messages import MAX_INTEGER, MAX_SPACE_NAMES, MAX_TEXT, Dimension
+from hyperflock._transport.messages import MAX_DIMENSIONS, MAX_INTEGER, MAX_TEXT, Dimension
 
 Scalar: TypeAlias = bool | int | float | str | None
 MAX_POINT_BYTES = 64 * 1024
@@ -112,9 +112,9 @@ def check_dimensions(dimensions: Sequence[Dimension]) -> None:
     """
     if not dimensions:
         raise EmptySpaceError("the space has no names", field="space")
-    if len(dimensions) > MAX_SPACE_NAMES:
+    if len(dimensions) > MAX_DIMENSIONS:
         raise InvalidSpaceError(
-            f"the space has more than {MAX_SPACE_NAMES} names", code="too_many", field="space"
+            f"the space has more than {MAX_DIMENSIONS} names", code="too_many", field="space"
         )
     seen: set[str] = set()
     for index, dimension in enumerate(dimensions):

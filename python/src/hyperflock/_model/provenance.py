@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperflock._base.text import clean
-from hyperflock._model.spec import StudySpec
-from hyperflock._transport.messages import AttemptRow, TrialRow
+from hyperflock._transport.messages import AttemptRow, StudySpec, TrialRow
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from hyperflock._base.errors import ProtocolError
 from hyperflock._base.text import clean
 from hyperflock._model.grid import Scalar
 from hyperflock._model.provenance import Provenance, provenance_of
-from hyperflock._model.spec import StudySpec
 from hyperflock._transport.messages import (
     AttemptRow,
     DeviceRow,
     Dimension,
     Failure,
     StudyRow,
+    StudySpec,
     TrialRow,
 )
 

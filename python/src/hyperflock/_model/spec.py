@@ -6,57 +6,17 @@ Pure; any thread.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET
 
 from hyperflock._base.errors import ProtocolError
 from hyperflock._model.grid import check_dimensions
-from hyperflock._transport.messages import (
-    MAX_DATA,
-    BlobRef,
-    Count,
-    DataRef,
-    Dimension,
-    Direction,
-    Directions,
-    Name,
-    Requirements,
-    Runtime,
-    StudyEntry,
-    StudyKind,
-)
+from hyperflock._transport.messages import MAX_PROVENANCE_BYTES, StudySpec
 from hyperflock._transport.validation import convert, read_json
 
-MAX_PROVENANCE_BYTES = 64 * 1024
 MAX_SPEC_BYTES = 8 << 20
-
-
-class Limits(Struct):
-    """The time limits of each attempt; 0 means no limit."""
-
-    time_limit_ms: Count = 3_600_000
-    stall_ms: Count = 0
-
-
-class StudySpec(Struct, kw_only=True):
-    """A study as a researcher submits it."""
-
-    name: Name
-    submit_key: Name
-    kind: StudyKind | UnsetType = UNSET
-    directions: Directions | UnsetType = UNSET
-    direction: Direction
-    entry: StudyEntry
-    bundle: BlobRef
-    space: list[Dimension]
-    data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = msgspec.field(default_factory=list)
-    seed: Count = 0
-    runtime: Runtime
-    requires: Requirements | UnsetType = UNSET
-    limits: Limits = msgspec.field(default_factory=Limits)
-    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 def parse_spec(text: str) -> StudySpec:

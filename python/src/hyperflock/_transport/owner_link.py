@@ -1,7 +1,7 @@
 """Keeps the ownership of an ask-and-tell study over the WebSocket, also after a reconnection.
 
     with OwnerLink(http, study=3, label="notebook") as link:
-        batch = link.next(0.5)                  # an OwnerCall, an Error or None
+        batch = link.next(0.5)                  # an OwnerCall, an ErrorMessage or None
         link.send(OwnerReply(study=3, taken=batch.batch, room=1), batch.generation)
 
 The socket belongs to the background loop; one other thread calls `next` and `send`. The server
@@ -29,9 +29,10 @@ from hyperflock._base.errors import (
 )
 from hyperflock._base.text import clean
 from hyperflock._transport import background_loop as _loop
+from hyperflock._transport.frames import encode
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import (
-    Error,
+    ErrorMessage,
     OwnerCall,
     OwnerClaim,
     OwnerReply,
@@ -39,7 +40,6 @@ from hyperflock._transport.messages import (
     SamplerRow,
     StudyRow,
     Watch,
-    encode,
 )
 from hyperflock._transport.validation import convert
 from hyperflock._transport.websocket import (
@@ -87,7 +87,9 @@ class OwnerLink:
         self._study = study
         self._claim = OwnerClaim(label[:128], standby)
         self._patience_s = patience_s
-        self._incoming: queue.SimpleQueue[OwnerCall | Error | BaseException] = queue.SimpleQueue()
+        self._incoming: queue.SimpleQueue[OwnerCall | ErrorMessage | BaseException] = (
+            queue.SimpleQueue()
+        )
         self._outgoing: asyncio.Queue[tuple[int, str] | None] = asyncio.Queue()
         self._generation = 0
         self._is_claimed = False
@@ -106,7 +108,7 @@ class OwnerLink:
     ) -> None:
         self.close()
 
-    def next(self, timeout_s: float) -> OwnerCall | Error | None:
+    def next(self, timeout_s: float) -> OwnerCall | ErrorMessage | None:
         """Return the next batch of calls or error; None after ``timeout_s`` seconds.
 
         A new generation means a new connection: what was asked and answered before may be lost.
@@ -236,7 +238,7 @@ class OwnerLink:
                 raise
             if isinstance(message, OwnerCall):
                 self._took(message)
-            elif isinstance(message, Error):
+            elif isinstance(message, ErrorMessage):
                 if message.code == "not_owner":
                     continue  # a later message says that another owner took over
                 if not self._is_claimed:

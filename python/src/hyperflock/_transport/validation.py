@@ -20,9 +20,8 @@ import msgspec
 from msgspec import inspect as mi
 
 from hyperflock._base.errors import ProtocolError
-
-MAX_FRAME_BYTES = 1 << 20
-MAX_DEPTH = 16
+from hyperflock._transport.cases import When
+from hyperflock._transport.messages import MAX_DEPTH, MAX_FRAME_BYTES
 
 _T = TypeVar("_T")
 _LITERAL_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{\]}]', re.DOTALL)
@@ -128,11 +127,16 @@ def _checked_struct(value: Any, kind: mi.StructType, path: str) -> dict[str, Any
     if not isinstance(value, dict):
         raise _fail("bad_field", path, "is not an object")
     result = dict(value)
+    conditions: dict[str, When] = getattr(kind.cls, "CONDITIONS", {})
     for field in kind.fields:
         name = field.encode_name
         inner = f"{path}.{name}" if path else name
+        when = conditions.get(name)
+        if when and not when(result):
+            result.pop(name, None)
+            continue
         if name not in value:
-            if field.required:
+            if field.required or when:
                 raise _fail("missing_field", inner, "is missing")
             continue
         result[name] = _checked(value[name], _without_unset(field.type), inner)

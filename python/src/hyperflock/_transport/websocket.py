@@ -24,18 +24,17 @@ from hyperflock._base.errors import (
     server_error,
 )
 from hyperflock._base.text import clean
+from hyperflock._transport.frames import encode, parse_server
 from hyperflock._transport.http import AGENT, Origin, back_off_s, tls_context
 from hyperflock._transport.messages import (
     PROTOCOL_VERSION,
-    Error,
+    ErrorMessage,
     HelloResearcher,
     Refused,
     ServerMessage,
     Update,
     Watch,
     Welcome,
-    encode,
-    parse_server,
 )
 
 OPEN_S = 10.0
@@ -153,9 +152,11 @@ def _update(frame: Any) -> Update | None:
         if error.code == "unknown_type":
             return None
         raise
-    if isinstance(message, Error | Refused):
+    if isinstance(message, ErrorMessage | Refused):
         field = (
-            message.field if isinstance(message, Error) and isinstance(message.field, str) else None
+            message.field
+            if isinstance(message, ErrorMessage) and isinstance(message.field, str)
+            else None
         )
         raise server_error(message.code, clean(message.message), field)
     return message if isinstance(message, Update) else None

@@ -31,10 +31,9 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperflock._base.errors import NotFoundError
 from hyperflock._execution.replay import fetch_spec
 from hyperflock._model.results import params_of
-from hyperflock._model.spec import StudySpec
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Failure, StudyRow, TrialRow
+from hyperflock._transport.messages import Failure, StudyRow, StudySpec, TrialRow
 from hyperflock._transport.validation import convert
 from hyperflock.optuna import pages as _pages
 from hyperflock.optuna.internals import (

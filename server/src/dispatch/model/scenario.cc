@@ -452,9 +452,9 @@ Said Scenario::suggest(const std::string& worker, std::int64_t attempt, const st
                                      .attempt = AttemptId{attempt},
                                      .method = "suggest",
                                      .step = {},
-                                     .points = {},
                                      .name = name,
-                                     .distribution = distribution});
+                                     .distribution = distribution,
+                                     .points = {}});
 }
 
 Said Scenario::tell(const std::string& worker, protocol::ClientMessage message) {
@@ -475,7 +475,11 @@ Said Scenario::report(const std::string& worker, std::int64_t attempt, std::int6
 
 Said Scenario::should_prune(const std::string& worker, std::int64_t attempt,
                             std::vector<protocol::Point> points) {
-  return tell(worker, protocol::Call{1, AttemptId{attempt}, "should_prune", 1, std::move(points)});
+  return tell(worker, protocol::Call{.id = 1,
+                                     .attempt = AttemptId{attempt},
+                                     .method = "should_prune",
+                                     .step = 1,
+                                     .points = std::move(points)});
 }
 
 Said Scenario::complete(const std::string& worker, std::int64_t attempt, double value, bool next) {

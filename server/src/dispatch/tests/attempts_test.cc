@@ -406,7 +406,7 @@ TEST(Attempt, UnknownMethodIsAnError) {
   Scenario s;
   s.worker("a").study(1);
   s.ready("a");
-  EXPECT_EQ(s.tell("a", protocol::Call{1, AttemptId{1}, "suggest_dance", {}, {}}),
+  EXPECT_EQ(s.tell("a", protocol::Call{1, AttemptId{1}, "suggest_dance"}),
             (Said{"a < error unknown_method"}));
 }
 

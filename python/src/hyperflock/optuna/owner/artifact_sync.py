@@ -26,10 +26,9 @@ from optuna.artifacts.exceptions import ArtifactNotFound
 
 from hyperflock._base.text import clean
 from hyperflock._client import artifacts as _artifacts
-from hyperflock._client.artifacts import ArtifactRow
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import StudyRow
+from hyperflock._transport.messages import ArtifactRow, StudyRow
 from hyperflock.optuna.storage.artifacts import Stores, Writes
 from hyperflock.optuna.study_import import TAG, artifacts_of
 

@@ -24,7 +24,7 @@ from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import (
     AskedTrial,
-    Error,
+    ErrorMessage,
     OwnerAnswer,
     OwnerCall,
     OwnerReply,
@@ -192,7 +192,7 @@ class Run:
         deadline = time.monotonic() + _FINISH_S
         while (left_s := deadline - time.monotonic()) > 0 and self._link.is_up:
             item = self._link.next(min(left_s, _SLICE_S))
-            if isinstance(item, Error) and item.code in _ENDED:
+            if isinstance(item, ErrorMessage) and item.code in _ENDED:
                 return
 
     def _step(self) -> None:
@@ -201,7 +201,7 @@ class Run:
             held, self._held = self._held, 0
             self._reply(asked=self._ask(held) if held else ())
             self._moved()
-        if isinstance(item, Error):
+        if isinstance(item, ErrorMessage):
             self._refused(item)
         elif item is not None:
             self._take(item)
@@ -376,7 +376,7 @@ class Run:
             )
         return row
 
-    def _refused(self, error: Error) -> None:
+    def _refused(self, error: ErrorMessage) -> None:
         if error.code == "trial_exists":
             if error.trial in self._again:
                 return  # the server had received the trials before the connection broke

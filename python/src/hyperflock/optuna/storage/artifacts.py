@@ -25,9 +25,9 @@ from hyperflock._base.errors import HyperflockError, NotFoundError
 from hyperflock._bundle.capture_stores import is_store, label_of
 from hyperflock._bundle.source.runtime import is_library
 from hyperflock._client import artifacts as _artifacts
-from hyperflock._client.artifacts import ArtifactRow
 from hyperflock._client.client import Client
 from hyperflock._transport import background_loop as _loop
+from hyperflock._transport.messages import ArtifactRow
 
 # The list is fetched again after this time. A page of the dashboard asks for many artifacts at
 # once.
