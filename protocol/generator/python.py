@@ -56,6 +56,8 @@ class _Writer:
         lines += [_integer(integer) for integer in schema.integers.values()]
         lines += [_text(text) for text in schema.texts.values()]
         for names in schema.names.values():
+            if "python" not in names.languages:
+                continue
             lines.append(f"{names.name} = Literal[{', '.join(map(_quoted, names.names))}]")
         lines += [self.declaration(part) for part in schema.in_order("python")]
         for direction in ("client", "server"):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -128,6 +129,7 @@ def test_one_line_adds_a_field_in_every_language(folder: Path) -> None:
     assert changed == {
         "messages.h": ["std::string colour;"],
         "fields.h": ['codec.required("colour"_key, m.colour, Characters{kMaxText});'],
+        "messages.md": ["| `colour` | Text |  |"],
         "messages.py": ["colour: Text"],
         "messages.ts": ["colour: text(MAX_TEXT),"],
     }
@@ -165,7 +167,7 @@ def test_cpp_that_makes_a_message_without_a_new_field_does_not_compile(
 
 
 def test_python_that_makes_a_message_without_a_new_field_raises(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = ROOT / "python" / "src" / "hyperflock" / "_transport"
     _write(_with_field(folder, 'colour = "Text"'), tmp_path, package)
@@ -173,6 +175,8 @@ def test_python_that_makes_a_message_without_a_new_field_raises(
     assert specification is not None
     assert specification.loader is not None
     messages = module_from_spec(specification)
+    # msgspec looks there for what the annotations name.
+    monkeypatch.setitem(sys.modules, "changed_messages", messages)
     specification.loader.exec_module(messages)
     fields = {"attempt": 1, "seq": 1, "reason": "stopped"}
     assert messages.Release(**fields, colour="red").colour == "red"

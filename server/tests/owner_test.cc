@@ -23,9 +23,9 @@ protocol::Call suggest(AttemptId attempt, std::int64_t id, const std::string& na
           .attempt = attempt,
           .method = "suggest",
           .step = {},
-          .points = {},
           .name = name,
-          .distribution = distribution};
+          .distribution = distribution,
+          .points = {}};
 }
 
 protocol::Call should_prune(AttemptId attempt, std::int64_t id,

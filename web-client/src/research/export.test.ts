@@ -5,7 +5,16 @@ import { studyOf, trialOf } from "./rows.ts";
 
 const { rows } = researchStories.study_running;
 const study = studyOf(rows.studies[0]);
-const head = { seed: 7, attempts: 1, started_at: 0, finished_at: 0, run_ms: 5, load_ms: 2, seq: 1 };
+const head = {
+  study: 7,
+  seed: 7,
+  attempts: 1,
+  started_at: 0,
+  finished_at: 0,
+  run_ms: 5,
+  load_ms: 2,
+  seq: 1,
+};
 
 function trial(number: number, params: string, rest: Readonly<Record<string, unknown>> = {}) {
   return trialOf({ ...head, trial: number, state: "complete", params, values: [0.5], ...rest });

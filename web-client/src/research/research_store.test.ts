@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
-import { researchStories } from "../stories/research_states.ts";
+import { artifact, researchStories } from "../stories/research_states.ts";
 import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
 
 function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: string | null } = {}) {
@@ -290,15 +290,13 @@ describe("the buttons", () => {
 });
 
 describe("a trial's files", () => {
-  const artifacts = [
-    { id: "a1", trial: 21, name: "weights.npz", bytes: 10 },
-    { id: "b1", trial: 22, name: "other.npz", bytes: 10 },
-  ];
+  const artifacts = [artifact("a1", "weights.npz", 10), artifact("b1", "other.npz", 10, 22)];
 
   it("are those of the trial on the page, and go with it", async () => {
     const { store, go } = scenario("#/studies/7/trials/21", { rows: { artifacts } });
     await settled();
-    expect(store.files.value).toEqual([{ id: "a1", name: "weights.npz", bytes: 10 }]);
+    expect(store.files.value).toMatchObject([{ id: "a1", name: "weights.npz", bytes: 10 }]);
+    expect(store.files.value).toHaveLength(1);
     go("#/studies/7");
     expect(store.files.value).toEqual([]);
   });

@@ -1,363 +1,143 @@
-// The console's rows (server/docs/rest.md), checked once at the edge: raw JSON goes no further. Page thread; pure.
+// The console's rows (server/docs/rest.md) as this page shows them. Each answer is checked once, by the protocol's schema:
+// raw JSON goes no further. Page thread; pure.
 
-import type { Point } from "../ui/curve.ts";
-import { type Param, paramsOf } from "./params.ts";
+import * as wire from "@hyperflock/worker-runtime/rows";
+import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
+import { paramsOf } from "./params.ts";
 
-export const studyStates = ["running", "finished", "cancelled"] as const;
-export type StudyState = (typeof studyStates)[number];
-export const trialStates = ["running", "complete", "pruned", "failed", "cancelled"] as const;
-export type TrialState = (typeof trialStates)[number];
-export const attemptStates = [
-  "live",
-  "accepted",
-  "evidence",
-  "failed",
-  "released",
-  "expired",
-  "revoked",
-] as const;
-export type AttemptState = (typeof attemptStates)[number];
+export { RowError };
 
-export interface Best {
-  readonly trial: number;
-  readonly value: number;
-  readonly params: readonly Param[];
-}
+export type StudyState = wire.StudyState;
+export type TrialState = wire.TrialState;
+export type AttemptState = wire.AttemptState;
+export const trialStates = wire.trialState.options;
 
-export interface StudyRow {
-  readonly study: number;
-  readonly name: string;
-  readonly owner: string;
-  readonly project: string;
-  readonly state: StudyState;
-  /** It runs, and nothing of it is given to devices. */
-  readonly isPaused: boolean;
-  readonly direction: "minimize" | "maximize";
-  readonly total: number;
-  readonly complete: number;
-  readonly pruned: number;
-  readonly failed: number;
-  readonly running: number;
-  readonly attempts: number;
-  readonly cursor: number;
-  readonly entry: string;
-  readonly seed: number;
-  /** Unix ms. */
-  readonly createdAt: number;
-  readonly finishedAt: number | null;
-  /** Names of the space's dimensions, in order. */
-  readonly names: readonly string[];
-  readonly chainer: string;
-  /** What its trials ask for; null: no device. */
-  readonly backend: string | null;
-  /** What a device must have beyond that, as the server writes it. */
-  readonly hasRequirements: boolean;
-  readonly best: Best | null;
-}
-
-export interface DeviceRow {
-  readonly device: string;
-  readonly class: string;
-  readonly engine: string;
-  readonly backend: string;
-  /** Empty where it was no graphics device. */
-  readonly adapter: string;
-}
-
-/** Which of the connected devices may run a study's trials, and why others may not. */
-export interface PlacementRow {
-  readonly devices: number;
-  readonly matching: number;
-  readonly reasons: readonly { readonly code: string; readonly devices: number }[];
-}
-
-export interface FailureRow {
-  readonly cause: string;
-  readonly code: string;
-  readonly message: string;
-  readonly traceback: string;
-}
-
-export interface TrialRow {
-  readonly trial: number;
-  readonly state: TrialState;
-  readonly params: readonly Param[];
-  readonly seed: number;
-  readonly values: readonly number[];
-  readonly attempts: number;
-  readonly device: DeviceRow | null;
-  readonly startedAt: number;
-  /** 0: not yet. */
-  readonly finishedAt: number;
-  readonly runMs: number;
-  readonly loadMs: number;
-  readonly seq: number;
-  readonly error: FailureRow | null;
-}
-
-export interface AttemptRow {
-  readonly attempt: number;
-  readonly kind: string;
-  readonly state: AttemptState;
-  readonly device: DeviceRow;
-  readonly values: readonly number[];
-  readonly startedAt: number;
-  readonly finishedAt: number;
-  readonly runMs: number;
-  readonly loadMs: number;
-  readonly error: FailureRow | null;
-}
-
-export interface TrialDetail extends TrialRow {
-  readonly points: readonly Point[];
-  readonly attemptsList: readonly AttemptRow[];
-}
-
+export type StudyRow = ReturnType<typeof studyView>;
+export type TrialRow = ReturnType<typeof trialView>;
+export type TrialDetail = ReturnType<typeof detailOf>;
+export type AttemptRow = ReturnType<typeof attemptView>;
+export type DeviceRow = ReturnType<typeof deviceView>;
+export type WorkerRow = ReturnType<typeof workerView>;
+export type FailureRow = Readonly<wire.Failure>;
 /** A file that a trial uploaded. */
-export interface ArtifactRow {
-  readonly id: string;
-  readonly name: string;
-  readonly bytes: number;
+export type ArtifactRow = Readonly<Pick<wire.ArtifactRow, "id" | "name" | "bytes">>;
+/** Which of the connected devices may run a study's trials, and why others may not. */
+export type PlacementRow = Readonly<wire.Placement>;
+export type Me = Readonly<wire.Me>;
+
+function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
+  // `adapter` is empty where it was no graphics device.
+  return { device, class: kind, engine, backend, adapter } as const;
 }
 
-export interface WorkerRow {
-  readonly device: string;
-  readonly class: string;
-  readonly engine: string;
-  readonly trial: number | null;
-  readonly study: number | null;
-}
-
-export interface Me {
-  readonly name: string;
-  readonly role: "admin" | "researcher";
-  readonly server: string;
-}
-
-/** The answer is none that this page understands. */
-export class RowError extends Error {
-  readonly code = "bad_answer";
-}
-
-/** Reads one JSON object field by field; a field of another kind is a RowError. */
-class Fields {
-  readonly #object: Readonly<Record<string, unknown>>;
-
-  constructor(value: unknown) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new RowError("An object was expected.");
-    }
-    this.#object = value as Record<string, unknown>;
-  }
-
-  has(key: string): boolean {
-    return this.#object[key] !== undefined;
-  }
-
-  raw(key: string): unknown {
-    return this.#object[key];
-  }
-
-  text(key: string): string {
-    const value = this.#object[key];
-    if (typeof value !== "string") {
-      throw new RowError(`${key} is no string.`);
-    }
-    return value;
-  }
-
-  number(key: string): number {
-    const value = this.#object[key];
-    if (typeof value !== "number" || !Number.isFinite(value)) {
-      throw new RowError(`${key} is no number.`);
-    }
-    return value;
-  }
-
-  oneOf<Name extends string>(key: string, names: readonly Name[]): Name {
-    const value = names.find((name) => name === this.#object[key]);
-    if (value === undefined) {
-      throw new RowError(`${key} is none of ${names.join(", ")}.`);
-    }
-    return value;
-  }
-
-  list<Item>(key: string, item: (value: unknown) => Item): readonly Item[] {
-    const value = this.#object[key];
-    if (!Array.isArray(value)) {
-      throw new RowError(`${key} is no list.`);
-    }
-    return value.map(item);
-  }
-}
-
-function numberOf(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) {
-    throw new RowError("A number was expected.");
-  }
-  return value;
-}
-
-function pointOf(value: unknown): Point {
-  if (!Array.isArray(value)) {
-    throw new RowError("A point was expected.");
-  }
-  return [numberOf(value[0]), numberOf(value[1])];
-}
-
-function deviceOf(value: unknown): DeviceRow {
-  const row = new Fields(value);
+function studyView(row: wire.StudyRow) {
   return {
-    device: row.text("device"),
-    class: row.text("class"),
-    engine: row.text("engine"),
-    backend: row.text("backend"),
-    adapter: row.has("adapter") ? row.text("adapter") : "",
-  };
+    study: row.study,
+    name: row.name,
+    owner: row.owner,
+    project: row.project,
+    state: row.state,
+    /** It runs, and nothing of it is given to devices. */
+    isPaused: row.paused !== undefined,
+    direction: row.direction,
+    total: row.total,
+    complete: row.complete,
+    pruned: row.pruned,
+    failed: row.failed,
+    running: row.running,
+    attempts: row.attempts,
+    cursor: row.cursor,
+    entry: row.entry,
+    seed: row.seed,
+    /** Unix ms. */
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? null,
+    /** Names of the space's dimensions, in order. */
+    names: row.space.map((dimension) => dimension.name),
+    chainer: row.runtime.chainer,
+    /** What its trials ask for; null: no device. */
+    backend: row.runtime.backend ?? null,
+    /** Whether a device must have more than the back end. */
+    hasRequirements: row.requires !== undefined,
+    best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
+  } as const;
 }
 
-function failureOf(value: unknown): FailureRow {
-  const row = new Fields(value);
+function trialView(row: wire.TrialRow) {
   return {
-    cause: row.text("cause"),
-    code: row.text("code"),
-    message: row.text("message"),
-    traceback: row.text("traceback"),
-  };
+    trial: row.trial,
+    state: row.state,
+    params: paramsOf(row.params),
+    seed: row.seed,
+    values: row.values as readonly number[],
+    attempts: row.attempts,
+    device: row.device === undefined ? null : deviceView(row.device),
+    startedAt: row.started_at,
+    /** 0: not yet. */
+    finishedAt: row.finished_at,
+    runMs: row.run_ms,
+    loadMs: row.load_ms,
+    seq: row.seq,
+    error: (row.error ?? null) as FailureRow | null,
+  } as const;
 }
 
-export function studyOf(value: unknown): StudyRow {
-  const row = new Fields(value);
-  const best = row.has("best") ? new Fields(row.raw("best")) : null;
-  const runtime = new Fields(row.raw("runtime"));
+function attemptView(row: wire.AttemptRow) {
   return {
-    study: row.number("study"),
-    name: row.text("name"),
-    owner: row.text("owner"),
-    project: row.text("project"),
-    state: row.oneOf("state", studyStates),
-    isPaused: row.has("paused"),
-    direction: row.oneOf("direction", ["minimize", "maximize"]),
-    total: row.number("total"),
-    complete: row.number("complete"),
-    pruned: row.number("pruned"),
-    failed: row.number("failed"),
-    running: row.number("running"),
-    attempts: row.number("attempts"),
-    cursor: row.number("cursor"),
-    entry: row.text("entry"),
-    seed: row.number("seed"),
-    createdAt: row.number("created_at"),
-    finishedAt: row.has("finished_at") ? row.number("finished_at") : null,
-    names: row.list("space", (dimension) => new Fields(dimension).text("name")),
-    chainer: runtime.text("chainer"),
-    backend: runtime.has("backend") ? runtime.text("backend") : null,
-    hasRequirements: row.has("requires"),
-    best:
-      best === null
-        ? null
-        : {
-            trial: best.number("trial"),
-            value: best.number("value"),
-            params: paramsOf(best.text("params")),
-          },
-  };
+    attempt: row.attempt,
+    kind: row.kind,
+    state: row.state,
+    device: deviceView(row.device),
+    values: row.values as readonly number[],
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    runMs: row.run_ms,
+    loadMs: row.load_ms,
+    error: (row.error ?? null) as FailureRow | null,
+  } as const;
 }
 
-export function trialOf(value: unknown): TrialRow {
-  const row = new Fields(value);
-  return {
-    trial: row.number("trial"),
-    state: row.oneOf("state", trialStates),
-    params: paramsOf(row.text("params")),
-    seed: row.number("seed"),
-    values: row.list("values", numberOf),
-    attempts: row.number("attempts"),
-    device: row.has("device") ? deviceOf(row.raw("device")) : null,
-    startedAt: row.number("started_at"),
-    finishedAt: row.number("finished_at"),
-    runMs: row.number("run_ms"),
-    loadMs: row.number("load_ms"),
-    seq: row.number("seq"),
-    error: row.has("error") ? failureOf(row.raw("error")) : null,
-  };
+function workerView(row: wire.WorkerRow) {
+  const { device, class: kind, engine, trial = null, study = null } = row;
+  return { device, class: kind, engine, trial, study } as const;
 }
 
-function attemptOf(value: unknown): AttemptRow {
-  const row = new Fields(value);
-  return {
-    attempt: row.number("attempt"),
-    kind: row.text("kind"),
-    state: row.oneOf("state", attemptStates),
-    device: deviceOf(row.raw("device")),
-    values: row.list("values", numberOf),
-    startedAt: row.number("started_at"),
-    finishedAt: row.number("finished_at"),
-    runMs: row.number("run_ms"),
-    loadMs: row.number("load_ms"),
-    error: row.has("error") ? failureOf(row.raw("error")) : null,
-  };
-}
+export const studyOf = (value: unknown) => studyView(readRow(wire.studyRow, value));
 
-export function detailOf(value: unknown): TrialDetail {
-  const row = new Fields(value);
+export const trialOf = (value: unknown) => trialView(readRow(wire.trialRow, value));
+
+/** A trial with its curve and its attempts. */
+export function detailOf(value: unknown) {
+  const row = readRow(wire.trialRow, value);
+  if (row.points === undefined || row.attempts_list === undefined) {
+    throw new RowError("points and attempts_list are missing.");
+  }
   return {
-    ...trialOf(value),
-    points: row.list("points", pointOf),
-    attemptsList: row.list("attempts_list", attemptOf),
-  };
+    ...trialView(row),
+    points: row.points as readonly wire.Point[],
+    attemptsList: row.attempts_list.map(attemptView) as readonly AttemptRow[],
+  } as const;
 }
 
 export function artifactsOf(value: unknown): readonly ArtifactRow[] {
-  return new Fields(value).list("artifacts", (one) => {
-    const row = new Fields(one);
-    return { id: row.text("id"), name: row.text("name"), bytes: row.number("bytes") };
-  });
+  return readRow(wire.artifactsPage, value).artifacts;
 }
 
 export function studiesOf(value: unknown): readonly StudyRow[] {
-  return new Fields(value).list("studies", studyOf);
+  return readRow(wire.studiesPage, value).studies.map(studyView);
 }
 
 export function trialsOf(value: unknown): { trials: readonly TrialRow[]; cursor: number } {
-  const page = new Fields(value);
-  return { trials: page.list("trials", trialOf), cursor: page.number("cursor") };
+  const { trials, cursor } = readRow(wire.trialsPage, value);
+  return { trials: trials.map(trialView), cursor };
 }
 
 export function workersOf(value: unknown): readonly WorkerRow[] {
-  return new Fields(value).list("workers", (one) => {
-    const row = new Fields(one);
-    return {
-      device: row.text("device"),
-      class: row.text("class"),
-      engine: row.text("engine"),
-      trial: row.has("trial") ? row.number("trial") : null,
-      study: row.has("study") ? row.number("study") : null,
-    };
-  });
+  return readRow(wire.workersPage, value).workers.map(workerView);
 }
 
-export function placementOf(value: unknown): PlacementRow {
-  const row = new Fields(value);
-  return {
-    devices: row.number("devices"),
-    matching: row.number("matching"),
-    reasons: row.list("reasons", (one) => {
-      const reason = new Fields(one);
-      return { code: reason.text("code"), devices: reason.number("devices") };
-    }),
-  };
-}
+export const placementOf = (value: unknown): PlacementRow => readRow(wire.placement, value);
 
-export function meOf(value: unknown): Me {
-  const row = new Fields(value);
-  return {
-    name: row.text("name"),
-    role: row.oneOf("role", ["admin", "researcher"]),
-    server: row.text("server"),
-  };
-}
+export const meOf = (value: unknown): Me => readRow(wire.me, value);
 
-export function joinUrlOf(value: unknown): string {
-  return new Fields(value).text("join_url");
-}
+export const joinUrlOf = (value: unknown): string => readRow(wire.enrolment, value).join_url;

@@ -40,7 +40,7 @@ describe("visibleText", () => {
 });
 
 const ROW = {
-  ...{ trial: 1, state: "complete", params: "{}", seed: 1, values: [1], attempts: 1 },
+  ...{ study: 3, trial: 1, state: "complete", params: "{}", seed: 1, values: [1], attempts: 1 },
   ...{ started_at: 1, finished_at: 2, run_ms: 1, load_ms: 0, seq: 1 },
 };
 

@@ -72,7 +72,7 @@ export class FakeConsole implements Api {
   async artifacts(_study: number, trial: number) {
     await this.#call("artifacts", trial);
     const found = this.rows.artifacts ?? [];
-    return artifactsOf({ artifacts: found.filter((row) => row.trial === trial) });
+    return artifactsOf({ artifacts: found.filter((row) => row.trial === trial), cursor: 0 });
   }
 
   async artifact(_study: number, id: string) {
@@ -122,9 +122,9 @@ export class FakeConsole implements Api {
   }
 
   async #change(study: number, change: Readonly<Record<string, unknown>>) {
-    const studies = this.rows.studies.map((row) =>
-      row.study === study ? { ...row, ...change } : row,
-    );
+    // JSON has no undefined.
+    const changed = (row: object) => JSON.parse(JSON.stringify({ ...row, ...change }));
+    const studies = this.rows.studies.map((row) => (row.study === study ? changed(row) : row));
     this.rows = { ...this.rows, studies };
     const row = studies.find((one) => one.study === study);
     return studyOf(row);

@@ -21,7 +21,7 @@ const SPACE = [
 ];
 
 function studyRow(study: number, rest: Row = {}): Row {
-  return {
+  const row = {
     study,
     name: "mnist-grid",
     owner: "Aoki Lab",
@@ -48,6 +48,8 @@ function studyRow(study: number, rest: Row = {}): Row {
     },
     ...rest,
   };
+  // JSON has no undefined.
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }
 
 const DEVICES = [
@@ -128,6 +130,14 @@ function attempt(id: number, state: string, device: Row, rest: Row = {}): Row {
     run_ms: 61_000,
     load_ms: 3_100,
     ...rest,
+  };
+}
+
+/** A row of a file that a trial uploaded. */
+export function artifact(id: string, name: string, bytes: number, trial = 21): Row {
+  return {
+    ...{ id, trial, attempt: 521, name, type: "application/octet-stream" },
+    ...{ sha256: "0".repeat(64), bytes, created_at: NOW - 840_000 },
   };
 }
 
@@ -304,9 +314,9 @@ export const researchStories = {
   trial_complete: story("#/studies/7/trials/21"),
   trial_files: story("#/studies/7/trials/21", {
     artifacts: [
-      { id: "a1", trial: 21, name: "weights.npz", bytes: 1_843_221 },
-      { id: "a2", trial: 21, name: "loss curve of the last epoch, smoothed.png", bytes: 48_112 },
-      { id: "a3", trial: 21, name: "x".repeat(120), bytes: 12 },
+      artifact("a1", "weights.npz", 1_843_221),
+      artifact("a2", "loss curve of the last epoch, smoothed.png", 48_112),
+      artifact("a3", "x".repeat(120), 12),
     ],
   }),
   trial_running: story("#/studies/7/trials/44"),

@@ -62,7 +62,11 @@ export const oneOf = <const Options extends readonly string[]>(options: Options)
 
 export const constant = <const Value extends string>(value: Value) => v.literal(value, kind);
 
-export const list = <Item extends v.GenericSchema>(item: Item, most: number, least = 0) =>
+export const list = <Item extends v.GenericSchema>(
+  item: Item,
+  most = Number.MAX_SAFE_INTEGER,
+  least = 0,
+) =>
   v.pipe(
     v.array(v.unknown(), kind),
     v.maxLength(most, "too_many" satisfies ParseCode),

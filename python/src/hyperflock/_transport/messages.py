@@ -71,6 +71,7 @@ Attrs = Annotated[str, Meta(max_length=MAX_ATTRS_BYTES, extra={"unit": "bytes"})
 Answer = Annotated[str, Meta(max_length=MAX_ANSWER_BYTES, extra={"unit": "bytes"})]
 Distribution = Annotated[str, Meta(max_length=MAX_DISTRIBUTION_BYTES, extra={"unit": "bytes"})]
 Suggested = Annotated[str, Meta(max_length=MAX_SUGGESTED_BYTES, extra={"unit": "bytes"})]
+Url = Annotated[str, Meta(max_length=MAX_MESSAGE)]
 ArtifactId = Annotated[str, Meta(pattern=r"^(?:[A-Za-z0-9_-]{1,64})\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{64})\Z")]
 FileName = Annotated[
