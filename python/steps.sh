@@ -31,7 +31,8 @@ step_python_test() {
   mkdir -p build/coverage
   check python3 -m coverage run --rcfile=python/pyproject.toml -m pytest -q -p no:cacheprovider \
     --junitxml="$JUNIT/$((++REPORTS)).xml" "${PYTHON_TESTS[@]}" python/tests
-  check python3 -m coverage report --rcfile=python/pyproject.toml
+  # Below a failure it would hide the failure.
+  ((FAILED)) || check python3 -m coverage report --rcfile=python/pyproject.toml
 }
 
 # The older Optuna beside the newer one, and what depends on it.

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+import failures
 import inputs
 import processes
 
@@ -179,7 +180,9 @@ def list_suites(steps: dict[str, Step]) -> None:
 
 
 def show_log(name: str, out: TextIO) -> None:
-    """Print the end of a step's log."""
+    """Print which tests of a step failed, and the end of its log."""
+    for line in failures.failed_tests(JUNIT / name):
+        print(f"  FAILED {line}", file=out)
     path = LOGS / f"{name}.log"
     print(f"  the end of {path.relative_to(ROOT)}:", file=out)
     with contextlib.suppress(OSError):

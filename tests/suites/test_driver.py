@@ -175,6 +175,32 @@ def test_failures_come_at_the_end_with_their_logs(run: Run) -> None:
     assert "x good" not in failures
 
 
+def test_failed_tests_are_named_before_their_log(run: Run, toy: Path) -> None:
+    (toy / "test_two.py").write_text(
+        "def test_adds():\n    assert 1 + 1 == 3, 'a sum'\ndef test_holds():\n    pass\n"
+    )
+    # The log's end says nothing of the test.
+    step = 'step_bad() { run_pytest test_two.py; for i in {1..99}; do echo "$i"; done; }\n'
+    (toy / "part/steps.sh").write_text(STEPS + step)
+    failures = run("test", "bad").stdout.partition("\nfailed:\n")[2]
+    named, _, log = failures.partition("the end of")
+    assert "  FAILED test_two::test_adds: AssertionError: a sum" in named
+    assert "test_holds" not in failures
+    assert "a sum" not in log
+
+
+def test_many_failed_tests_are_counted(run: Run, toy: Path) -> None:
+    cases = "".join(f'<testcase classname="c" name="t{i}"><failure/></testcase>' for i in range(40))
+    report = f"<testsuites><testsuite>{cases}</testsuite></testsuites>"
+    step = (
+        f"step_bad() {{ echo '{report}' >\"$JUNIT/1.xml\"; echo '<' >\"$JUNIT/2.xml\"; false; }}\n"
+    )
+    (toy / "part/steps.sh").write_text(STEPS + step)
+    failures = run("test", "bad").stdout.partition("\nfailed:\n")[2]
+    assert failures.count("  FAILED c::t") == 30
+    assert "  FAILED and 11 more" in failures
+
+
 def test_a_failed_command_ends_its_step(run: Run, toy: Path) -> None:
     run("test", "blocked")
     assert "went on" not in (toy / "build/logs/broken.log").read_text()
