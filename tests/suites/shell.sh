@@ -27,7 +27,7 @@ mark() { mkdir -p "$ROOT/build/stamps" && printf '%s' "$2" >"$ROOT/build/stamps/
 FAILED=0
 check() {
   "$@" && return
-  printf 'failed: %s\n' "$*"
+  printf 'failed: %.200s\n' "$*"
   FAILED=1
 }
 
