@@ -39,6 +39,7 @@ JUNIT = ROOT / "build" / "reports" / "junit"
 PLACES = max(4, os.cpu_count() or 1)
 BUSY_PROCESSES = 8
 LOG_LINES = 80
+EVERY_STEP_READS = ("tests/suites/shell.sh", "tests/suites/step")
 
 STARTED = re.compile(r"^\s*Start\s+\d+: (\S+)$")
 ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*(.*?)\s+[\d.]+ sec")
@@ -90,9 +91,17 @@ def configure() -> dict[str, Step]:
     return steps
 
 
+def steps_file(name: str) -> str:
+    """Return the steps.sh that defines a step."""
+    for path in sorted(ROOT.glob("*/steps.sh")):
+        if f"\nstep_{name}()" in "\n" + path.read_text():
+            return str(path.relative_to(ROOT))
+    raise UsageError(f"no steps.sh defines step_{name}")
+
+
 def inputs_of(steps: dict[str, Step], name: str) -> set[str]:
-    """Return the paths that a step and everything that it needs read."""
-    found = set(steps[name].inputs)
+    """Return the paths that a step and everything that it needs read, its own commands too."""
+    found = {*steps[name].inputs, *EVERY_STEP_READS, steps_file(name)}
     for need in steps[name].needs:
         found |= inputs_of(steps, need)
     return found

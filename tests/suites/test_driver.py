@@ -252,6 +252,15 @@ def test_changed_runs_what_reads_a_changed_file(run: Run, toy: Path, path: str) 
     assert ran(run("test", "--changed")) - {"tools", "broken"} == both
 
 
+@pytest.mark.parametrize("path", ["part/steps.sh", "tests/suites/shell.sh", "tests/suites/step"])
+def test_changed_runs_what_is_run_otherwise(run: Run, toy: Path, path: str) -> None:
+    (toy / "bad/mended").touch()
+    run("test", "good", "bad")
+    with (toy / path).open("a") as file:
+        file.write("# changed\n")
+    assert {"good", "bad"} < ran(run("test", "--changed"))
+
+
 def test_changed_goes_by_content_not_by_time(run: Run, toy: Path) -> None:
     run("test", "good")
     (toy / "good/source").write_text("2")
