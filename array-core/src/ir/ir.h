@@ -55,7 +55,7 @@ enum class Op : std::uint8_t {
   param_shape,  // index: a Param; args[0]: a constant axis; int32
   param_size,   // index: a Param; its number of elements; int32
   // ---- one operand
-  convert,   // to `type`, by C's rules where those are defined, and else by dtype/convert.h: NaN
+  convert,   // to `type`, by C's rules where those are defined, and else by scalar.h: NaN
              // gives 0, floats out of range saturate, integers wrap, bool is x != 0
   bitcast,   // to a type of the same size
   negate,    // integers wrap; unsigned too

@@ -103,7 +103,19 @@ decltype(auto) visit(DType dtype, F&& f) {
   return f(Complex<double>{});
 }
 
-// ---- conversion: C's rules made total
+// ---- conversion
+
+// Converts one value. This defines `astype` and Op::convert.
+//
+//   to bool             x != 0. NaN is true. A complex number is true if either part is not 0.
+//   integer to integer  keeps the low bits (two's complement wraps), as NumPy and C++20 do
+//   float to integer    rounds towards zero, as NumPy does. For NaN and values that do not fit,
+//                       NumPy gives what the processor gives, which differs between x86, Arm,
+//                       WebAssembly and WGSL. Here NaN gives 0, and a value that does not fit gives
+//                       the nearest integer that does. So every back end gives the same bits.
+//   to floating         rounds to nearest, ties to even. Beyond the range it gives infinity.
+//   complex to real     drops the imaginary part, as NumPy does (which also warns)
+//   real to complex     sets the imaginary part to +0
 template <typename To, typename From>
 To convert_to(From x) {
   if constexpr (std::is_same_v<To, From>) {

@@ -206,21 +206,4 @@ ir::Kernel make_kernel(const KernelSpec& spec) {
   return builder.take();
 }
 
-ir::Kernel make_gradient_kernel(const UFunc& ufunc, DType dtype, int which) {
-  ir::Builder builder{std::string(ufunc.name) + "_gradient"};
-  std::vector<ir::ParamRef> params;
-  for (int i = 0; i < ufunc.operands; ++i)
-    params.push_back(builder.in("x" + std::to_string(i), dtype));
-  const ir::ParamRef y = builder.in("y", dtype);
-  const ir::ParamRef g = builder.in("g", dtype);
-  const ir::ParamRef dx = builder.out("dx", dtype);
-  const DType inner = widened(dtype);
-  const auto read = [&](ir::ParamRef param) { return builder.convert(inner, builder.read(param)); };
-  Values x;
-  for (const ir::ParamRef param : params) x.push_back(read(param));
-  const ir::Value value = ufunc.gradient(builder, x, read(y), read(g), which);
-  builder.store(dx, builder.convert(dtype, value));
-  return builder.take();
-}
-
 }  // namespace arraycore::ops

@@ -27,10 +27,6 @@ inline constexpr int kMaxResults = 2;
 using Values = std::vector<ir::Value>;
 // The results of one element. `x` are the operands, converted to the loop's types.
 using Body = Values (*)(ir::Builder& builder, const Values& x);
-// d(sum of g * result)/d(x[which]) for one element: `y` is the result, `g` its gradient. Real
-// floating types only.
-using Gradient = ir::Value (*)(ir::Builder& builder, const Values& x, ir::Value y, ir::Value g,
-                               int which);
 
 // How far a result may be from the exact one. Only what a row knows of itself stands here: what its
 // operations may err on a GPU is codegen/accuracy.h's, and tolerance.h puts both together.
@@ -50,7 +46,6 @@ struct UFunc {
   // pattern over several types as "11->1:bBhH" (1 stands for each letter in turn).
   std::string_view loops;
   Body body = nullptr;
-  Gradient gradient = nullptr;
   Tolerance tolerance{};
   // float16 operands are computed in float32 and rounded once, except where the bits of the very
   // type matter.
@@ -98,9 +93,5 @@ struct KernelSpec {
   bool where = false;  // one more operand before the results, `where`: a bool; false stores nothing
 };
 ir::Kernel make_kernel(const KernelSpec& spec);
-
-// The kernel of the gradient with respect to operand `which`: parameters x0.., y, g, then dx, all
-// of `dtype`. REQUIRES: the ufunc has a gradient; `dtype` is floating.
-ir::Kernel make_gradient_kernel(const UFunc& ufunc, DType dtype, int which);
 
 }  // namespace arraycore::ops

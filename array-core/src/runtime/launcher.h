@@ -92,7 +92,7 @@ class Launcher {
   // Error: value, "read_only".
   static Status writable(const Array& array);
 
-  // `target[...] = source`, cast by dtype/convert.h. Right for overlapping views. REQUIRES: equal
+  // `target[...] = source`, cast as Op::convert does. Right for overlapping views. REQUIRES: equal
   // shapes, or a source that broadcasts to the target's. Error: value, "read_only",
   // "shapes_do_not_broadcast".
   Status assign(const Array& target, const Array& source);

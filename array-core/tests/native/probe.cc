@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dtype/cast.h"
+#include "cast.h"
 #include "dtype/promotion.h"
 #include "program.h"
 #include "view/overlap.h"
@@ -77,8 +77,9 @@ std::int32_t probe_check_fits(std::int32_t negative, std::uint64_t magnitude, st
 
 void probe_cast(std::int32_t from, const std::byte* src, std::int64_t src_stride, std::int32_t to,
                 std::byte* dst, std::int64_t dst_stride, std::int64_t count) {
-  cast_elements(static_cast<DType>(from), src, src_stride, static_cast<DType>(to), dst, dst_stride,
-                count);
+  for (std::int64_t i = 0; i < count; ++i)
+    probe::cast_element(static_cast<DType>(from), src + i * src_stride, static_cast<DType>(to),
+                        dst + i * dst_stride);
 }
 
 // The ranks, then the extents of `count` shapes. 0 and the result (its rank, its extents), or the

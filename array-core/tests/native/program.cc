@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "view/copy.h"
+#include "cast.h"
 #include "view/reinterpret.h"
 #include "view/reshape.h"
 #include "view/shape.h"
@@ -87,17 +87,17 @@ Result<Machine::Array> Machine::copied(const Array& source, DType dtype, const D
   auto target = fresh(dtype, shape);
   if (!target.ok()) return target;
   const View dense = contiguous(source.view.shape, size_of(dtype));
-  const Status done = cast_view(storages_[target->storage].data(), dense, dtype,
-                                storages_[source.storage].data(), source.view, source.dtype);
-  if (!done.ok()) return done.error();
+  cast_view(storages_[target->storage].data(), dense, dtype, storages_[source.storage].data(),
+            source.view, source.dtype);
   return target;
 }
 
 Status Machine::assign(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return from.error();
-  return cast_view(storages_[target.storage].data(), target.view, target.dtype,
-                   storages_[source.storage].data(), *from, source.dtype);
+  cast_view(storages_[target.storage].data(), target.view, target.dtype,
+            storages_[source.storage].data(), *from, source.dtype);
+  return Done{};
 }
 
 Result<Machine::Array> Machine::step(StepOp op, Words& words) {
@@ -235,9 +235,8 @@ void Machine::run(Words& words, std::vector<std::int64_t>& results,
     const std::size_t at = contents.size();
     contents.resize(at + static_cast<std::size_t>(array.view.count()) * size);
     if (contents.size() == at) continue;
-    const Status done = copy_view(contents.data() + at, contiguous(array.view.shape, size),
-                                  storages_[array.storage].data(), array.view, size);
-    if (!done.ok()) results.push_back(static_cast<std::int64_t>(done.error().kind));
+    cast_view(contents.data() + at, contiguous(array.view.shape, size), array.dtype,
+              storages_[array.storage].data(), array.view, array.dtype);
   }
   for (const auto& storage : storages_)
     contents.insert(contents.end(), storage.begin(), storage.end());

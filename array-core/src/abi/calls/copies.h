@@ -7,7 +7,7 @@
 //           is F- and not C-contiguous), 3 K (as the source lies in memory). Gives the new array's
 //           id.
 //   ASSIGN  target, source (one word each), items: `target[items] = source`, cast by
-//           dtype/convert.h. Gives 0.
+//           ir/scalar.h. Gives 0.
 //   FILL    target (one word), scalar, items: `target[items] = scalar`. Gives 0.
 //
 // A scalar is written as an operand of AC_CALL_UFUNC (ufuncs.h).

@@ -46,7 +46,7 @@ class IndexCalls {
 
   // A new C-ordered array.
   Result<Array> read(const Array& source, std::span<const KeyItem> key);
-  // `target[key] = value`, cast by dtype/convert.h. Errors: value, "read_only",
+  // `target[key] = value`, cast as Op::convert does. Errors: value, "read_only",
   // "shapes_do_not_broadcast", "mask_values"; type, "mask_values_ndim".
   Status write(const Array& target, std::span<const KeyItem> key, const IndexedValue& value);
   // `ufunc.at(target, key, value)`. Errors: value, "read_only", "shapes_do_not_broadcast";

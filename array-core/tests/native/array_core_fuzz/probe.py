@@ -127,7 +127,7 @@ def check_fits(value: int, dtype: npt.DTypeLike) -> tuple[int, str]:
 
 
 def cast(source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
-    """Fill a one-dimensional array from another of the same length by ``cast_elements``."""
+    """Fill a one-dimensional array from another of the same length by the IR's conversion."""
     library().probe_cast(
         number(source.dtype),
         source.ctypes.data,
