@@ -1,4 +1,4 @@
-// What it costs to issue one launch to the ring: arguments, look, program, uniforms, command. The
+// The cost of issuing one launch to the ring: arguments, signature, program, uniforms, command. The
 // executor's own work is not counted.
 #include <benchmark/benchmark.h>
 

@@ -1,9 +1,10 @@
-// The kernel dialect's front end on any text: it answers with a kernel that the verifier takes, or
-// with an error that has a message; it never crashes, and the same text gives the same kernel.
+// Fuzzes the front end of the kernel dialect with any text. It must return a kernel that the
+// verifier accepts, or an error with a message; it may never crash, and the same text must give the
+// same kernel.
 //
 // An input is "E" or "R", in_params, out_params and the arguments' types (dtype names, "scalar",
-// "absent") on a line each; then the texts, apart by lines of "%%": operation, preamble, loop_prep,
-// after_loop; or map_expr, preamble, reduce_expr, post_map_expr, identity, reduce_type.
+// "absent") on a line each. Then follow the texts, separated by lines of "%%": operation, preamble,
+// loop_prep, after_loop; or map_expr, preamble, reduce_expr, post_map_expr, identity, reduce_type.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Fuzzes the view functions: any numbers as arguments, on views that lie inside a small storage.
-// What comes out must lie inside again, show the elements that it should, and copy like a plain
-// loop.
+// Fuzzes the view functions with any numbers as arguments, on views inside of a small storage. Each
+// result must be inside again and show the right elements.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -31,7 +30,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The fuzzer's bytes as numbers: mostly small ones, now and then any.
+// Reads the fuzzer's bytes as numbers, which are mostly small.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -60,7 +59,7 @@ class Input {
   std::size_t at_ = 0;
 };
 
-// Byte offsets of a view's elements in C order.
+// Returns the byte offsets of a view's elements in C order.
 std::vector<std::int64_t> offsets(const View& view) {
   std::vector<std::int64_t> result;
   if (view.count() == 0) return result;
@@ -107,7 +106,7 @@ struct Array {
   std::size_t item_size() const { return size_of(dtype); }
 };
 
-// The view that one random operation makes, if it makes one.
+// Returns the view that one random operation makes, if it makes one.
 std::optional<Array> apply(Input& input, const Array& array) {
   const View& view = array.view;
   const auto of = [&](const Result<View>& result) -> std::optional<Array> {
@@ -120,7 +119,7 @@ std::optional<Array> apply(Input& input, const Array& array) {
   const auto reshaped = [&](const Reshaped& result) -> std::optional<Array> {
     if (!result.view) return std::nullopt;
     require(result.view->shape == result.shape);
-    // The same elements in the same order.
+    // It must have the same elements in the same order.
     if (is_small(view)) require(offsets(view) == offsets(*result.view));
     return Array{*result.view, array.dtype};
   };
@@ -234,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < storage.size(); ++i)
     storage[i] = static_cast<std::byte>(i * 151 >> 3);
 
-  // A view from outside: refused, or inside.
+  // A view from outside must be refused, or be inside.
   Array first{{Dims(input.numbers(6)), Dims(input.numbers(6)), input.number()},
               static_cast<DType>(input.byte() % kDTypes)};
   if (!check_view(first.view, first.item_size(), kStorageBytes).ok()) {

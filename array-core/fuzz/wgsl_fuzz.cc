@@ -1,7 +1,7 @@
-// The reader of users' WGSL on any text: it answers with a module or with an error that has a
-// message; numbers of the uniform block lie inside it and apart; what was rewritten can be read
-// again, with an answer as good. (Whether that is the same module is for valid texts:
-// raw_module_test.cc.)
+// Fuzzes the reader of users' WGSL with any text. It must return a module, or an error with a
+// message. The numbers of the uniform block must be inside of it and must not overlap. The
+// rewritten text must be readable again. (raw_module_test.cc tests, for valid texts, that the
+// module is then the same.)
 //
 // An input is the entry point's name on a line, then the text.
 #include <cstddef>

@@ -1,15 +1,14 @@
-// The C interface of array-core: what Python calls, in a browser (exports of the WebAssembly
-// module) and natively (ctypes on libarraycore.so). Plain integers and addresses only; nothing
+// The C interface of array-core. Python calls it in a browser (exports of the WebAssembly module)
+// and natively (ctypes on libarraycore.so). It has plain integers and addresses only, and nothing
 // throws.
 //
-// One library state a process (a module instance in a browser), touched by one thread: Python's.
-// A call that fails gives a negative number, minus the error's kind (ErrorKind in base/result.h);
-// ac_error_* tell the rest until the next call fails.
+// There is one library state for each process (or module instance in a browser). One thread touches
+// it: Python's. A call that fails returns a negative number, minus the error's kind (ErrorKind in
+// base/result.h). The functions ac_error_* return the details until the next call fails.
 //
-// An array is named by a positive id that holds a generation, so that an id used after its array
-// was freed is an error and never another array. Python's `__del__` only notes ids; the next
-// operations carry up to two of them each as `freed_a` and `freed_b` (0: none), which costs no call
-// of its own.
+// A positive id names an array. It contains a generation, so that an id used after its array was
+// freed is an error and never another array. Python's `__del__` only notes ids. The next operations
+// carry up to two of them each as `freed_a` and `freed_b` (0: none), which costs no extra call.
 #pragma once
 
 #include <stddef.h>  // NOLINT(modernize-deprecated-headers): this header is C too
@@ -25,81 +24,82 @@
 extern "C" {
 #endif
 
-// Raised by one with every change of this interface that is not an addition.
+// Incremented with every change of this interface that is not an addition.
 #define AC_INTERFACE_VERSION 2
 AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 
 enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 
-// Opens the library. `budget_bytes`: the most that arrays may take together, 0 for no limit (a
-// double, because JavaScript has no other number of that size). REQUIRES: not open.
+// Opens the library. `budget_bytes` limits the memory of all arrays, 0 for no limit. It is a
+// double, because JavaScript has no other number of that size. REQUIRES: not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
-// How dtypes meet from now on: 0 as in NumPy 2, 1 as in CuPy under Chainer (dtype/promotion.h).
-// Gives the mode before.
+// Sets how dtypes meet from now on: 0 as in NumPy 2, 1 as in CuPy under Chainer
+// (dtype/promotion.h). Returns the old mode.
 AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
-// Frees every array and what the back end holds. Closing what is not open does nothing.
+// Frees every array and what the back end holds. If nothing is open, it does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);
 // Frees every array and sets the counters to 0; the back end stays.
 AC_EXPORT(ac_reset) int32_t ac_reset(void);
 
-// The last error: its kind, its stable code and one sentence; texts end with a zero byte and stay
-// until the next error.
+// The last error: its kind, its stable code and one sentence. Texts end with a zero byte and are
+// valid until the next error.
 AC_EXPORT(ac_error_kind) int32_t ac_error_kind(void);
 AC_EXPORT(ac_error_code) const char* ac_error_code(void);
 AC_EXPORT(ac_error_message) const char* ac_error_message(void);
 
-// Memory for a caller that cannot give an address of its own (Python's is another than the
-// WebAssembly module's). 0 when there is none left.
+// Memory for a caller that cannot give an address of its own, because Python's memory is not the
+// WebAssembly module's. Returns 0 when memory is exhausted.
 AC_EXPORT(ac_allocate) void* ac_allocate(size_t bytes);
 AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
 
-// A new C-ordered array: `dtype` is dtype.h's number, `data` holds its elements in C order, or is 0
-// for zeros. Gives its id.
+// Makes a new C-ordered array and returns its id. `dtype` is a number of dtype.h. `data` has the
+// elements in C order, or is 0 for zeros.
 AC_EXPORT(ac_create)
 int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data);
 
-// Copies the array's elements in C order to `out`, which has room for `bytes`: exactly their size.
-// Waits for all that the elements depend on.
+// Copies the array's elements in C order to `out`, which has exactly `bytes` bytes of room. Waits
+// for what computes the elements.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
-// The same as ac_create and ac_read in pieces, for a caller whose memory is another and should not
-// be copied whole: an array whose elements are undefined until each byte was uploaded; an id of the
-// same elements in C order (the array's own, or a new one that the caller frees); bytes [offset,
-// offset + bytes) of such an array's elements, `offset` a multiple of 4.
+// The same as ac_create and ac_read, in pieces, for a caller with another memory that should not be
+// copied as a whole. ac_create_unset makes an array whose elements are undefined until each byte
+// was uploaded. ac_packed returns an id of the same elements in C order: the array's own, or a new
+// one that the caller frees. ac_upload and ac_download move bytes [offset, offset + bytes) of such
+// an array; `offset` is a multiple of 4.
 AC_EXPORT(ac_create_unset)
 int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
 AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);
 AC_EXPORT(ac_upload) int32_t ac_upload(int32_t id, double offset, const void* data, size_t bytes);
 AC_EXPORT(ac_download) int32_t ac_download(int32_t id, double offset, void* out, size_t bytes);
 
-// The one element of an array as a double. Gives 1; or 0, with nothing done, where a double does
-// not tell it exactly (64-bit integers, complex numbers) or the array has not one element: read it
-// then.
+// Reads the only element of an array as a double, and returns 1. Where a double does not hold it
+// exactly (64-bit integers, complex numbers), or the array does not have exactly one element, it
+// does nothing and returns 0; then use ac_read.
 AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 
-// Writes dtype, number of dimensions, then shape, then strides in bytes: AC_DESCRIPTION_WORDS at
-// most.
+// Writes the dtype, the number of dimensions, the shape, and the strides in bytes: at most
+// AC_DESCRIPTION_WORDS numbers.
 #define AC_DESCRIPTION_WORDS (2 + 2 * 32)
 AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
 
-// Frees `count` arrays at once, for when more ids wait than operations can carry along.
+// Frees `count` arrays at once, for when more ids wait than operations can carry.
 AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 
 // ---- operations
 //
-// A ufunc's number is its place in the operation table: ac_ufunc_number by NumPy's name, -1 where
-// there is none. Results are new arrays; their ids are given.
+// A ufunc's number is its position in the operation table. ac_ufunc_number returns it for NumPy's
+// name, or -1. Results are new arrays, whose ids are returned.
 AC_EXPORT(ac_ufunc_number) int32_t ac_ufunc_number(const char* name);
 
-// The hot calls, with nothing to decode: `ufunc(a)`, `ufunc(a, b)`, and `ufunc(a, value)` or, with
-// `left`, `ufunc(value, a)`. `kind`: ac_scalar_kind; integers are exact below 2^53 (ac_call takes
-// the rest). What is named freed is freed first.
+// The most frequent calls, with nothing to decode: `ufunc(a)`, `ufunc(a, b)`, and `ufunc(a, value)`
+// or, with `left`, `ufunc(value, a)`. `kind` is one of ac_scalar_kind; integers must be below 2^53
+// (ac_call takes the others). Freed arrays are freed first.
 enum ac_scalar_kind {
   AC_PYTHON_INT = 0,      // weak
   AC_PYTHON_FLOAT = 1,    // weak
   AC_PYTHON_COMPLEX = 2,  // weak; ac_call only
   AC_PYTHON_BOOL = 3,     // NumPy's bool
-  AC_NUMPY_SCALAR = 4     // of a dtype; ac_call only
+  AC_NUMPY_SCALAR = 4     // of a NumPy dtype; ac_call only
 };
 AC_EXPORT(ac_unary) int32_t ac_unary(int32_t ufunc, int32_t a, int32_t freed_a, int32_t freed_b);
 AC_EXPORT(ac_binary)
@@ -108,14 +108,14 @@ AC_EXPORT(ac_binary_scalar)
 int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, int32_t left,
                          int32_t freed_a, int32_t freed_b);
 
-// Every other operation: `words` are its arguments, 32 bits each; 64-bit integers and doubles are
-// two words, the low one first. src/abi/calls/*.h describe each operation's words; what is
-// malformed is refused (internal, "bad_call"). Gives an id, or what the operation says.
+// Every other operation. `words` are its arguments, 32 bits each; 64-bit integers and doubles are
+// two words, the low one first. src/abi/calls/*.h describe the words of each operation. Malformed
+// words are refused (internal, "bad_call"). Returns an id, or what the operation defines.
 enum ac_operation {
   // calls/ufuncs.h
   AC_CALL_UFUNC = 0,
   AC_CALL_RESULT = 1,     // the second result of the last ufunc call
-  AC_CALL_TOLERANCE = 2,  // how far results may lie from the exact ones
+  AC_CALL_TOLERANCE = 2,  // how far results may be from the exact ones
   // calls/copies.h
   AC_CALL_COPY = 10,
   AC_CALL_ASSIGN = 11,
@@ -149,7 +149,7 @@ enum ac_operation {
   AC_CALL_REDUCE = 60,
   AC_CALL_ACCUMULATE = 61,
   AC_CALL_REDUCTION_NUMBER = 62,     // by NumPy's name
-  AC_CALL_REDUCTION_TOLERANCE = 63,  // how far results may lie from the exact ones
+  AC_CALL_REDUCTION_TOLERANCE = 63,  // how far results may be from the exact ones
   // calls/indexing.h
   AC_CALL_KEY_READ = 70,
   AC_CALL_KEY_WRITE = 71,
@@ -178,7 +178,7 @@ enum ac_operation {
   // calls/pooling.h
   AC_CALL_POOL = 128,
   // calls/device.h
-  AC_CALL_HELPED = 130,  // the caller does an operation for a device
+  AC_CALL_HELPED = 130,  // the caller does an operation on the CPU for a device
   // calls/views.h
   AC_CALL_AS_STRIDED = 140,
   // calls/capture.h
@@ -200,23 +200,23 @@ AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
                 int32_t freed_b);
 
-// Makes a kernel of a user's texts; gives its number, at least 0 and valid until ac_close. `texts`
-// are fields, each ended by a zero byte, in the order that calls/kernels.h says. A text's error
-// comes at the first call whose types it is compiled for.
+// Makes a kernel from a user's texts. Returns its number, which is at least 0 and valid until
+// ac_close. `texts` are fields that each end with a zero byte, in the order given in
+// calls/kernels.h. An error in a text is reported by the first call that compiles it.
 enum ac_kernel_kind { AC_KERNEL_ELEMENTWISE = 0, AC_KERNEL_REDUCTION = 1, AC_KERNEL_RAW = 2 };
 AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes);
 
-// What computes: the device's vendor, architecture, name and description, one a line; "" for the
+// Returns the device's vendor, architecture, name and description, one on each line; "" for the
 // CPU. Valid until the next call.
 AC_EXPORT(ac_device_text) const char* ac_device_text(void);
 
-// What the last profile told, as src/runtime/profile.h says. Valid until the next one ends.
+// Returns the last profile in the format of src/runtime/profile.h. Valid until the next one ends.
 AC_EXPORT(ac_profile_text) const char* ac_profile_text(void);
 
 enum ac_counter_name {
-  AC_CROSSINGS = 0,           // calls of this interface, ac_counter itself not counted
+  AC_CROSSINGS = 0,           // calls of this interface, without ac_counter itself
   AC_LIVE_BYTES = 1,          // storage of arrays
-  AC_PEAK_BYTES = 2,          // the most of it at a time
+  AC_PEAK_BYTES = 2,          // the maximum of it
   AC_LIVE_ARRAYS = 3,         //
   AC_DISPATCHES = 4,          // kernels launched
   AC_CPU_OPS = 5,             // operations that the CPU did for a GPU back end
@@ -224,19 +224,21 @@ enum ac_counter_name {
   AC_BYTES_DOWN = 7,          // from it
   AC_SYNC_WAITS = 8,          // times that the caller waited for a device
   AC_HEAP_BYTES = 9,          // of this module's memory, in WebAssembly; natively 0
-  AC_DEVICE_BYTES = 10,       // buffers of the device, those kept for the next array included
-  AC_TIMER_NANOSECONDS = 11,  // what the last AC_CALL_TIMER_END measured
+  AC_DEVICE_BYTES = 10,       // buffers of the device, including those kept for later
+  AC_TIMER_NANOSECONDS = 11,  // measured by the last AC_CALL_TIMER_END
   AC_DEVICE_FLAGS = 12,       // bits of ac_device_flag
   AC_FUSED = 13,              // operations that needed no dispatch of their own
-  AC_CPU_THREADS = 14,        // those that compute on the CPU now, the calling one included
+  AC_CPU_THREADS = 14,        // threads that compute on the CPU now, including the calling one
   AC_COUNTERS = 15
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
-// A counter since ac_open or ac_reset (peak: since then too); -1 when there is no such counter.
+// Returns a counter since ac_open or ac_reset (for the peak too), or -1 where there is no such
+// counter.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 
-// Threads that help the CPU back end: an instance of this module on the same memory, with a stack
-// and a thread of its own, serves as thread 1, 2, ... and does not return. Natively any thread may.
+// Serves as a helping thread of the CPU back end, number 1, 2, and so on, and does not return. In a
+// browser the thread has an instance of this module on the same memory, with a stack of its own.
+// Natively any thread may call it.
 AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t thread);
 
 #ifdef __cplusplus

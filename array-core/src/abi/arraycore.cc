@@ -25,10 +25,10 @@ struct Library {
   ArrayTable arrays;
   std::unique_ptr<Context> context;
   Error error{ErrorKind::none, "", ""};
-  std::string text;  // what ac_device_text gave
+  std::string text;  // the result of ac_device_text
 };
 
-// Never destroyed: a process may end while Python still holds arrays.
+// It is never destroyed, because a process may end while Python still holds arrays.
 Library& library() {
   static Library* const instance = new Library;
   return *instance;
@@ -43,7 +43,8 @@ std::int32_t fail(Error error) {
 std::int32_t answer(Result<ArrayId> result) { return result ? *result : fail(result.error()); }
 std::int32_t answer(const Status& status) { return status ? 0 : fail(status.error()); }
 
-// The open library, its crossing counted; nullptr (with the error noted) when it is closed.
+// Counts a crossing and returns the open library. Returns nullptr, with the error stored, when it
+// is closed.
 Context* enter() {
   Context* const context = library().context.get();
   if (context == nullptr) {
@@ -54,7 +55,7 @@ Context* enter() {
   return context;
 }
 
-// The arrays that came along to be freed. False after an error, which is noted.
+// Frees the arrays that came along with a call. Returns false after an error, which is stored.
 bool let_go(Context& context, ArrayId a, ArrayId b) {
   const std::array<ArrayId, 2> ids{a, b};
   const Status gone = context.let_go(ids);
@@ -65,7 +66,8 @@ std::int32_t failed() { return -static_cast<std::int32_t>(library().error.kind);
 
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
 
-// A dtype's number and a shape from outside; the dtype is one if there is no error.
+// Checks a dtype's number and a shape from outside, and returns the shape. Without an error the
+// dtype is valid.
 Result<Dims> checked_shape(std::int32_t dtype, std::int32_t ndim, const std::int64_t* shape) {
   if (dtype < 0 || static_cast<std::size_t>(dtype) >= kDTypes)
     return Error{ErrorKind::type, "unknown_dtype",
@@ -133,7 +135,7 @@ const char* ac_error_code(void) { return library().error.code.c_str(); }
 const char* ac_error_message(void) { return library().error.message.c_str(); }
 
 void* ac_allocate(size_t bytes) {
-  // malloc(0) may give 0, which means here that memory is out.
+  // malloc(0) may return 0, which would mean here that memory is exhausted.
   return std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT(*-no-malloc): an address for C callers
 }
 void ac_deallocate(void* address) { std::free(address); }  // NOLINT(*-no-malloc)

@@ -1,5 +1,5 @@
-// The C interface as its callers see it: negative numbers and texts, crossings, carried-along
-// frees.
+// The C interface as its callers see it: negative numbers and texts, crossings, and arrays freed
+// along with a call.
 #include "arraycore/arraycore.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Batched launches on a tape; and that a back end's every call passes what stands before it.
+// Batched launches on a tape, and a check that TapedBackend passes on every call of a back end.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ ir::Kernel update() {
   return k.take();
 }
 
-// Its storages lie in one buffer, or (`apart`) each in its own; a batch runs segment by segment.
+// Its storages are in one buffer, or (`apart`) each in its own. A batch runs segment by segment.
 struct SharingDevice : FakeDevice {
   std::uint32_t shared_buffer(StorageId storage) const override { return apart ? storage : 1; }
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
@@ -149,7 +149,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// A call that is not passed on would do nothing, or be what a back end does that has no such call.
+// A call that is not passed on would do nothing, or what the base class does by default.
 TEST(TapedBackend, PassesOnEveryCallOfABackEnd) {
   const std::string seam = text_of("backend/backend.h");
   const std::string taped = text_of("runtime/capture/taped_backend.h");

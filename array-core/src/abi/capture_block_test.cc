@@ -1,5 +1,5 @@
-// Plays on the ring: the same words each time, few of the issuing thread's steps, and an
-// interruption that loses nothing.
+// Plays on the ring: the same words each time, few steps of the issuing thread, and interruptions
+// that lose nothing.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -39,7 +39,7 @@ struct BlockTest : testing::Test {
     EXPECT_TRUE(context.let_go(gone));
     EXPECT_TRUE(context.let_go(std::vector<ArrayId>{both}));
   }
-  // What the executor was told since `from`, pads left out.
+  // Returns the commands that the executor got since `from`, without pads.
   std::vector<std::vector<std::uint32_t>> told(std::size_t from) {
     EXPECT_TRUE(context.read(y, std::as_writable_bytes(std::span(out))));
     std::vector<std::vector<std::uint32_t>> words;
@@ -128,7 +128,7 @@ TEST_F(BlockTest, AnInterruptedPlayLosesNothing) {
     }
     ASSERT_LT(plays, 1'000'000U);
     rig.memory->control[ring::Word::interrupt] = 0;
-    // Another phase of the step at the ring's end the next time.
+    // The next play meets the ring's end at another point of the step.
     for (std::size_t i = 0; i <= plays % 7; ++i)
       ASSERT_TRUE(context.launcher().fill_zero(**context.get(x)));
   }

@@ -1,5 +1,5 @@
-// Steps over a library's state: what a play computes is what the step would have, refusals tell
-// what differs, and nothing is left behind.
+// Captured steps over a library's state. A play computes what the step would compute, a refusal
+// says what differs, and nothing is left behind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using Step = std::function<void()>;
 
-// A library and what a test says in one line.
+// A library with short names for what the tests do.
 struct Library {
   explicit Library(std::unique_ptr<Backend> device = nullptr)
       : context(make_cpu_backend(), std::move(device), arrays, std::nullopt) {}
@@ -59,7 +59,7 @@ struct Library {
     step();
     ASSERT_TRUE(captures().end());
   }
-  // Recorded twice. Gives what compare() fails with, "" where it does not.
+  // Records both steps. Returns the error of compare(), or "".
   std::string compared(const Step& first, const Step& second) {
     record(first);
     record(second);
@@ -101,7 +101,7 @@ TEST_F(CaptureTest, APlayDoesWhatTheStepDoes) {
   play(number);
   play(number);
   EXPECT_EQ(values(state), (std::vector<float>{8, 16, 24}));
-  assign(x, array({10, 10, 10}));  // what the step reads is what lies there now
+  assign(x, array({10, 10, 10}));  // the step must read what is there now
   play(number);
   EXPECT_EQ(values(state), (std::vector<float>{28, 36, 44}));
 }
@@ -218,7 +218,7 @@ TEST_F(CaptureTest, AnArrayOfTheSameIdIsNotTheSameArray) {
 TEST_F(CaptureTest, ArraysThatAStepUsesStayWhenTheyAreGivenBack) {
   const std::int32_t number = captured(adds(1));
   free({x});
-  const ArrayId fresh = array({50, 50, 50});  // would get its place
+  const ArrayId fresh = array({50, 50, 50});  // would get its memory
   play(number);
   EXPECT_EQ(values(state), (std::vector<float>{3, 6, 9}));
   EXPECT_EQ(values(fresh), (std::vector<float>{50, 50, 50}));
@@ -300,8 +300,9 @@ TEST(CaptureMemory, IsFlatOverPlaysAndGivenBack) {
   EXPECT_EQ(device.storages, storages);
 }
 
-// Random programs over arrays in place, new ones that are let go, and ones that are carried on: the
-// captured program's arrays have the plain one's bits after each step.
+// Random programs over arrays in place, new arrays that are released, and arrays that are carried
+// from step to step. The captured program's arrays have the same bits as the plain program's after
+// each step.
 struct Program {
   Program(Library& own, unsigned seed) : library(own), code(seed) {
     std::mt19937 random(seed);
@@ -324,7 +325,7 @@ struct Program {
           library_temporary(names[random() % names.size()], pick(all), pick(all)), 0.5));
       all.push_back(made.back());
       if (random() % 4 == 0) library.assign(pick(arrays), made.back());
-      if (random() % 6 == 0) {  // carried on: the array is another one from now on
+      if (random() % 6 == 0) {  // carried: from now on it is another array
         const std::size_t place = random() % arrays.size();
         library.free({arrays[place]});
         std::replace(all.begin(), all.end(), arrays[place], made.back());
@@ -367,7 +368,7 @@ TEST(CapturePrograms, RandomOnesHaveThePlainOnesBits) {
       fast.record([&] { program.step(); });
     }
     const auto same = fast.captures().compare();
-    if (!same) continue;  // arrays that changed their places: a period of more than one step
+    if (!same) continue;  // the arrays have changed places, so the period is more than one step
     const auto number = fast.captures().build({});
     ASSERT_TRUE(number) << number.error().message;
     ++captured;

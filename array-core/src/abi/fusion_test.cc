@@ -1,4 +1,4 @@
-// What waits, what becomes one launch, and what has to be computed first.
+// What waits, what becomes one launch, and what must be computed first.
 #include "runtime/fusion.h"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST_F(FusionTest, TheSumOfAChainIsTheSumsOwnLaunch) {
   const Array held = call("add", call("multiply", x, 2.0), 1.0);
   total = sum_of(held);
   EXPECT_EQ(read(total), (std::vector<float>{15}));
-  EXPECT_EQ(counters.dispatches, 3);  // the chain is stored, since it is held
+  EXPECT_EQ(counters.dispatches, 3);  // the chain is stored, because it is held
   EXPECT_EQ(read(held), (std::vector<float>{3, 5, 7}));
 }
 
@@ -179,7 +179,7 @@ TEST_F(FusionTest, AWriteComesAfterTheReadsBeforeIt) {
   EXPECT_EQ(read(x), (std::vector<float>{9, 9, 3}));
 
   const Array z = call("add", x, 1.0);
-  call("multiply", z, 2.0, &x);  // reads z, writes what z reads
+  call("multiply", z, 2.0, &x);  // reads z, and writes what z reads
   EXPECT_EQ(read(x), (std::vector<float>{20, 20, 8}));
   EXPECT_EQ(read(z), (std::vector<float>{10, 10, 4}));
 

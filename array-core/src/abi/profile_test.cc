@@ -1,5 +1,5 @@
-// Profiles over the recording executor, whose clock moves by a microsecond with each dispatch, and
-// over the CPU alone.
+// Profiles over the recording executor, whose clock advances by a microsecond with each dispatch,
+// and over the CPU alone.
 #include "runtime/profile.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Lines by their kind, each its fields.
+// Splits the text into lines by their kind, and each line into its fields.
 std::map<std::string, std::vector<Fields>> told(const std::string& text) {
   std::map<std::string, std::vector<Fields>> lines;
   std::istringstream all(text);
@@ -62,7 +62,7 @@ struct ProfileTest : testing::Test {
 
 TEST_F(ProfileTest, EachDispatchIsItsOperationsAndHasItsTime) {
   const ArrayId a = array();
-  call("subtract", a, a);  // before: not in it
+  call("subtract", a, a);  // this is before the profile and not in it
   ASSERT_TRUE(context->launcher().begin_profile());
   const ArrayId b = array();
   call("add", a, b);
@@ -83,7 +83,7 @@ TEST_F(ProfileTest, EachDispatchIsItsOperationsAndHasItsTime) {
   ASSERT_EQ(lines.at("kernel").size(), 3U);
   EXPECT_EQ(lines.at("kernel").at(2), (Fields{"1", "2000", "1000", "3"}));
   EXPECT_EQ(lines.at("profile").at(0).at(2), "0");
-  EXPECT_EQ(count(ring::Opcode::trace), 3U);  // begun, emptied, ended
+  EXPECT_EQ(count(ring::Opcode::trace), 3U);  // for the begin, the emptying and the end
 }
 
 TEST_F(ProfileTest, MoreDispatchesThanTheDeviceHasRoomForAreAllKept) {

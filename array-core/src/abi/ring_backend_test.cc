@@ -1,5 +1,5 @@
-// The ring's back end over the recording executor, which keeps buffers and does here what the
-// kernel "add" would: commands, bytes and faults without a device.
+// The ring's back end over the recording executor, which keeps buffers and computes the kernel
+// "add": commands, bytes and faults without a device.
 #include "backend/gpu/ring_backend.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace arraycore {
 namespace {
 
-// One block, as in WebAssembly, where the executor reaches a caller's memory beside the ring's.
+// One block of memory, as in WebAssembly, where the executor can reach a caller's memory too.
 struct Arena {
   RingMemory ring;
   std::vector<float> read(Context& context, ArrayId id) {
@@ -30,7 +30,7 @@ struct Arena {
   std::array<float, 4 << 20> out;
 };
 
-// Ends so many waits by Ctrl-C, before the executor has done anything.
+// Ends a number of waits by Ctrl-C before the executor has done anything.
 struct InterruptingHost final : ring::PumpHost {
   int interrupts = 0;
   ring::WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -52,7 +52,7 @@ struct RingBackendTest : testing::Test {
     host->executor = executor.get();
     executor->kernel = [](const ring::RecordedPipeline&, const std::uint32_t*,
                           const std::vector<std::byte*>& bindings, const std::uint32_t*) {
-      // Three numbers: what the tests add.
+      // The operands of the tests' additions, three numbers each.
       std::array<float, 3> a{}, b{};
       std::memcpy(a.data(), bindings.at(0), sizeof a);
       std::memcpy(b.data(), bindings.at(bindings.size() - 2), sizeof b);
@@ -83,7 +83,7 @@ struct RingBackendTest : testing::Test {
 
   std::shared_ptr<Arena> arena = std::make_shared<Arena>();
   ArrayTable arrays;
-  InterruptingHost* host = nullptr;  // the back end's
+  InterruptingHost* host = nullptr;  // of the back end
   std::unique_ptr<ring::RecordingExecutor> executor;
   std::unique_ptr<Context> context;
 };
@@ -123,7 +123,7 @@ TEST_F(RingBackendTest, ALoopMakesNoBufferAfterItsFirstTurn) {
 }
 
 TEST_F(RingBackendTest, LargeArraysTravelInPartsThroughStaging) {
-  std::vector<float> values((4 << 20) - 1);  // 16 MiB less 4 bytes: four times the staging block
+  std::vector<float> values((4 << 20) - 1);  // 16 MiB minus 4 bytes: four times the staging block
   std::iota(values.begin(), values.end(), 0.0F);
   EXPECT_EQ(arena->read(*context, array(values)), values);
   EXPECT_GE(count(ring::Opcode::upload), 4U);
@@ -136,7 +136,7 @@ TEST_F(RingBackendTest, AReadWhoseWaitFailedWritesNothingOfTheCallersLater) {
   const Status read = context->read(a, std::as_writable_bytes(std::span(arena->out).first(3)));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "interrupted");
-  executor->pump();  // the device gets there after all
+  executor->pump();  // the device reaches it after all
   EXPECT_EQ(count(ring::Opcode::read), 1U);
   EXPECT_EQ(std::ranges::count(arena->out, 7.0F), std::ssize(arena->out));
 }
@@ -145,7 +145,7 @@ TEST_F(RingBackendTest, WhatIsStagedAfterAFailedReadIsNotOverwrittenByIt) {
   const ArrayId a = array({1, 2, 3});
   host->interrupts = 1;
   EXPECT_FALSE(context->read(a, std::as_writable_bytes(std::span(arena->out).first(3))));
-  std::vector<float> values(1 << 20, 5.0F);  // as many bytes as the staging block has
+  std::vector<float> values(1 << 20, 5.0F);  // the bytes of the staging block
   EXPECT_EQ(arena->read(*context, array(values)), values);
 }
 

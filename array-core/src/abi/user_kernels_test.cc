@@ -1,5 +1,5 @@
-// Users' kernels over the CPU back end: types, loops, outputs, and what a repeated call costs; and
-// over a device that only records, for kernels in its own language.
+// Users' kernels over the CPU back end: types, loops, outputs, and the cost of a repeated call. And
+// kernels in a device's own language, over a device that only records.
 #include "operations/kernels/user_kernels.h"
 
 #include <gmock/gmock.h>
@@ -34,14 +34,14 @@ std::string elementwise(std::string_view in, std::string_view out, std::string_v
   return fields({"k", in, out, operation, preamble, "", ""});
 }
 
-// A device that takes WGSL and notes how it is launched.
+// A device that accepts WGSL and records its launches.
 class RecordingDevice final : public FakeDevice {
  public:
   Result<KernelId> prepare_raw(const RawText& text) override {
     texts.push_back(text);
     return static_cast<KernelId>(texts.size() - 1);
   }
-  // As if the kernel wrote 7 over each word of what it may write.
+  // Writes 7 to each word that the kernel may write.
   Status launch_raw(const RawLaunch& launch) override {
     raw_launches.push_back(launch);
     for (std::size_t k = 0; k < launch.bindings.size(); ++k) {
@@ -140,7 +140,7 @@ TEST_F(UserKernelsTest, EqualTextsAreOneKernelAndEqualTypesOneCompilation) {
   EXPECT_EQ(add(texts), kernel);
   EXPECT_NE(add(elementwise("T x", "T y", "y = x + x")), kernel);
   const Array x = array({1, 2, 3});
-  // Preparing gives each compilation a number of its own: a new one here tells that none was made.
+  // Each compilation gets a new number, so an unchanged number shows that nothing was compiled.
   ASSERT_TRUE(call(kernel, {of(x)}));
   const auto prepared = [this] {
     ir::Builder builder("one");

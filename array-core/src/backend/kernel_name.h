@@ -1,4 +1,4 @@
-// What messages call an operation and its kernel. Any thread.
+// How messages name an operation and its kernel. Any thread.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace arraycore {
 
-// "add (kernel 'add(float32 x0, float32 x1, float32 y0)')".
+// Returns "add (kernel 'add(float32 x0, float32 x1, float32 y0)')".
 std::string operation_name(const ir::Kernel& kernel);
 
-// The error with the operation named before its sentence.
+// Returns the error with the operation named before its sentence.
 Error named(Error error, const std::string& operation);
 
 }  // namespace arraycore

@@ -1,4 +1,4 @@
-// New arrays of random numbers: one launch each, by the kernels of ops/random.h, which are kept.
+// New arrays of random numbers. Each is one launch of a kernel of ops/random.h, which is kept.
 // Touched by Python's thread only.
 #pragma once
 
@@ -17,26 +17,26 @@ struct RandomRequest {
   DType dtype = DType::uint32;
   std::array<std::uint32_t, 2> key{};
   std::array<std::uint32_t, 4> counter{};
-  // Of type ops::parameter_of.
+  // Both have the type ops::parameter_of().
   ir::Scalar a;
   ir::Scalar b;
   Dims shape;
-  const Array* each = nullptr;  // where ops::takes_array
+  const Array* each = nullptr;  // where ops::takes_array()
 };
 
 class RandomArrays {
  public:
   explicit RandomArrays(Launcher& launcher) : launcher_(launcher) {}
 
-  // REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value,
-  // "loop_too_long", "shapes_do_not_broadcast".
+  // REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value, "loop_too_long",
+  // "shapes_do_not_broadcast".
   Result<Array> make(const RandomRequest& request);
 
  private:
   Result<KernelRef> kernel(ops::Distribution distribution, DType dtype);
 
   Launcher& launcher_;
-  // By distribution * kDTypes + dtype.
+  // Indexed by distribution * kDTypes + dtype.
   std::array<std::optional<KernelRef>, ops::kDistributions * kDTypes> kernels_;
 };
 

@@ -24,7 +24,7 @@ const ops::UFunc& ufunc_named(std::string_view name) {
 
 bool empty(const Dims& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
-// Elements of one row.
+// Returns the number of elements of one row.
 std::int64_t length_of(const Dims& loop, std::uint32_t axes) {
   std::int64_t length = 1;
   for (int axis = 0; axis < loop.size(); ++axis)
@@ -44,7 +44,7 @@ std::uint64_t key_of(const ReductionSpec& spec, int way) {
   return key;
 }
 
-// Axes of `bits` behind the others: in C order a row lies after the other.
+// Returns the view with the axes of `bits` last, so that in C order one row follows another.
 View rows_of(const View& view, std::uint32_t bits) {
   View rows{{}, {}, view.offset};
   for (const bool reduced : {false, true})
@@ -56,7 +56,7 @@ View rows_of(const View& view, std::uint32_t bits) {
   return rows;
 }
 
-// Elements [begin, end) along an axis.
+// Returns the elements [begin, end) along an axis.
 View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   View part{{}, {}, view.offset};
   for (int k = 0; k < view.ndim(); ++k) {
@@ -67,14 +67,16 @@ View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
-// What one launch takes of a row's first axis, where no more than `steps` are taken, if it may be.
+// Returns how much of a row's first axis one launch takes so that it takes at most `steps`
+// elements, if possible.
 std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
   std::int64_t inner = 1;
   for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];
   return std::max<std::int64_t>(1, steps / std::max<std::int64_t>(1, inner));
 }
 
-// A reduction of integers as NumPy's mean and var: in float64, where nothing else is asked.
+// Returns the dtype of NumPy's mean and var for integers: float64, unless the caller asks for
+// another.
 DType averaging_dtype(DType array, std::optional<DType> dtype) {
   if (dtype) return *dtype;
   return is_floating(array) || is_complex(array) ? array : DType::float64;
@@ -157,8 +159,8 @@ Result<Array> ReductionCalls::place(const Array* out, DType dtype, const Dims& s
   return *out;
 }
 
-// What the total begins with: the caller's number, or, where the kernel needs one for what does not
-// count, the identity.
+// Returns the initial value of the total. It is the caller's number, or the identity where the
+// kernel needs a value for elements that do not count.
 Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec& spec,
                                                              const ReductionCall& call) const {
   if (spec.form != Form::fold) return std::optional<ir::Scalar>();
@@ -178,7 +180,7 @@ Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec
   return ordered && call.where != nullptr ? identity : std::optional<ir::Scalar>();
 }
 
-// The result of a row without elements.
+// Returns the result of a row without elements.
 Result<ir::Scalar> ReductionCalls::of_nothing(const ReductionSpec& spec, const ReductionCall& call,
                                               std::optional<ir::Scalar> initial) const {
   switch (spec.form) {
@@ -257,7 +259,8 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
   const Dims& loop = call.x->view.shape;
   std::optional<Array> mean;
   if (spec.form == Form::variance) {
-    // In the type that is computed in, and with the reduced axes, so that it meets every element.
+    // It has the type of the computation and keeps the reduced axes, so that it broadcasts to every
+    // element.
     ReductionSpec first = spec;
     first.form = Form::mean;
     first.root = false;
@@ -295,7 +298,8 @@ Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& 
     if (!wide) return wide.error();
     where = rows_of(*wide, axes);
   }
-  const int first = result.view.ndim();  // of a row's axes; no axis: each row is one element
+  const int first =
+      result.view.ndim();  // of a row's axes; if there is none, each row is one element
   const std::int64_t extent = first < rows.ndim() ? rows.shape[first] : 1;
   const std::int64_t most = extent_of_a_launch(rows, first, kSteps);
   const DType out = spec.out;
@@ -339,8 +343,8 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
   const View rows = rows_of(call.x->view, axis);
   const int last = rows.ndim() - 1;
   const std::int64_t extent = rows.shape[last];
-  // Totals are carried in the type that they are computed in, and what is read must stay until all
-  // of it was.
+  // Totals are carried in the type of the computation. What is read must not be overwritten before
+  // all of it was read.
   const bool apart = extent > kSteps && (call.out != nullptr || spec.out != spec.loop);
   Array totals = result;
   if (apart) {
@@ -362,7 +366,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     Array so_far{totals.dtype, written, totals.storage};
     std::vector<Operand> operands{{&x, {}}};
     if (spec.carried) {
-      // The totals that the last launch ended with.
+      // The totals with which the last launch ended.
       so_far.view = part_of(written, last, begin - 1, begin);
       so_far.view.shape.resize(last);
       so_far.view.strides.resize(last);

@@ -1,6 +1,6 @@
 // Calls of the table's reductions, of `ufunc.reduce` and of `ufunc.accumulate` over arrays: dtypes,
-// axes, results, one launch (a variance: two). What is decided for a combination of dtypes is kept.
-// Touched by Python's thread only.
+// axes, results, and one launch (two for a variance). What was decided for a combination of dtypes
+// is kept. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 namespace arraycore {
 
 struct ReductionCall {
-  // One of the two.
+  // Exactly one of these two is set.
   std::optional<ops::ReductionId> reduction;
   ops::UFuncId ufunc = 0;
   const Array* x = nullptr;
-  std::optional<Dims> axes;  // none: all
+  std::optional<Dims> axes;  // none: all axes
   bool keep_dims = false;
-  std::optional<DType> dtype;    // what is computed in
-  const Array* out = nullptr;    // written instead of a new array
-  const Array* where = nullptr;  // bool, broadcast to x; elements elsewhere do not count
+  std::optional<DType> dtype;    // the dtype of the computation
+  const Array* out = nullptr;    // the result is written there instead of to a new array
+  const Array* where = nullptr;  // bool, broadcast to x; elements where it is false do not count
   std::optional<UFuncOperand> initial;
-  bool has_identity = true;  // false: not even the ufunc's, as NumPy's initial=None
-  double less = 0;           // NumPy's ddof
+  bool has_identity =
+      true;  // false: there is no identity, not even the ufunc's, as with NumPy's initial=None
+  double less = 0;  // NumPy's ddof
 };
 
 struct AccumulateCall {
@@ -44,23 +45,23 @@ class ReductionCalls {
   ReductionCalls(const ReductionCalls&) = delete;
   ReductionCalls& operator=(const ReductionCalls&) = delete;
 
-  // Both give the result, or nothing where it went to `out`. REQUIRES: `where` is bool; ufuncs have
-  // two operands and one result.
-  // Errors: value, "axis_out_of_bounds", "repeated_axis", "out_shape", "read_only",
-  // "empty_reduction", "not_reorderable", "where_needs_initial", "shapes_do_not_broadcast",
-  // "scalar_out_of_bounds"; type, "no_loop"; what the launch gives.
+  // Return the result, or nothing where it went to `out`. REQUIRES: `where` is bool; ufuncs have
+  // two operands and one result. Errors: value, "axis_out_of_bounds", "repeated_axis", "out_shape",
+  // "read_only", "empty_reduction", "not_reorderable", "where_needs_initial",
+  // "shapes_do_not_broadcast", "scalar_out_of_bounds"; type, "no_loop"; those of the launch.
   Result<std::optional<Array>> run(const ReductionCall& call);
   Result<std::optional<Array>> run(const AccumulateCall& call);
 
-  // What one launch goes of a row one by one: a device that computes for long is lost. A longer row
-  // takes further launches, which carry its total.
+  // The most elements of a row that one launch combines one by one, because a device that computes
+  // for too long is lost. A longer row takes further launches, which carry its total.
   static constexpr std::int64_t kSteps = 1 << 16;
 
  private:
   enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
   Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
   Result<ops::ReductionSpec> spec_of(const ReductionCall& call) const;
-  // The result's place: `out`, or a new array. `shape` is what the caller sees.
+  // Returns where the result goes: `out`, or a new array. `shape` is the shape that the caller
+  // sees.
   Result<Array> place(const Array* out, DType dtype, const Dims& shape);
   Result<ir::Scalar> of_nothing(const ops::ReductionSpec& spec, const ReductionCall& call,
                                 std::optional<ir::Scalar> initial) const;

@@ -1,5 +1,5 @@
-// Running sums of whole numbers over an array: where the elements go that a mask chooses. Touched
-// by Python's thread only.
+// Running sums of integers over an array. They tell where the elements go that a mask selects.
+// Touched by Python's thread only.
 //
 //   Scans scans(launcher);
 //   scans.add(positions, mask, ScanKind::exclusive);  // int32 of a bool
@@ -15,8 +15,8 @@
 namespace arraycore {
 
 enum class ScanKind : std::uint8_t {
-  inclusive,  // element k: the sum of elements 0 to k
-  exclusive,  // element k: the sum of elements 0 to k - 1; 0 for the first
+  inclusive,  // element k gets the sum of the elements 0 to k
+  exclusive,  // element k gets the sum of the elements 0 to k - 1, and the first one 0
 };
 
 class Scans {
@@ -25,16 +25,16 @@ class Scans {
   Scans(const Scans&) = delete;
   Scans& operator=(const Scans&) = delete;
 
-  // The sums over all of `source` in C order, whatever its strides; a bool counts 0 or 1, sums
-  // wrap. One launch; nothing is read back. The target may be the source. REQUIRES: `target` is
-  // int32 and has the source's shape; the source is bool or of whole numbers.
+  // Writes the sums over `source` in C order, whatever its strides. A bool counts as 0 or 1, and
+  // sums wrap. It is one launch that reads nothing back. The target may be the source. REQUIRES:
+  // `target` is int32 and has the source's shape; the source has bools or integers.
   Status add(const Array& target, const Array& source, ScanKind kind);
 
  private:
   Result<KernelRef> kernel(DType source, ScanKind kind);
 
   Launcher& launcher_;
-  std::array<std::array<std::optional<KernelRef>, 2>, kDTypes> kernels_;  // by dtype, by kind
+  std::array<std::array<std::optional<KernelRef>, 2>, kDTypes> kernels_;  // by dtype and kind
 };
 
 }  // namespace arraycore

@@ -1,5 +1,5 @@
-// Running sums against plain ones: every length about a chunk's ends, dtypes, strides, the array
-// itself as the target.
+// Compares running sums with plain ones, for lengths around a chunk's end, all dtypes, strides, and
+// the array itself as the target.
 #include "operations/scan.h"
 
 #include <gtest/gtest.h>

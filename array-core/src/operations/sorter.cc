@@ -35,7 +35,7 @@ struct OneKey {
     return key != other.key ? key < other.key : place < other.place;
   }
 };
-// Of complex numbers: the real part's key first.
+// The keys of a complex number; the real part's decides first.
 struct TwoKeys {
   std::int64_t high = 0;
   std::int64_t low = 0;
@@ -63,7 +63,7 @@ auto entry_of(T x, std::int32_t place) {
   }
 }
 
-// One row: `places[i]` becomes the place of the element that comes i-th.
+// Sorts one row: `places[i]` becomes the position of the element that comes i-th.
 template <typename T>
 void sort_row(const std::byte* row, std::span<std::int32_t> places) {
   std::vector<decltype(entry_of(T{}, 0))> entries(places.size());
@@ -171,7 +171,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
       sort_row<decltype(zero)>(elements.data() + first * item,
                                std::span(places).subspan(first, length));
   });
-  // A device's arrays are not here: what the CPU does beside one is counted as its launches are.
+  // With a device this counts as an operation of the CPU, otherwise as a launch.
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
   span.dispatched();
 
@@ -180,7 +180,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   if (!made) return made;
   if (const Status may = launcher_.prepare_write(*made); !may) return may.error();
   if (result == SortResult::places) {
-    // On a device int64 lives there: the places are brought to it.
+    // With a device, int64 arrays live there, so the positions are uploaded.
     const std::vector<std::int64_t> wide(places.begin(), places.end());
     const Status up = made->storage->backend().is_device()
                           ? launcher_.upload(*made, wide.data())

@@ -1,5 +1,5 @@
-// Sorts along an axis where the array lives: on a device by the kernels of ops/sorting.h, elements
-// of the CPU by the standard library. Touched by Python's thread only.
+// Sorts along an axis where the array lives: on a device by the kernels of ops/sorting.h, on the
+// CPU by the standard library. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ class Sorter {
  public:
   Sorter(Launcher& launcher, Counters& counters) : launcher_(launcher), counters_(counters) {}
 
-  // A new array of the same shape: the elements in ascending order along `axis`, or the places
-  // (int64) that they come from. Stable; NaN last. Errors: those of allocate; value,
+  // Returns a new array of the same shape: the elements in ascending order along `axis`, or the
+  // positions (int64) that they come from. Stable; NaN is last. Errors: those of allocate; value,
   // "axis_out_of_bounds", "loop_too_long".
   Result<Array> sorted(const Array& array, std::int64_t axis, SortResult result);
 

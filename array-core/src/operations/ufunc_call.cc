@@ -11,9 +11,9 @@ namespace arraycore {
 
 namespace {
 
-constexpr std::size_t kFirstTable = 256;  // places; a power of two
+constexpr std::size_t kFirstTable = 256;  // a power of two
 
-// A number for what an operand is, as far as dtypes are concerned; below 64.
+// Encodes the dtype and kind of an operand as a number below 64.
 std::uint64_t code_of(const UFuncOperand& operand) {
   if (operand.array != nullptr) return static_cast<std::uint64_t>(operand.array->dtype);
   if (operand.python) return kDTypes + static_cast<std::uint64_t>(*operand.python);
@@ -22,7 +22,7 @@ std::uint64_t code_of(const UFuncOperand& operand) {
 static_assert(kDTypes + 3 + 2 * kDTypes < 64);
 
 std::uint64_t key_of(const UFuncCall& call) {
-  std::uint64_t key = 1;  // no key is 0
+  std::uint64_t key = 1;  // so that no key is 0
   const auto add = [&key](std::uint64_t value, int bits) { key = key << bits | value; };
   add(static_cast<std::uint64_t>(call.mode), 1);
   add(call.dtype ? static_cast<std::uint64_t>(*call.dtype) : kDTypes, 4);
@@ -31,7 +31,7 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
-  // Last, at a fixed place: it says how many operands the rest holds.
+  // This is last and has a fixed size. It determines how many operands the rest holds.
   add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }
@@ -59,15 +59,15 @@ PythonInt integer_in(const ir::Scalar& value, DType dtype) {
   return {wide < 0, wide < 0 ? 0 - bits : bits, false};
 }
 
-// NumPy compares an integer array with any Python int exactly, in range or not.
+// Returns whether it is a comparison. NumPy compares an integer array with any Python int exactly.
 bool is_comparison(const ops::UFunc& ufunc) {
   constexpr std::array<std::string_view, 6> kNames{"equal",      "not_equal", "less",
                                                    "less_equal", "greater",   "greater_equal"};
   return std::find(kNames.begin(), kNames.end(), ufunc.name) != kNames.end();
 }
 
-// What `array OP value` (or, `left`, `value OP array`) is for every element, the value lying beyond
-// every 64-bit integer.
+// Returns the value of `array OP value` (or with `left`, `value OP array`) for every element, where
+// the value is outside of every 64-bit integer type.
 bool beyond_compares(std::string_view name, bool negative, bool left) {
   if (name == "equal") return false;
   if (name == "not_equal") return true;
@@ -94,7 +94,7 @@ Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
   if (operand.python == PythonScalar::floating) return converted(operand.value, DType::float64, to);
   if (operand.python == PythonScalar::complex)
     return converted(operand.value, DType::complex128, to);
-  // Only CuPy's promotion narrows an integer.
+  // Only CuPy's promotion can make an integer narrower.
   if (is_integer(operand.dtype) && is_integer(to) && !can_cast(operand.dtype, to, Casting::safe)) {
     const Status fits = check_fits(integer_in(operand.value, operand.dtype), to);
     if (!fits) return fits.error();
@@ -142,7 +142,7 @@ Result<const UFuncCalls::Decided*> UFuncCalls::decide(const UFuncCall& call) {
   if (!kernel) return kernel.error();
   decided.kernel = *kernel;
 
-  // Half full at most, so that a search ends soon.
+  // The table is at most half full, so that searches are short.
   if (2 * (count_ + 1) > decided_.size()) {
     std::vector<Decided> larger(std::max(kFirstTable, 2 * decided_.size()));
     for (const Decided& each : decided_)
@@ -160,8 +160,8 @@ const UFuncCalls::Decided* UFuncCalls::put(std::vector<Decided>& table, const De
   return &table[place];
 }
 
-// A comparison of an integer array with a Python int that its dtype cannot hold: the very value
-// as 64 bits, or nothing to compute where it has more.
+// Compares an integer array with a Python int that its dtype cannot hold: with the exact value in
+// 64 bits, or without any computation where the value has more.
 Result<std::optional<UFuncResults>> UFuncCalls::compare_beyond(const UFuncCall& call,
                                                                std::span<UFuncOperand> operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
@@ -224,7 +224,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
   if (!decision) return decision.error();
   const Decided& decided = **decision;
 
-  // The shape of the loop; that all have one shape is what mostly happens.
+  // Finds the shape of the loop. Usually all arrays have the same shape.
   std::array<const Array*, ops::kMaxOperands + 1 + ops::kMaxResults> arrays{};
   std::size_t count = 0;
   for (const UFuncOperand& operand : call.operands)
@@ -262,7 +262,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     if (operands[at].array != nullptr) continue;
     auto made = launcher_.allocate(decided.results[i], loop);
     if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
-    // Where `where` is false a fresh result is zero, not what the memory held before.
+    // A new result is 0 where `where` is false, not what the memory held before.
     if (call.where != nullptr) {
       const Status filled = launcher_.fill_zero(*made);
       if (!filled) return filled.error();

@@ -1,5 +1,5 @@
 // Calls of the operation table's ufuncs over arrays: dtypes, broadcasting, results, one launch.
-// What is decided for a combination of dtypes is kept. Touched by Python's thread only.
+// What was decided for a combination of dtypes is kept. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -15,44 +15,45 @@
 
 namespace arraycore {
 
-// One operand: an array, or a scalar. Python's numbers are weak; NumPy's scalars (and Python's
-// bool) have a dtype, and count as arrays or not as the mode says.
+// One operand: an array or a scalar. Python's numbers are weak. NumPy's scalars (and Python's bool)
+// have a dtype; the promotion mode says whether they count as arrays.
 struct UFuncOperand {
   const Array* array = nullptr;
   std::optional<PythonScalar> python;
   DType dtype = DType::float64;  // of a NumPy scalar
-  bool strong = false;           // the scalar's dtype counts as an array's would
-  // The value: of `dtype`; of a weak int or float: a float64 (an int's nearest); of a weak complex:
-  // a complex128.
+  bool strong = false;           // the scalar's dtype counts like an array's
+  // The value: of `dtype`; for a weak int or float, a float64 (the nearest to an int); for a weak
+  // complex, a complex128.
   ir::Scalar value;
-  PythonInt integer;  // of a weak int
+  PythonInt integer;  // the value of a weak int
 };
 
-// A scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an integer
-// that an integer dtype does not hold.
+// Returns a scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an
+// integer that an integer dtype cannot hold.
 Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to);
 
 struct UFuncCall {
   ops::UFuncId ufunc = 0;
   std::span<const UFuncOperand> operands;
   PromotionMode mode = PromotionMode::numpy2;
-  std::optional<DType> dtype;                        // the loop's result type, as NumPy's `dtype=`
-  std::array<const Array*, ops::kMaxResults> out{};  // written instead of a new array
-  const Array* where = nullptr;                      // bool; elements elsewhere stay
-  Casting casting = Casting::same_kind;              // of results to `out`
+  std::optional<DType> dtype;  // the loop's result type, as NumPy's `dtype=`
+  std::array<const Array*, ops::kMaxResults>
+      out{};                             // results are written there instead of to new arrays
+  const Array* where = nullptr;          // bool; elements where it is false keep their values
+  Casting casting = Casting::same_kind;  // of results to `out`
 };
 
 struct UFuncResults {
-  std::array<Array, ops::kMaxResults> arrays;  // of those without `out`
+  std::array<Array, ops::kMaxResults> arrays;  // the results without an `out`
 };
 
 class UFuncCalls {
  public:
   explicit UFuncCalls(Launcher& launcher) : launcher_(launcher) {}
 
-  // REQUIRES: as many operands as the ufunc has, one of them or an `out` an array; `where` is bool.
-  // Errors: type, "no_loop", "cannot_cast"; value, "shapes_do_not_broadcast", "out_shape",
-  // "read_only", "scalar_out_of_bounds"; what the launch gives.
+  // REQUIRES: as many operands as the ufunc has; one of them or an `out` is an array; `where` is
+  // bool. Errors: type, "no_loop", "cannot_cast"; value, "shapes_do_not_broadcast", "out_shape",
+  // "read_only", "scalar_out_of_bounds"; those of the launch.
   Result<UFuncResults> run(const UFuncCall& call);
 
  private:
@@ -68,7 +69,7 @@ class UFuncCalls {
                                                      std::span<UFuncOperand> operands);
 
   Launcher& launcher_;
-  std::vector<Decided> decided_;  // a hash table, open addressing
+  std::vector<Decided> decided_;  // a hash table with open addressing
   std::size_t count_ = 0;
 };
 

@@ -87,7 +87,7 @@ TEST_F(UFuncCallTest, ComparisonsWithAnyPythonIntAreExact) {
   EXPECT_EQ(compare("greater", of(a), weak(-1)), (Bools{1, 1}));
   EXPECT_EQ(compare("equal", of(a), weak(256)), (Bools{0, 0}));
   UFuncOperand huge = weak(0);
-  huge.integer = {false, 0, true};  // 2^64 and more
+  huge.integer = {false, 0, true};  // 2^64 or more
   for (const auto& [name, left, right] :
        {std::tuple{"less", 1, 0}, std::tuple{"less_equal", 1, 0}, std::tuple{"greater", 0, 1},
         std::tuple{"greater_equal", 0, 1}, std::tuple{"equal", 0, 0},
@@ -154,7 +154,7 @@ TEST_F(UFuncCallTest, CuPysModeKeepsAnArraysDtypeAgainstANumPyScalar) {
   EXPECT_EQ(run("multiply", {of(a), two}, call)->arrays[0].dtype, DType::float32);
 }
 
-// What WebGL2 will run: no operation writes elsewhere than at its own element.
+// WebGL2 needs this: every operation writes only at its own element.
 TEST(UFuncKernels, EachOnlyGathers) {
   int kernels = 0;
   for (const ops::UFunc& ufunc : ops::table())

@@ -1,18 +1,18 @@
-// What the table's ufuncs compute for one element, as IR. Each is a Body or a Gradient of ufunc.h.
+// What the table's ufuncs compute for one element, as IR. Each function is a Body of ufunc.h.
 #pragma once
 
 #include "ops/ufunc.h"
 
 namespace arraycore::ops {
 
-// One operation of the IR.
+// Applies one operation of the IR.
 template <ir::Op op>
 Values direct(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, x)};
 }
 
-// `op` on floating and complex types; the value itself (or what else Otherwise gives) on integers,
-// which are whole and finite already.
+// Applies `op` to floating and complex types. Integers, which are whole and finite already, get
+// Otherwise; by default that is the value itself.
 template <ir::Op op, Body Otherwise>
 Values float_or(ir::Builder& builder, const Values& x) {
   if (is_floating(x[0].type) || is_complex(x[0].type)) return direct<op>(builder, x);
@@ -49,7 +49,7 @@ Values divmod(ir::Builder& builder, const Values& x);
 Values bitwise_count(ir::Builder& builder, const Values& x);
 Values logical_not(ir::Builder& builder, const Values& x);
 
-// complex_bodies.cc
+// These are in complex_bodies.cc.
 Values exp2(ir::Builder& builder, const Values& x);
 Values expm1(ir::Builder& builder, const Values& x);
 Values log1p(ir::Builder& builder, const Values& x);
@@ -61,7 +61,7 @@ Values arcsinh(ir::Builder& builder, const Values& x);
 Values arccosh(ir::Builder& builder, const Values& x);
 Values arctanh(ir::Builder& builder, const Values& x);
 
-// `op` on the operands as bools.
+// Applies `op` to the operands as bools.
 template <ir::Op op>
 Values logical(ir::Builder& builder, const Values& x) {
   Values bools;
@@ -69,10 +69,10 @@ Values logical(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, bools)};
 }
 
-// Comparisons of int64 with uint64, as numbers.
+// Compares int64 with uint64 as numbers.
 Values compare_mixed(ir::Builder& builder, ir::Op op, const Values& x);
 
-// Complex numbers in NumPy's order: by the real part, then the imaginary one.
+// Compares complex numbers in NumPy's order: by the real part, then by the imaginary one.
 template <ir::Op op>
 Values compare(ir::Builder& builder, const Values& x) {
   if (x[0].type != x[1].type) return compare_mixed(builder, op, x);
@@ -83,7 +83,7 @@ Values compare(ir::Builder& builder, const Values& x) {
   const ir::Value ai = builder.apply(ir::Op::imag, {x[0]});
   const ir::Value bi = builder.apply(ir::Op::imag, {x[1]});
   constexpr bool kLess = op == ir::Op::less || op == ir::Op::less_equal;
-  // A NaN in an imaginary part makes every order false.
+  // A NaN in an imaginary part makes every comparison false.
   const ir::Value ordered = builder.apply(
       ir::Op::logical_and,
       {builder.apply(ir::Op::equal, {ai, ai}), builder.apply(ir::Op::equal, {bi, bi})});
@@ -95,7 +95,8 @@ Values compare(ir::Builder& builder, const Values& x) {
   return {builder.apply(ir::Op::logical_or, {by_real, by_imag})};
 }
 
-// minimum, maximum (the first NaN wins) and fmin, fmax (the other one wins) of complex numbers.
+// minimum and maximum (the first NaN wins), fmin and fmax (the other operand wins) of complex
+// numbers.
 template <ir::Op op>
 Values extreme(ir::Builder& builder, const Values& x) {
   if (!is_complex(x[0].type)) return {builder.apply(op, x)};

@@ -1,6 +1,7 @@
-// The complex branches of functions whose real one is an operation of the IR. Formulas: NumPy's own
-// for exp2, expm1 and log1p; FreeBSD's msun for tanh; Kahan's "Branch Cuts for Complex Elementary
-// Functions" for the inverse ones, which keep the sign of a zero imaginary part.
+// The complex versions of functions whose real version is an operation of the IR. The formulas are
+// NumPy's own for exp2, expm1 and log1p; those of FreeBSD's msun for tanh; and those of Kahan's
+// "Branch Cuts for Complex Elementary Functions" for the inverse functions, which keep the sign of
+// a zero imaginary part.
 #include <numbers>
 
 #include "ops/bodies.h"
@@ -23,7 +24,7 @@ Parts parts_of(Builder& b, Value z) { return {b.apply(Op::real, {z}), b.apply(Op
 Value complex_of(Builder& b, Parts z) { return b.make_complex(z.re, z.im); }
 Value real_number(Builder& b, Value like, double value) { return b.constant(like.type, value); }
 
-// sqrt(1 + z) and its like.
+// Returns sqrt(1 + z) and similar roots.
 Parts root(Builder& b, Value re, Value im) {
   return parts_of(b, b.apply(Op::sqrt, {b.make_complex(re, im)}));
 }
@@ -46,7 +47,7 @@ Parts artanh(Builder& b, Parts z) {
   return {b.apply(Op::copysign, {re, z.re}), real_number(b, z.re, 0.5) * im};
 }
 
-// f(i z) / i, which is how arcsinh comes from arcsin, and arctan from arctanh.
+// Returns f(i z) / i, by which arcsinh follows from arcsin, and arctan from arctanh.
 template <Parts (*function)(Builder&, Parts)>
 Value turned(Builder& b, Value z) {
   const Parts given = parts_of(b, z);
@@ -95,7 +96,7 @@ Values tanh(Builder& b, const Values& x) {
   const Value beta = one + tangent * tangent;
   const Value rho = b.apply(Op::sqrt, {one + sine * sine});
   const Value below = one + beta * sine * sine;
-  // Far out the real part is 1, and the squares would overflow.
+  // For large arguments the real part is 1, and the squares would overflow.
   const Value far = size > real_number(b, z.re, z.re.type == DType::float32 ? 11 : 22);
   const Value tail = real_number(b, z.re, 4) * b.apply(Op::sin, {z.im}) * b.apply(Op::cos, {z.im}) *
                      b.apply(Op::exp, {real_number(b, z.re, -2) * size});

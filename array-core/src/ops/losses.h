@@ -2,9 +2,9 @@
 // pass, the loss over all rows, and its gradient. Pure; any thread.
 //
 // Scores are (images, classes, space...), labels (images, space...). Everything is computed in
-// float32, in float64 where the scores are. Parts of a row are combined as (largest, sum of
-// exponentials less the largest): M. Milakov, N. Gimelshein, "Online normalizer calculation for
-// softmax" (2018), so that no exponential overflows.
+// float32, or in float64 where the scores are float64. Parts of a row are combined as pairs
+// (largest, sum of the exponentials minus the largest), so that no exponential overflows: M.
+// Milakov, N. Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
 #include "dtype/dtype.h"
@@ -12,19 +12,19 @@
 
 namespace arraycore::ops {
 
-// What the values are computed in; lse and coeff have this dtype.
+// Returns the dtype in which values are computed; lse and coeff have it too.
 DType loss_dtype(DType scores);
 
-// A reduction over the classes. Parameters: x, lse.
+// Makes a reduction over the classes. Parameters: x, lse.
 ir::Kernel make_log_sum_exp_kernel(DType scores);
 
-// A reduction over all labels. Parameters: t, lse, x (raw), classes and inner (int32: how many
-// elements a class has), ignore (a label that does not count), fixed (the coefficient, or a
-// negative number: 1 over how many labels count), loss = coeff * sum of (lse - x[t]), coeff.
+// Makes a reduction over all labels. Parameters: t, lse, x (raw), classes and inner (int32: the
+// elements of a class), ignore (a label that does not count), fixed (the coefficient, or a negative
+// number for 1 / the number of labels that count), loss = coeff * sum of (lse - x[t]), coeff.
 ir::Kernel make_cross_entropy_kernel(DType scores, DType labels);
 
-// Parameters: x, lse, t, gloss, coeff, ignore, gx = (exp(x - lse) - (class is t)) * gloss * coeff;
-// the loop's axis 1 is the classes.
+// Parameters: x, lse, t, gloss, coeff, ignore, gx = (exp(x - lse) - (class is t)) * gloss * coeff.
+// Axis 1 of the loop is the classes.
 ir::Kernel make_cross_entropy_gradient_kernel(DType scores, DType labels);
 
 }  // namespace arraycore::ops

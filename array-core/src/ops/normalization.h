@@ -1,10 +1,10 @@
-// The kernels of batch normalization: statistics in one pass, the normalization that other kernels
-// fuse with, the two sums of its gradient, and the gradient itself. Pure; any thread.
+// The kernels of batch normalization: the statistics in one pass, the normalization that is fused
+// with other kernels, the two sums of its gradient, and the gradient itself. Pure; any thread.
 //
 // A row is all elements of a channel. Statistics are combined as (count, mean, sum of squared
-// distances), so that no large mean cancels: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms
-// for Computing the Sample Variance: Analysis and Recommendations", The American Statistician 37
-// (1983). Sums are of float64 where some operand is, else of float32.
+// distances), so that a large mean does not cancel: T. F. Chan, G. H. Golub, R. J. LeVeque,
+// "Algorithms for Computing the Sample Variance: Analysis and Recommendations", The American
+// Statistician 37 (1983). Sums are float64 where some operand is, otherwise float32.
 #pragma once
 
 #include <optional>
@@ -20,23 +20,23 @@ struct NormalizationTypes {
   DType statistics = DType::float32;  // of mean and inv_std
 };
 
-// What the values are computed in.
+// Returns the dtype in which values are computed.
 DType computed_in(const NormalizationTypes& types);
 
-// A reduction. Parameters: x, eps, mean, inv_std = 1 / sqrt(variance + eps), both written; with
-// `running` also kept, fresh and fresh_unbiased (scalars), and running_mean and running_var of that
-// dtype: old * kept + mean * fresh, old * kept + variance * fresh_unbiased. Scalars are of the
-// computed dtype.
+// Makes a reduction. Parameters: x, eps, mean, and inv_std = 1 / sqrt(variance + eps); the last two
+// are written. With `running` there follow kept, fresh and fresh_unbiased (scalars), and
+// running_mean and running_var of that dtype, which become old * kept + mean * fresh and old * kept
+// + variance * fresh_unbiased. Scalars have the computed dtype.
 ir::Kernel make_moments_kernel(const NormalizationTypes& types, std::optional<DType> running);
 
 // Parameters: x, mean, inv_std, gamma, beta, y = gamma * (x - mean) * inv_std + beta.
 ir::Kernel make_normalize_kernel(const NormalizationTypes& types);
 
-// A reduction. Parameters: gy, x, mean, inv_std, gbeta = sum of gy, ggamma = sum of gy * x_hat,
-// where x_hat = (x - mean) * inv_std.
+// Makes a reduction. Parameters: gy, x, mean, inv_std, gbeta = sum of gy, ggamma = sum of gy *
+// x_hat, where x_hat = (x - mean) * inv_std.
 ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types);
 
-// Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (a scalar: 1 over the elements of a
+// Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (a scalar: 1 / the elements of a
 // row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
 ir::Kernel make_norm_gradient_kernel(const NormalizationTypes& types);
 

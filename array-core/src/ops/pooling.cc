@@ -54,7 +54,7 @@ Place place_of(Builder& k, const Axes& axes, ParamRef Axis::* extent) {
   return place;
 }
 
-// The element's C-order number.
+// Returns the element's C-order number.
 Value number_of(Builder& k, const Axes& axes, ParamRef Axis::* extent, Value plane,
                 const Coordinates& at) {
   Value number = plane;
@@ -63,7 +63,7 @@ Value number_of(Builder& k, const Axes& axes, ParamRef Axis::* extent, Value pla
   return number;
 }
 
-// For each of the box of coordinates [first, end).
+// Runs the body for each coordinate of the box [first, end).
 void each(Builder& k, const Coordinates& first, const Coordinates& end,
           const std::function<void(const Coordinates&)>& body, std::vector<Value> at = {}) {
   const std::size_t axis = at.size();
@@ -78,7 +78,7 @@ void each(Builder& k, const Coordinates& first, const Coordinates& end,
       [&] { k.set(i, k.read(i) + integer(k, 1)); });
 }
 
-// What of the data the window looks at that a result stands for.
+// Visits the elements of the data in the window of a result.
 void each_of_window(Builder& k, const Axes& axes, const Coordinates& result,
                     const std::function<void(const Coordinates&, Value tap)>& body) {
   Coordinates first, end, start;
@@ -99,7 +99,7 @@ void each_of_window(Builder& k, const Axes& axes, const Coordinates& result,
   });
 }
 
-// The results whose windows look at an element of the data, and by which place.
+// Visits the results whose windows contain an element of the data, with its position in the window.
 void each_result(Builder& k, const Axes& axes, const Coordinates& data,
                  const std::function<void(const Coordinates&, Value tap)>& body) {
   Coordinates first, end, moved;
@@ -107,7 +107,7 @@ void each_result(Builder& k, const Axes& axes, const Coordinates& data,
     const Axis& a = axes[axis];
     const Value stride = k.read(a.stride);
     moved[axis] = k.read(k.local("moved" + std::to_string(axis), data[axis] + k.read(a.padding)));
-    // Divided above 0: division is towards it.
+    // The dividend is kept at 0 or above, because the division rounds towards 0.
     const Value before = most(k, moved[axis] - k.read(a.window) + stride, integer(k, 0));
     first[axis] = k.read(k.local("first" + std::to_string(axis), before / stride));
     end[axis] = k.read(k.local("end" + std::to_string(axis),

@@ -14,16 +14,16 @@ using ir::LocalRef;
 using ir::Op;
 using ir::Value;
 
-// Of the generator's paper.
+// As in the generator's paper.
 constexpr int kRounds = 10;
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53;
 constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
-// After so many refused draws an element is left as it was drawn last.
+// After so many refused draws an element keeps its last draw.
 constexpr int kMostAttempts = 64;
-// Poisson's means below this wait for each arrival.
+// Poisson distributions with smaller means wait for each arrival.
 constexpr double kFewArrivals = 12;
 
 bool is_floating_distribution(Distribution distribution) {
@@ -68,13 +68,13 @@ class Drawing {
   std::array<ir::ParamRef, 4> counter_;
   ir::ParamRef first_;   // a
   ir::ParamRef second_;  // b
-  ir::ParamRef each_;    // the array that is taken
+  ir::ParamRef each_;    // the array, if there is one
   ir::ParamRef out_;
   std::array<LocalRef, 4> words_;
   std::array<LocalRef, 2> products_;
 };
 
-// Four words of this turn and attempt, into `words_`.
+// Draws the four words of this iteration and attempt into `words_`.
 void Drawing::philox(Value attempt) {
   const Value turn = b_.convert(DType::uint32, b_.loop_index());
   b_.set(words_[0], b_.read(counter_[0]) + turn);
@@ -103,14 +103,15 @@ Value Drawing::sixty_four(int first) {
   return high | b_.convert(DType::uint64, word(first + 1));
 }
 
-// In [0, 1): of float32 one word's first 24 bits, of float64 53 bits of two.
+// Returns a number in [0, 1): the first 24 bits of one word for float32, 53 bits of two for
+// float64.
 Value Drawing::unit(int first) {
   if (!wide()) return b_.convert(dtype_, word(first) >> u32(8)) * number(0x1p-24);
   const Value high = b_.convert(dtype_, word(first) >> u32(5)) * number(0x1p-27);
   return high + b_.convert(dtype_, word(first + 1) >> u32(6)) * number(0x1p-53);
 }
 
-// In (0, 1], with all the precision that small numbers have: what logarithms are taken of.
+// Returns a number in (0, 1] with the full precision of small numbers, for logarithms.
 Value Drawing::positive(int first) {
   if (!wide()) return b_.convert(dtype_, word(first)) * number(0x1p-32) + number(0x1p-33);
   const Value high = b_.convert(dtype_, word(first)) * number(0x1p-32);
@@ -118,14 +119,14 @@ Value Drawing::positive(int first) {
          (b_.convert(dtype_, word(first + 1) >> u32(11)) * number(0x1p-53) + number(0x1p-54));
 }
 
-// Over 0, so that gumbel may take its logarithm: what `positive` rounds to 1 counts as the number
-// below.
+// Returns a number above 0, so that gumbel may take its logarithm. What `positive` rounds to 1
+// counts as the number below 1.
 Value Drawing::exponential(int first) {
   const Value below_one = number(wide() ? 1 - 0x1p-53 : 1 - 0x1p-24);
   return -b_.apply(Op::log, {b_.apply(Op::minimum, {positive(first), below_one})});
 }
 
-// Two independent ones of four words (float32: of the first two).
+// Returns two independent numbers from four words (for float32, from the first two).
 std::array<Value, 2> Drawing::normals() {
   const LocalRef radius = b_.local("radius", dtype_);
   b_.set(radius, b_.apply(Op::sqrt, {exponential(0) * number(2)}));
@@ -135,7 +136,7 @@ std::array<Value, 2> Drawing::normals() {
           b_.read(radius) * b_.apply(Op::sin, {b_.read(angle)})};
 }
 
-// The turn's element `which`, if the array has it.
+// Stores element `which` of the iteration, if the array has it.
 void Drawing::store(int which, Value value) {
   if (takes_array(distribution_)) return b_.store(out_, value);
   const auto per_turn = elements_per_turn(distribution_, dtype_);
@@ -188,7 +189,7 @@ void Drawing::normal() {
   both(2);
 }
 
-// Of a shape below 1: G(a) = G(a + 1) U^(1 / a).
+// For a shape below 1: G(a) = G(a + 1) U^(1 / a).
 void Drawing::gamma() {
   const Value one = number(1);
   const LocalRef given = b_.local("given", b_.read(each_));
@@ -212,7 +213,7 @@ void Drawing::gamma() {
     b_.set(z, normals()[0]);
     b_.set(v, one + b_.read(c) * b_.read(z));
     b_.set(v, b_.read(v) * b_.read(v) * b_.read(v));
-    if (wide()) philox(b_.read(attempt));  // words of their own for what decides
+    if (wide()) philox(b_.read(attempt));  // the decision takes words of its own
     const Value decides = b_.apply(Op::log, {positive(2)});
     const Value fits = number(0.5) * b_.read(z) * b_.read(z) + b_.read(d) -
                        b_.read(d) * b_.read(v) + b_.read(d) * b_.apply(Op::log, {b_.read(v)});
@@ -229,7 +230,7 @@ void Drawing::poisson() {
       [&] { rejecting(b_.read(mean)); });
 }
 
-// How many exponential waits fit into the mean.
+// Counts the exponential waiting times that fit into the mean.
 void Drawing::waiting(Value mean) {
   const LocalRef waited = b_.local("waited", dtype_);
   const LocalRef arrivals = b_.local("arrivals", dtype_);
@@ -249,7 +250,7 @@ void Drawing::waiting(Value mean) {
 }
 
 // Transformed rejection: Hoermann, "The transformed rejection method for generating Poisson random
-// variables" (1993), algorithm PTRS and its constants.
+// variables" (1993), algorithm PTRS with its constants.
 void Drawing::rejecting(Value mean) {
   const LocalRef b = b_.local("b", number(0.931) + number(2.53) * b_.apply(Op::sqrt, {mean}));
   const LocalRef a = b_.local("a", number(-0.059) + number(0.02483) * b_.read(b));
@@ -282,8 +283,8 @@ void Drawing::rejecting(Value mean) {
   store(0, b_.apply(Op::maximum, {b_.read(k), number(0)}));
 }
 
-// The whole part of b W / 2^64, W being 64 bits: Lemire's multiplication, "Fast random integer
-// generation in an interval" (2019), without its refusals.
+// Returns the integer part of b W / 2^64, where W has 64 bits. This is Lemire's multiplication,
+// "Fast random integer generation in an interval" (2019), without its refusals.
 void Drawing::integers() {
   const Value range = b_.read(second_);
   for (int which = 0; which < 2; ++which) {
@@ -293,7 +294,7 @@ void Drawing::integers() {
   }
 }
 
-// Draws below the next power of 2 until one is below b.
+// Draws numbers below the next power of 2 until one is below b.
 void Drawing::integers_wide() {
   const LocalRef mask = b_.local("mask", b_.read(second_) - u64(1));
   for (std::uint64_t shift = 1; shift < 64; shift *= 2)

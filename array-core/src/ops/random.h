@@ -1,8 +1,8 @@
 // Kernels that fill an array with random numbers, by the counter-based generator Philox4x32-10
-// (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011). What an
-// element becomes depends on the key, the counter and the element's place alone: so there is no
-// state on a device, the order of computing does not count, and the 32-bit words are the same on
-// every back end. Pure; any thread.
+// (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011). An element
+// depends only on the key, the counter and the element's position. So a device keeps no state, the
+// order of computation does not matter, and every back end gives the same 32-bit words. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,48 @@
 
 namespace arraycore::ops {
 
-// What is drawn, by the numbers of AC_CALL_RANDOM. `a` and `b` are a kernel's two parameters. The
-// floating ones take float32 or float64, the others integers (boolean too where 0 and 1 are drawn).
-// U is uniform in [0, 1): 24 bits of one word for float32, 53 bits of two for float64.
+// The distributions, with the numbers of AC_CALL_RANDOM. `a` and `b` are a kernel's two parameters.
+// The floating ones give float32 or float64, the others integers (and bool where 0 and 1 are
+// drawn). U is uniform in [0, 1): 24 bits of one word for float32, 53 bits of two words for
+// float64.
 enum class Distribution : std::uint8_t {
-  bits,           // the words themselves; uint32
-  uniform,        // a + b U
-  normal,         // a + b Z, Z by Box and Muller (1958): |Z| < 6.8 for float32, 8.7 for float64
-  exponential,    // b E, E = -log(1 - U) with U's first bits at full precision
-  lognormal,      // exp(a + b Z)
-  gumbel,         // a - b log(E)
-  laplace,        // a + b E or a - b E
-  gamma,          // b G, G by Marsaglia and Tsang (2000), its shape from an array
-  poisson,        // of the means in an array: waits below 12, else Hoermann's PTRS (1993)
-  integers,       // a + an integer below b, 0 < b <= 2^32. An integer's probability is off by 2^-64
-                  // at most: 2^-32 of itself
-  integers_wide,  // the same for any b > 0 of 64 bits, and b = 0 for all 2^64: no bias, but for the
-                  // 2^-64 of elements whose 64 draws were all refused, which take a remainder
-  bernoulli,      // 1 with probability a 2^-32, 0 <= a <= 2^32
-  binomial,       // how many of b draws gave 1, each with probability a 2^-32
+  bits,         // the words themselves; uint32
+  uniform,      // a + b U
+  normal,       // a + b Z, with Z by Box and Muller (1958): |Z| < 6.8 for float32, 8.7 for float64
+  exponential,  // b E, where E = -log(1 - U) and U keeps its leading bits at full precision
+  lognormal,    // exp(a + b Z)
+  gumbel,       // a - b log(E)
+  laplace,      // a + b E or a - b E
+  gamma,        // b G, with G by Marsaglia and Tsang (2000); its shape is from an array
+  poisson,      // the means are from an array; below 12 by waiting times, above by Hoermann's PTRS
+                // (1993)
+  integers,     // a + an integer below b, 0 < b <= 2^32. The probability of an integer is off by at
+                // most 2^-64, which is 2^-32 of it
+  integers_wide,  // the same for any b > 0 of 64 bits, and b = 0 for all 2^64. It has no bias,
+                  // except that 2^-64 of the elements have all their 64 draws refused and take a
+                  // remainder
+  bernoulli,      // 1 with probability a 2^-32, where 0 <= a <= 2^32
+  binomial,       // the number of ones in b draws, each with probability a 2^-32
 };
 inline constexpr int kDistributions = 13;
 
-// Whether there is such a kernel.
+// Returns whether there is such a kernel.
 bool draws(Distribution distribution, DType dtype);
 
-// The type of `a` and `b`: the dtype itself of a floating distribution, else uint64.
+// Returns the type of `a` and `b`: the dtype itself for a floating distribution, otherwise uint64.
 DType parameter_of(Distribution distribution, DType dtype);
 
-// Whether it has one more parameter: an array that broadcasts to the result, of its dtype.
+// Returns whether there is one more parameter: an array of the result's dtype that broadcasts to
+// it.
 bool takes_array(Distribution distribution);
 
-// How many elements one turn of the loop fills: turn i those from i * this on.
+// Returns how many elements one iteration of the loop fills: iteration i fills those from i * this
+// on.
 int elements_per_turn(Distribution distribution, DType dtype);
 
-// Parameters, in order: the key's two words, the counter's four (uint32 scalars; turn i adds i to
-// the first, a further attempt 1 to the last), a, b, and the result, raw; where an array is taken,
-// that array and the result, both elementwise.
+// Makes the kernel. Its parameters are the key's two words, the counter's four (uint32 scalars;
+// iteration i adds i to the first, a further attempt adds 1 to the last), a, b, and the result,
+// which is raw. Where an array is taken, that array and the result follow, both elementwise.
 // REQUIRES: draws(distribution, dtype).
 ir::Kernel random_kernel(Distribution distribution, DType dtype);
 

@@ -20,7 +20,7 @@ Value is_nan(Builder& k, Value x) {
   return has_nan(x.type) ? k.apply(Op::is_nan, {x}) : k.constant(DType::boolean, 0);
 }
 
-// A complex number divides by a real one part by part.
+// Divides a complex number by a real one part by part.
 Value divided(Builder& k, Value x, Value by) {
   if (!is_complex(x.type)) return x / by;
   return k.make_complex(k.apply(Op::real, {x}) / by, k.apply(Op::imag, {x}) / by);
@@ -32,7 +32,7 @@ DType real_of_computed(DType loop) {
   return is_floating(computed) ? computed : DType::float64;
 }
 
-// What every kernel begins with, parameter by parameter.
+// The parameters with which every kernel begins.
 struct Frame {
   Frame(Builder& builder, const ReductionSpec& given)
       : k(builder), spec(given), computed(computed_in(given.loop)) {
@@ -47,11 +47,11 @@ struct Frame {
     y = k.out("y", spec.out);
   }
 
-  // The element, through the loop's type first: that rounds as NumPy's cast does.
+  // Returns the element, converted to the loop's type first, which rounds as NumPy's cast does.
   Value element() const { return k.convert(computed, k.convert(spec.loop, k.read(x))); }
   Value start() const { return k.convert(computed, k.read(initial)); }
 
-  // Whether the element counts; nothing where all do.
+  // Returns whether the element counts, or nothing where all do.
   std::optional<Value> counted(Value value) const {
     std::optional<Value> yes;
     if (spec.where) yes = k.read(where);
@@ -80,7 +80,7 @@ struct Frame {
   }
 };
 
-// What an element is taken for that does not count.
+// Returns what replaces an element that does not count.
 Value neutral(const Frame& f) {
   const auto identity = identity_of(*f.spec.ufunc, f.computed);
   if (!identity) return f.start();
@@ -110,7 +110,7 @@ void count(const Frame& f) {
       [&](Value total) { k.store(f.y, k.convert(f.spec.out, total)); });
 }
 
-// A sum, and how many elements it is of: as many as there are, or those that count.
+// Adds a sum and its count: of all elements, or of those that count.
 void averaged(const Frame& f, Value value, std::optional<Value> counted,
               const std::function<void(Value, Value)>& post) {
   Builder& k = f.k;
@@ -135,7 +135,7 @@ void averaged(const Frame& f, Value value, std::optional<Value> counted,
 void mean(const Frame& f) {
   const Value value = f.element();
   averaged(f, value, f.counted(value), [&](Value total, Value count) {
-    // Integers that were asked for as such are divided as floats.
+    // Integers, where asked for, are divided as floats.
     const Value sum = has_nan(total.type) ? total : f.k.convert(count.type, total);
     f.store(divided(f.k, sum, count));
   });
@@ -157,7 +157,7 @@ void variance(const Frame& f) {
   averaged(f, square, f.counted(value), [&](Value total, Value count) {
     const Value zero = k.constant(real, 0);
     const Value free = count - k.read(f.less);
-    // As NumPy: what no number is left for is divided by zero, or is NaN at once.
+    // As in NumPy, where no elements are left the result is a division by zero, or NaN at once.
     const Value some = free > zero;
     Value result = total / k.select(some, free, zero);
     if (f.spec.skips_nan) result = k.select(some, result, zero / zero);
@@ -176,8 +176,8 @@ void range(const Frame& f) {
       [&](const Values& ends) { f.store(ends[0] - ends[1]); });
 }
 
-// The best element and its number. A NaN is better than a number, and worse than all where it is
-// skipped: its number is -1 then.
+// Finds the best element and its number. A NaN is better than any number, except where NaN is
+// skipped: then it is worst, and its number is -1.
 void place(const Frame& f) {
   Builder& k = f.k;
   const bool largest = f.spec.ufunc->name == "maximum";
@@ -195,7 +195,7 @@ void place(const Frame& f) {
         Value first = either(k, better, both(k, alike, earlier));
         if (counted) {
           const Value zero = k.integer(DType::int32, 0);
-          // Of two that do not count either may stand.
+          // If neither of two counts, either may stay.
           first = both(k, a[1] >= zero, either(k, b[1] < zero, first));
         } else if (has_nan(value.type)) {
           const Value nan_a = is_nan(k, a[0]);

@@ -1,4 +1,4 @@
-// The table of reductions, and what ufuncs are as reductions. A row is added here and nowhere else.
+// The table of reductions, and how ufuncs reduce. New rows are added here only.
 #include "ops/reductions.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace arraycore::ops {
 namespace {
 
-// Errors of float sums by a tree are of its height; a quotient's, a root's and a square's come on
-// top.
+// The errors of float sums grow with the height of the tree; those of a quotient, a root and a
+// square are added.
 constexpr Growth kExact{};
 constexpr Growth kSum{.base = 2, .by_log = 1};
 constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
@@ -52,7 +52,7 @@ struct Row {
 };
 constexpr bool kReorderable = true;
 constexpr bool kByTree = true;
-// Those that are not here have no identity, and their order counts.
+// Ufuncs that are not listed have no identity, and their order matters.
 constexpr std::array kReducibles{
     Row{"add", {Identity::zero, kReorderable, kByTree}},
     Row{"multiply", {Identity::one, kReorderable, kByTree}},
@@ -123,7 +123,7 @@ std::optional<ir::Scalar> identity_of(const UFunc& ufunc, DType dtype) {
 
 Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> out,
                          std::optional<DType> dtype) {
-  // What is true or false of an element is a bool, whatever the element is.
+  // Whether an element is true or false is a bool, whatever its dtype.
   if (is_logical(ufunc)) {
     if (dtype && *dtype != DType::boolean) return no_loop(ufunc, array, dtype);
     return DType::boolean;
@@ -144,8 +144,8 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
       if (dtype && result != *dtype) break;
       return result;
     }
-    // A quotient of integers is a float, and floats it divides as they are; what compares gives
-    // bools, which are no numbers.
+    // A quotient of integers is a float, and floats are divided as they are. Comparisons give
+    // bools, which are not numbers.
     if (result == DType::boolean) break;
     operands[0].dtype = operands[1].dtype = result;
   }

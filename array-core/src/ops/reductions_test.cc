@@ -1,4 +1,4 @@
-// The table of reductions: names, dtypes, identities, and kernels that the verifier passes.
+// The table of reductions: names, dtypes, identities, and kernels that the verifier accepts.
 #include "ops/reductions.h"
 
 #include <gtest/gtest.h>

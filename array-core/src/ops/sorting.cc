@@ -13,7 +13,8 @@ using ir::Value;
 
 constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
 
-// A float32's key: its bits, mirrored below 0; NaN is last. No number's key reaches kLast - 1.
+// Returns a float32's key: its bits, mirrored below 0. NaN is last. No number's key reaches kLast -
+// 1.
 Value float_key(Builder& b, Value x) {
   const auto word = [&](std::int32_t value) { return b.integer(DType::int32, value); };
   const Value bits = b.bitcast(DType::int32, x);
@@ -22,8 +23,8 @@ Value float_key(Builder& b, Value x) {
   return b.select(b.apply(Op::is_nan, {x}), word(kLast), number);
 }
 
-// Real part first. Numbers whose imaginary part alone is NaN come behind all others, by their real
-// parts; then those whose real part is NaN, by their imaginary parts.
+// The real part decides first. Numbers whose imaginary part alone is NaN come after all others, by
+// their real parts; then those whose real part is NaN, by their imaginary parts.
 Value complex_key(Builder& b, Value x) {
   const Value real = b.apply(Op::real, {x});
   const Value imag = b.apply(Op::imag, {x});
@@ -37,7 +38,7 @@ Value complex_key(Builder& b, Value x) {
     b.set(high, word(kLast - 1));
   });
   const Value shifted = b.convert(DType::int64, b.read(high)) << b.integer(DType::int64, 32);
-  // The low half without a sign: shifted by 2^31.
+  // The low half is unsigned, so it is shifted by 2^31.
   const Value rest = b.convert(DType::int64, b.read(low)) + b.integer(DType::int64, 1LL << 31);
   return shifted + rest;
 }

@@ -1,7 +1,7 @@
-// Kernels that sort rows on a device: each element becomes an integer key that orders as NumPy
-// orders the elements (NaN last, both zeros alike), the keys are sorted together with the places
-// that they came from by Batcher's merge exchange, and the elements are gathered by these places.
-// Equal keys keep their order, so the sort is stable. Pure; any thread.
+// Kernels that sort rows on a device. Each element becomes an integer key with NumPy's order (NaN
+// last, both zeros equal). Batcher's merge exchange sorts the keys together with the positions that
+// they came from, and the elements are gathered by these positions. Equal keys keep their order, so
+// the sort is stable. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,31 @@
 
 namespace arraycore::ops {
 
-// int32, or int64 of 64-bit elements. REQUIRES: on_gpu(dtype).
+// Returns int32, or int64 for 64-bit elements. REQUIRES: on_gpu(dtype).
 DType sort_key(DType dtype);
 
-// source (in), keys and places (out; int32, counted along axis 1). REQUIRES: on_gpu(dtype).
+// Parameters: source (in), keys and places (out; int32, counted along axis 1). REQUIRES:
+// on_gpu(dtype).
 ir::Kernel encode_kernel(DType dtype);
 
-// One step over a loop of rows x (length - distance): keys and places (raw, in place), then the
-// step's numbers and the rows' length as int32 scalars. `key`: int32 or int64.
+// One step over a loop of rows x (length - distance). Parameters: keys and places (raw, in place),
+// then the step's numbers and the rows' length as int32 scalars. `key` is int32 or int64.
 ir::Kernel exchange_kernel(DType key);
 
-// source (raw, two axes), places (in), target (out): target[r, i] = source[r, places[r, i]].
+// Parameters: source (raw, two axes), places (in), target (out): target[r, i] = source[r, places[r,
+// i]].
 ir::Kernel gather_kernel(DType dtype);
 
-// Element i meets element i + distance where (i & bit) == wanted.
+// A step compares element i with element i + distance where (i & bit) == wanted.
 struct ExchangeStep {
   std::int32_t bit = 0;
   std::int32_t wanted = 0;
   std::int32_t distance = 0;
 };
 
-// Algorithm M of Knuth, "The Art of Computer Programming" 3, 5.2.2 (Batcher 1968): for any length,
-// t (t + 1) / 2 steps for the t that 2^t reaches it by.
+// Returns the steps of algorithm M in Knuth, "The Art of Computer Programming" 3, 5.2.2 (Batcher
+// 1968). It takes any length in t (t + 1) / 2 steps, where 2^t is the first power of two that
+// reaches it.
 std::vector<ExchangeStep> exchange_steps(std::int32_t length);
 
 }  // namespace arraycore::ops

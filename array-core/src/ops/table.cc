@@ -1,4 +1,4 @@
-// The table of ufuncs. A row is added here and nowhere else.
+// The table of ufuncs. New rows are added here only.
 #include <array>
 
 #include "ops/bodies.h"
@@ -31,9 +31,10 @@ constexpr Tolerance kModulus{.ulp = 0, .complex_ulp = 16};
 constexpr Tolerance kRounded{.ulp = 1, .complex_ulp = 16};
 constexpr Tolerance kElementary{.ulp = 2, .complex_ulp = 32};
 constexpr Tolerance kComposed{.ulp = 4, .complex_ulp = 64};
-// exp(y log x): what errs in the logarithm errs as often as the result has digits before the point.
+// exp(y log x): an error of the logarithm grows with the digits that the result has before the
+// point.
 constexpr Tolerance kPower{.ulp = 4, .complex_ulp = 256};
-// The larger operand and a term that nearly takes it away: as exact as 1 is.
+// The larger operand and a term that may nearly cancel it: as exact as 1 is.
 constexpr Tolerance kLogarithmOfSum{.ulp = 4, .floor = 1};
 constexpr Tolerance kSpecial{.ulp = 16};
 constexpr Tolerance kSpecialThroughZero{.ulp = 16, .floor = 1};

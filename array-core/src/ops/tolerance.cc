@@ -10,7 +10,7 @@ namespace {
 Bound cpu_bound(const UFunc& ufunc, const Loop& loop) {
   const bool complex = is_complex(loop.operands[0]);
   Bound bound{complex ? ufunc.tolerance.complex_ulp : ufunc.tolerance.ulp, ufunc.tolerance.floor};
-  // No wider type rounds what a float64 function gives, neither here nor in NumPy.
+  // No wider type rounds the results of float64 functions, neither here nor in NumPy.
   if (loop.results[0] == DType::float64) bound.ulp *= 2;
   return bound;
 }
@@ -18,7 +18,7 @@ Bound cpu_bound(const UFunc& ufunc, const Loop& loop) {
 }  // namespace
 
 Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
-  // Whole numbers are what they are.
+  // Integers are exact.
   if (!is_floating(loop.results[0]) && !is_complex(loop.results[0])) return {};
   Bound bound = cpu_bound(ufunc, loop);
   if (executor == Executor::cpu) return bound;
@@ -34,7 +34,7 @@ Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
     sum += static_cast<float>(accuracy.ulp);
     bound.floor = std::max(bound.floor, static_cast<float>(accuracy.floor));
   }
-  // A half that was computed in single precision only falls to a neighbour.
+  // A half that was computed in single precision is off by at most one neighbour.
   if (loop.results[0] == DType::float16) sum = std::min(sum, 1.0F);
   bound.ulp = std::max(bound.ulp, sum);
   return bound;

@@ -1,6 +1,6 @@
-// How far a result of the operation table may lie from the exact one: a row's own tolerance
-// (ufunc.h) and, on a GPU, the bounds of the operations that its kernel is made of
-// (codegen/accuracy.h). The one source for every comparison with NumPy. Pure; any thread.
+// How far a result of the operation table may be from the exact one. It combines a row's own
+// tolerance (ufunc.h) and, on a GPU, the bounds of the operations in its kernel
+// (codegen/accuracy.h). Every comparison with NumPy uses it. Pure; any thread.
 #pragma once
 
 #include "ops/ufunc.h"
@@ -9,9 +9,9 @@ namespace arraycore::ops {
 
 enum class Executor : std::uint8_t { cpu = 0, gpu = 1 };
 
-// A result's distance in units in the last place of its type (0: the very bits), counted from
-// `floor` on: what is smaller may err by as much as `floor` would. A complex number's parts are
-// measured by the larger of the two.
+// The largest distance of a result in units in the last place of its type (0: the same bits).
+// Results smaller than `floor` may have the error that `floor` itself would have. For a complex
+// number the larger distance of the two parts counts.
 struct Bound {
   float ulp = 0;
   float floor = 0;

@@ -10,7 +10,7 @@ constexpr std::string_view kLetters = "?bBhHiIqQefdFD";
 
 DType dtype_of(char letter) { return static_cast<DType>(kLetters.find(letter)); }
 
-// One pattern, such as "11->?", with its 1s replaced.
+// Returns one pattern, such as "11->?", with its 1s replaced.
 Loop loop_from(std::string_view pattern, char letter) {
   Loop loop;
   const std::size_t arrow = pattern.find("->");
@@ -21,7 +21,7 @@ Loop loop_from(std::string_view pattern, char letter) {
   return loop;
 }
 
-// Calls `each(loop)` for the ufunc's loops in order until it gives true.
+// Calls `each(loop)` for the ufunc's loops in order until it returns true.
 template <typename Each>
 void walk(std::string_view loops, Each each) {
   while (!loops.empty()) {
@@ -51,7 +51,7 @@ std::string operand_name(const Operand& operand) {
   return {};
 }
 
-// What stands for the scalars, which may be weak, when the loop is looked for.
+// Returns the dtype that stands for the scalars, which may be weak, when the loop is looked up.
 DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   std::array<DType, kMaxOperands> arrays{};
   std::array<ScalarOperand, kMaxOperands> scalars{};
@@ -69,7 +69,8 @@ DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   return result_type(mode, {arrays.data(), array_count}, {scalars.data(), scalar_count});
 }
 
-// Whether scalars meet the arrays in one type: not in ldexp, whose second operand is an integer.
+// Returns whether scalars and arrays meet in one type. In ldexp they do not, because its second
+// operand is an integer.
 bool operands_are_alike(const UFunc& ufunc) {
   bool alike = true;
   walk(ufunc.loops, [&](const Loop& loop) {
@@ -79,8 +80,8 @@ bool operands_are_alike(const UFunc& ufunc) {
   return alike;
 }
 
-// What stands for an operand that meets no other in one type: a weak integer takes any loop's, but
-// is NumPy's default one beside a bool.
+// Returns the dtype of an operand that meets no other in one type. A weak integer takes any loop's,
+// but next to a bool it has NumPy's default.
 DType own_dtype(const Operand& operand, const Operand& other, PromotionMode mode) {
   const bool weak = operand.is_scalar && mode == PromotionMode::cupy && is_integer(operand.dtype);
   if (operand.python == PythonScalar::integer || weak) {
@@ -137,7 +138,7 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
     }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
                                                                                     : operand.dtype;
-    // The narrowest one lets the floating operands choose the loop.
+    // The narrowest dtype lets the floating operands choose the loop.
     if (weak_integers && is_integer(types[i])) types[i] = DType::int8;
   }
   const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,
@@ -182,14 +183,14 @@ ir::Kernel make_kernel(const KernelSpec& spec) {
   if (spec.where) where = builder.in("where", DType::boolean);
   std::vector<ir::ParamRef> outs;
   for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
-    // With `where` not every element is written: what the array held belongs to the result.
+    // With `where` not every element is written, so the array's old values belong to the result.
     const std::string name = "y" + std::to_string(i);
     outs.push_back(spec.where ? builder.in_out(name, spec.out[i]) : builder.out(name, spec.out[i]));
   }
   const auto compute = [&] {
     Values x;
     for (std::size_t i = 0; i < params.size(); ++i) {
-      // Through the loop's type first: that rounds as NumPy's cast does.
+      // The value is converted to the loop's type first, which rounds as NumPy's cast does.
       const ir::Value value = builder.convert(spec.loop.operands[i], builder.read(params[i]));
       x.push_back(widen ? builder.convert(widened(value.type), value) : value);
     }

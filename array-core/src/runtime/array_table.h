@@ -22,13 +22,14 @@ using ArrayId = std::int32_t;  // positive; 0 names none
 
 class ArrayTable {
  public:
-  // 0 when every slot is taken.
+  // Returns 0 when every slot is taken.
   ArrayId insert(Array array);
-  // nullptr for an id that names no array (any more). Valid until the next insert.
+  // Returns nullptr for an id that names no array, or no longer. The pointer is valid until the
+  // next insert.
   const Array* find(ArrayId id) const;
-  // Ids that name nothing are passed over: a reset may have been faster than Python's `__del__`.
+  // Ignores ids that name nothing, because a reset may come before Python's `__del__`.
   void erase(ArrayId id);
-  // Frees every array; all ids given out before find nothing.
+  // Frees every array. All ids given out before find nothing afterwards.
   void clear();
   std::int64_t size() const { return live_; }
 

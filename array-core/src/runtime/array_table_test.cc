@@ -1,4 +1,4 @@
-// Ids: what was freed is never found again, and never another array.
+// Tests of ids: an id that was freed never finds an array again, and never another one.
 #include "runtime/array_table.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ bool is_written(const ir::Param& param) { return param.access != ir::Access::rea
 
 }  // namespace
 
-// Whether every array is one run of elements, as many as the loop has, in a shared buffer.
+// Returns whether every array is one run of elements, as many as the loop has, in a shared buffer.
 bool Batching::fits(const KernelCall& call) {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   if (call.reduced != 0 || launcher_.only_cpu(call.kernel) || !launcher_.can_batch(call.kernel))
@@ -30,7 +30,7 @@ bool Batching::fits(const KernelCall& call) {
         array->view.offset % 4 != 0 ||
         !is_c_contiguous(array->view, size_of(kernel.params[p].dtype)))
       return false;
-    // Several parameters over one storage are fine where they are one array.
+    // Several parameters may use one storage if they are the same array.
     for (std::size_t q = 0; q < p; ++q)
       if (call.operands[q].array != nullptr && call.operands[q].array->storage == array->storage &&
           call.operands[q].array->view != array->view)
@@ -49,7 +49,7 @@ Result<bool> Batching::take(const KernelCall& call) {
   for (const Operand& operand : call.operands)
     if (operand.array == nullptr) scalars.push_back(operand.scalar);
 
-  // It goes behind every group that it has to see the end of.
+  // It comes after every group whose results or writes it must see.
   std::size_t first = 0;
   for (std::size_t p = 0; p < call.operands.size(); ++p) {
     if (call.operands[p].array == nullptr) continue;
@@ -142,7 +142,7 @@ Status Batching::before(const KernelCall& call) {
 bool Batching::run(Group& group, Status& first) {
   const std::size_t most = fuse::most_segments(launcher_.kernel(group.kernel));
   const std::size_t size = group.launches.size();
-  std::size_t alone = 0;  // so many of the next are launched one by one
+  std::size_t alone = 0;  // how many of the next launches are made one by one
   for (std::size_t next = 0; next < size;) {
     const std::size_t count = alone > 0 ? 1 : std::min(most, size - next);
     const Status launched =

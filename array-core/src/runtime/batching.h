@@ -1,8 +1,8 @@
-// Batched launches: what the same elementwise kernel does to many sets of small arrays that exist
-// already, an optimizer's parameters, waits and becomes one launch (fuse/batch.h). A launch waits
-// where all that it touches lies in shared buffers of the device (Backend::shared_buffer); whatever
-// touches what it wrote, or writes what it reads, launches all that waits first. When that happens
-// depends on the program alone. Touched by Python's thread only.
+// Batched launches. The same elementwise kernel over many sets of small existing arrays, as an
+// optimizer's parameters, becomes one launch (fuse/batch.h). A launch waits if all that it touches
+// is in shared buffers of the device (Backend::shared_buffer). A later operation that touches what
+// it wrote, or writes what it reads, first launches everything that waits. The program alone
+// decides when that happens. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,35 @@ namespace arraycore {
 
 class Batching {
  public:
-  // What waits at the most, so that arrays which Python let go are not held for long.
+  // The most launches that wait, so that arrays which Python released are not held for long.
   static constexpr std::size_t kMaxLaunches = 512;
 
   explicit Batching(Launcher& launcher) : launcher_(launcher) {}
   Batching(const Batching&) = delete;
   Batching& operator=(const Batching&) = delete;
 
-  // Lets the launch wait; false, and nothing was done, where it has to be made at once.
-  // REQUIRES: it writes arrays that callers hold; nothing waits to compute what it touches.
+  // Lets the launch wait. Returns false, and has done nothing, if it must be made at once.
+  // REQUIRES: it writes arrays that callers hold, and what computes its operands does not wait.
   Result<bool> take(const KernelCall& call);
-  // Launches all that waits, in an order that gives every launch what it would have read.
-  // An error is the first one's; the others are launched all the same. Ctrl-C while the device is
-  // busy loses nothing: what was not launched goes on waiting.
+  // Launches everything that waits, in an order in which each launch reads what it would have read.
+  // On errors it returns the first one and launches the others all the same. Ctrl-C while the
+  // device is busy loses nothing: what was not launched continues to wait.
   Status flush();
-  // What waits is never launched: its arrays are gone.
+  // Drops what waits without launching it, because its arrays are gone.
   void forget();
-  // Before the array is read, or written.
+  // To be called before the array is read, or written.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
-  // Before what a launch reads and writes.
+  // To be called before a launch; it covers everything that the launch reads and writes.
   Status before(const KernelCall& call);
 
  private:
   struct Waiting {
-    std::vector<Array> arrays;  // one an array parameter
+    std::vector<Array> arrays;  // one for each array parameter
     std::int64_t count = 0;     // elements
   };
-  // Launches that may go together: one kernel, one set of scalars and of buffers. None touches what
-  // another of them writes.
+  // Launches that may become one: they have one kernel, one set of scalars and one set of buffers,
+  // and none touches what another one writes.
   struct Group {
     KernelRef kernel = 0;
     std::vector<ir::Scalar> scalars;
@@ -54,7 +54,7 @@ class Batching {
   std::deque<Group> taken_out();
   bool fits(const KernelCall& call);
   void put_back(std::deque<Group> groups);
-  // Notes the first error. False where Ctrl-C has left launches, which the group still has.
+  // Keeps the first error. Returns false where Ctrl-C left launches, which the group still has.
   bool run(Group& group, Status& first);
   Status run_together(const Group& group, std::size_t first, std::size_t count);
   Status run_alone(const Group& group, const Waiting& waiting);
@@ -62,7 +62,7 @@ class Batching {
   Launcher& launcher_;
   std::deque<Group> groups_;
   std::size_t launches_ = 0;
-  std::vector<std::uint32_t> buffers_;  // of the call that is looked at
+  std::vector<std::uint32_t> buffers_;  // of the call that is being examined
 };
 
 }  // namespace arraycore

@@ -1,4 +1,4 @@
-// What waits for batched launches, and what launches it: each program gives the bytes that it gives
+// What waits for batched launches, and what launches it. Each program gives the bytes that it gives
 // launch by launch.
 #include "runtime/batching.h"
 
@@ -37,7 +37,7 @@ ir::Kernel decay() {
   return k.take();
 }
 
-// A device whose small storages all lie in one buffer, and which runs a batch segment by segment.
+// A device whose small storages are all in one buffer. It runs a batch segment by segment.
 struct SharingDevice : FakeDevice {
   std::uint32_t shared_buffer(StorageId storage) const override {
     return large.contains(storage) ? 0 : 1;
@@ -50,7 +50,7 @@ struct SharingDevice : FakeDevice {
       Launch launch;
       launch.kernel = kernel;
       launch.loop = Dims{segment.count};
-      // Of both kernels: array, scalar, array.
+      // Both kernels have the arguments array, scalar, array.
       launch.arguments = {segment.arrays[0], scalars[0], segment.arrays[1]};
       for (LaunchArgument& argument : launch.arguments)
         if (auto* const array = std::get_if<ArrayArgument>(&argument)) {
@@ -166,7 +166,7 @@ TEST_F(BatchingTest, ForgetsWhatWaitsWhenTheDeviceBeginsAnew) {
   EXPECT_EQ(device->batches + device->launches, 0);
 }
 
-// Five launches by each of two kernels, the second one over what the first one writes.
+// Five launches of each of two kernels, where the second kernel reads what the first one writes.
 struct FailingBatchTest : BatchingTest {
   void fill() {
     for (int i = 0; i < 5; ++i) {
@@ -188,7 +188,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
     const Status stopped = launcher->flush();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, "interrupted");
-    // What reads their arrays launches the rest, in the same order.
+    // Reading their arrays launches the rest in the same order.
     for (const Array& each : y) EXPECT_EQ(read(each), std::vector<float>{2.5F});
     for (const Array& each : x) EXPECT_EQ(read(each), std::vector<float>{1.5F});
   }
@@ -196,7 +196,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
 }
 
 TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
-  // More than one batch holds: the first one fails, what is left is launched.
+  // This is more than one batch can hold. The first one fails, and the rest is launched.
   std::vector<Array> in, out;
   const std::size_t most = fuse::most_segments(launcher->kernel(update_kernel));
   for (std::size_t i = 0; i < most + 2; ++i) {
@@ -215,7 +215,7 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   EXPECT_EQ(device->batches, 1);
 }
 
-// What waits holds arrays that nobody else does: a budget that is short launches it.
+// What waits holds arrays that nobody else does. When the budget is short, it is launched.
 TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
   auto owned = std::make_unique<SharingDevice>();
   constexpr std::int64_t kBytes = 64;
@@ -278,7 +278,7 @@ TEST_F(BatchingTest, RandomProgramsGiveTheBytesOfLaunchesOneByOne) {
   EXPECT_GT(device->batches, 200);
 }
 
-// On the ring: one dispatch, whose shared buffer is bound once, and no upload.
+// On the ring it is one dispatch, with the shared buffer bound once, and no upload.
 struct RingBatchTest : testing::Test, RecordedRing {};
 
 TEST_F(RingBatchTest, ABatchBindsEachBufferOnce) {
@@ -303,7 +303,7 @@ TEST_F(RingBatchTest, ABatchBindsEachBufferOnce) {
     pipelines += command.opcode == ring::Opcode::create_pipeline ? 1 : 0;
     if (command.opcode != ring::Opcode::dispatch) continue;
     ++dispatches;
-    EXPECT_EQ(command.operands[5] & 0xffff, 1U);  // bindings beside the uniform block
+    EXPECT_EQ(command.operands[5] & 0xffff, 1U);  // bindings besides the uniform block
   }
   EXPECT_EQ(dispatches, 2);
   EXPECT_EQ(pipelines, 1);

@@ -15,7 +15,7 @@ namespace {
 
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
-// The array is all that its storage was made for, in C order.
+// Returns whether the array is its whole storage in C order.
 bool is_whole(const Array& array) {
   return array.view.offset == 0 && array.dtype == array.storage->dtype() &&
          is_c_contiguous(array.view, size_of(array.dtype)) &&
@@ -39,7 +39,7 @@ Dims without_reduced(const Dims& loop, std::uint32_t reduced) {
   return rows;
 }
 
-// Elements of a loop; 0 where that is none, or more than one launch runs over.
+// Returns the elements of a loop, or 0 where there are none, or too many for one launch.
 std::int64_t launchable(const Dims& loop) {
   std::int64_t count = 1;
   for (const std::int64_t extent : loop) {
@@ -89,7 +89,8 @@ std::size_t Fusion::KeyHash::operator()(const std::vector<std::uint32_t>& key) c
 void Fusion::drop(Group& group) {
   const auto at = std::find_if(groups_.begin(), groups_.end(),
                                [&](const auto& each) { return each.get() == &group; });
-  // Its inputs may be the last of their storages: the list is whole before they go.
+  // Its inputs may be the last arrays of their storages, so the list must be consistent before they
+  // go.
   const std::unique_ptr<Group> gone = std::move(*at);
   groups_.erase(at);
 }
@@ -200,7 +201,7 @@ Status Fusion::wait(const KernelCall& call) {
     }
     group = joined;
   }
-  // The result's own storage may be read too, as what it was before.
+  // The launch may also read the old content of the result's own storage.
   if (result.group() != nullptr) {
     const bool reads_itself =
         std::any_of(call.operands.begin(), call.operands.end(), [&](const Operand& operand) {
@@ -266,8 +267,8 @@ Status Fusion::wait(const KernelCall& call) {
   return Done{};
 }
 
-// A launch that cannot wait: into memory that exists, several results, raw parameters. What it
-// reads element by element of a group becomes part of it.
+// Launches what cannot wait: launches into existing memory, with several results, or with raw
+// parameters. What such a launch reads from a group element by element becomes part of it.
 Status Fusion::launch_with_groups(const KernelCall& call) {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -345,7 +346,7 @@ Status Fusion::reclaim() {
   return Done{};
 }
 
-// The node's result as an array. REQUIRES: it has memory.
+// Returns the node's result as an array. REQUIRES: it has memory.
 Array Fusion::array_of(const Group& group, std::uint32_t node) const {
   const Node& own = group.nodes[node];
   const Dims shape = own.ends ? without_reduced(group.loop, own.reduced) : group.loop;
@@ -353,7 +354,7 @@ Array Fusion::array_of(const Group& group, std::uint32_t node) const {
           own.result != nullptr ? own.result->shared_from_this() : own.done};
 }
 
-// Memory for the node's result: its own, or, where nobody holds it, a temporary one.
+// Gives the node's result memory: its own, or a temporary one where nobody holds it.
 Status Fusion::give_memory(Group& group, std::uint32_t node) {
   Node& own = group.nodes[node];
   if (own.result == nullptr && own.done == nullptr) {
@@ -407,7 +408,7 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
   return Done{};
 }
 
-// How many arrays a launch of the nodes binds, with `last` where it is given.
+// Returns how many arrays a launch of the nodes binds, including `last` if there is one.
 std::size_t Fusion::arrays_of(const Group& group, std::span<const std::uint32_t> nodes,
                               const std::vector<bool>& stored, const KernelCall* last) const {
   std::vector<bool> inputs(group.inputs.size(), false);
@@ -439,12 +440,12 @@ std::size_t Fusion::arrays_of(const Group& group, std::span<const std::uint32_t>
   return count;
 }
 
-// As few launches as bind no more than a device's buffers.
+// Makes as few launches as possible with no more arrays than a device can bind.
 Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& nodes,
                               std::vector<bool> stored, const KernelCall* last) {
   std::span<const std::uint32_t> rest = nodes;
   while (!rest.empty()) {
-    std::size_t count = rest.size() + 1;  // one more than the nodes: with `last`
+    std::size_t count = rest.size() + 1;  // the nodes and `last`
     std::vector<bool> with_crossing;
     for (;;) {
       const bool takes_last = count > rest.size();
@@ -467,11 +468,11 @@ Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& no
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
-// The CPU adds up in an order that depends on how the operands lie: a reduction takes up what it
-// reads only where it then adds in the same order as it would from memory.
+// The CPU's order of additions depends on the operands' layout. So a reduction includes what it
+// reads only if it then adds in the same order as it would from memory.
 bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes,
                         const Node& end) const {
-  int row = -1;  // the innermost axes that stay, and that are reduced
+  int row = -1;  // the innermost axis that stays, and the innermost reduced one
   int inner = -1;
   for (int axis = 0; axis < group.loop.size(); ++axis) {
     if (group.loop[axis] == 1) continue;
@@ -510,7 +511,7 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
   return (rows < inners) == from_memory;
 }
 
-// The reduction with all that it reads in one launch. Gives whether it could.
+// Launches the reduction with everything that it reads. Returns whether that was possible.
 Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
                                   std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;
@@ -527,12 +528,13 @@ Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>
 
 // ---- launches ---------------------------------------------------------------------------------
 
-// Parts and operands of one fused launch. Operands point into `arrays`, whose elements stay.
+// The parts and operands of one fused launch. Operands point into `arrays`, whose elements do not
+// move.
 struct Fusion::Plan {
   std::vector<fuse::Part> parts;
-  std::vector<Operand> operands;   // by the fused kernel's parameter
-  std::vector<bool> shared;        // operands that are read by element: others may join them
-  std::vector<std::uint32_t> key;  // of the graph: kernels and wires
+  std::vector<Operand> operands;  // for each parameter of the fused kernel
+  std::vector<bool> shared;  // operands that are read by element, so that others may share them
+  std::vector<std::uint32_t> key;  // describes the graph: kernels and wires
   std::deque<Array> arrays;
 
   fuse::Wire param(const Operand& operand, bool is_shared) {
@@ -567,12 +569,13 @@ Result<Fusion::Known*> Fusion::kernel_of(const Plan& plan) {
   return &known_.emplace(plan.key, Known{*prepared, false}).first->second;
 }
 
-// Computes nodes, in order, and `last` after them, in one launch; what is stored is done then.
+// Computes the nodes in order, and then `last`, in one launch. Afterwards the stored results are
+// finished.
 Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
                    const std::vector<bool>& stored, const KernelCall* last) {
   if (nodes.size() == 1 && last == nullptr) return run_alone(group, nodes[0]);
   Plan plan;
-  std::vector<std::uint32_t> part(group.nodes.size(), 0);  // its number plus 1
+  std::vector<std::uint32_t> part(group.nodes.size(), 0);  // the number of its part plus 1
   for (const std::uint32_t n : nodes) {
     const Node& node = group.nodes[n];
     const auto own = static_cast<std::uint32_t>(plan.parts.size());
@@ -646,7 +649,7 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
-// The node by its own kernel, its result in memory.
+// Runs the node by its own kernel, with its result in memory.
 Status Fusion::run_alone(Group& group, std::uint32_t node) {
   if (const Status made = give_memory(group, node); !made) return made;
   const Node& own = group.nodes[node];

@@ -1,15 +1,15 @@
-// Lazy fusion: launches whose results are new arrays wait, and what belongs together becomes one
-// kernel (fuse/fuse.h) when a result is asked for. Only between a launcher and its callers: kernels
-// and arrays are the launcher's. Touched by Python's thread only.
+// Lazy fusion. Launches whose results are new arrays wait, and launches that belong together become
+// one kernel (fuse/fuse.h) when a result is needed. It stands between a launcher and its callers,
+// and uses the launcher's kernels and arrays. Touched by Python's thread only.
 //
-// What waits is kept in groups: operations over one loop, joined by what they read of each other. A
-// group is settled as a whole, in the order in which it was asked for: results that somebody holds
-// are stored, those that nobody holds any more never get memory, and nothing is computed twice. A
-// reduction may end a group. Whatever is not one element for one element of the loop settles what
-// it reads first: broadcasts and parts of a result, raw parameters, the other back end's dtypes.
+// What waits is kept in groups: operations over one loop that read each other's results. A group is
+// flushed as a whole, in the order of its calls. Results that somebody holds are stored, results
+// that nobody holds any more never get memory, and nothing is computed twice. A reduction may end a
+// group. Some operations do not read one element for one element of the loop: broadcasts and parts
+// of a result, raw parameters, the other back end's dtypes. They flush what they read first.
 //
-// A write settles the groups that read what it overwrites. When groups settle depends on counts
-// alone, so that the same program makes the same launches.
+// A write flushes the groups that read what it overwrites. Groups are flushed by counts only, so
+// the same program always makes the same launches.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ namespace arraycore {
 
 class Fusion {
  public:
-  // A group's operations, its groups at once, and what its kernels bind where they can: WebGPU
-  // promises 8 storage buffers. A group may have as many as two such launches while it waits: some
-  // are temporaries that are let go with the next call.
+  // The most operations of a group, groups, and arrays that a group's kernel binds where possible:
+  // WebGPU guarantees 8 storage buffers. A waiting group may have arrays for two such launches,
+  // because some are temporaries that are released with the next call.
   static constexpr std::size_t kMaxNodes = 48;
   static constexpr std::size_t kMaxGroups = 64;
   static constexpr std::size_t kMaxArrays = 8;
   static constexpr std::size_t kSpareArrays = 7;
   static constexpr std::uint32_t kMaxExpressions = 1500;
   static constexpr std::size_t kMaxKernels = 1024;
-  // Settled when operations that wait hold more than a tenth of what callers hold.
+  // A flush follows when waiting operations alone hold more than a tenth of what callers hold.
   static constexpr std::int64_t kPinnedShare = 10;
 
   explicit Fusion(Launcher& launcher) : launcher_(launcher) {}
@@ -44,16 +44,17 @@ class Fusion {
   Fusion& operator=(const Fusion&) = delete;
   ~Fusion();
 
-  // Launcher::launch: lets the launch wait, or launches it with what it reads of groups.
+  // Implements Launcher::launch: lets the launch wait, or launches it with what it reads from
+  // groups.
   Status launch(const KernelCall& call);
-  // Computes the storage's content, if it waits.
+  // Computes the storage's content, if that waits.
   Status flush(const Storage& storage);
-  // Computes what waits and reads the storage.
+  // Computes everything that waits and reads the storage.
   Status flush_readers(const Storage& storage);
-  // Before its bytes are written.
+  // To be called before the storage's bytes are written.
   Status prepare_write(const Storage& storage);
   Status flush_all();
-  // Settles what alone holds too much memory.
+  // Flushes operations that alone hold too much memory.
   Status reclaim();
 
  private:
@@ -65,12 +66,12 @@ class Fusion {
   struct Node {
     KernelRef kernel = 0;
     std::uint32_t reduced = 0;
-    bool ends = false;              // a reduction
-    bool is_finished = false;       // its result lies in `done`
+    bool ends = false;              // it is a reduction, which ends the group
+    bool is_finished = false;       // its result is in `done`
     Storage* result = nullptr;      // null: nobody holds it
     std::shared_ptr<Storage> done;  // memory of a result that nobody holds, or that is finished
     DType dtype = DType::float32;   // of the result
-    std::vector<Source> sources;    // one a parameter
+    std::vector<Source> sources;    // one for each parameter
   };
   struct Group final : Waiting {
     explicit Group(Fusion& fusion) : owner(fusion) {}
@@ -86,10 +87,10 @@ class Fusion {
     std::vector<Node> nodes;
     std::vector<Array> inputs;
     std::vector<ir::Scalar> scalars;
-    std::size_t held = 0;  // results that somebody holds
+    std::size_t held = 0;  // the number of results that somebody holds
     std::uint32_t expressions = 0;
   };
-  // A fused kernel, or that the device has refused it.
+  // A fused kernel, or the note that the device refused it.
   struct Known {
     KernelRef kernel = 0;
     bool refused = false;
@@ -97,7 +98,7 @@ class Fusion {
   struct KeyHash {
     std::size_t operator()(const std::vector<std::uint32_t>& key) const;
   };
-  struct Plan;  // a launch of several nodes that is being put together
+  struct Plan;  // a launch of several nodes that is being built
 
   static Group* group_of(const Storage& storage) { return static_cast<Group*>(storage.group()); }
   bool can_inline(const Array& array, const ir::Param& param, const KernelCall& call) const;
@@ -105,7 +106,7 @@ class Fusion {
   bool runs_at(Backend& home, const KernelCall& call) const;
   Status wait(const KernelCall& call);
   Status launch_with_groups(const KernelCall& call);
-  // Null where it would be too large: then both are settled.
+  // Joins two groups. Returns null where the result would be too large; then both are flushed.
   Group* join(Group* a, Group* b, const KernelCall& call);
   static void merge(Group& into, Group& from);
 

@@ -16,10 +16,10 @@ namespace arraycore {
 
 namespace {
 
-// Where a launch's arguments start to be worth a place on the heap; kernels of ufuncs have fewer.
+// With more arguments a launch uses the heap. Kernels of ufuncs have fewer.
 constexpr std::size_t kFewOperands = 8;
 
-// Some value of the kernel has a dtype that no GPU of a browser computes.
+// Returns whether some value of the kernel has a dtype that no browser's GPU computes.
 bool needs_cpu(const ir::Kernel& kernel) {
   const auto foreign = [](const auto& each) { return !on_gpu(each.type); };
   return std::any_of(kernel.exprs.begin(), kernel.exprs.end(), foreign) ||
@@ -28,12 +28,13 @@ bool needs_cpu(const ir::Kernel& kernel) {
                      [](const ir::Param& param) { return !on_gpu(param.dtype); });
 }
 
-// A scan's results lie as the elements that they belong to, like those of an elementwise kernel.
+// A scan's results have the layout of the elements to which they belong, as in an elementwise
+// kernel.
 bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
 
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
-// Of how many bytes offset and strides all are multiples: up to 8, a power of two.
+// Returns the largest power of two, up to 8, that divides the offset and all strides in bytes.
 std::int64_t step_of(const View& view) {
   std::int64_t places = view.offset | 8;
   for (const std::int64_t stride : view.strides) places |= stride;
@@ -46,7 +47,8 @@ DType unsigned_of(std::int64_t size) {
   return size == 4 ? DType::uint32 : DType::uint64;
 }
 
-// The same bytes as whole unsigned numbers, along an axis more. REQUIRES: fewer than kMaxDims axes.
+// Returns the same bytes as unsigned integers, with one more axis. REQUIRES: fewer than kMaxDims
+// axes.
 Array as_pieces(const Array& array, std::int64_t piece) {
   Array pieces{unsigned_of(piece), array.view, array.storage};
   pieces.view.shape.push_back(static_cast<std::int64_t>(size_of(array.dtype)) / piece);
@@ -54,25 +56,25 @@ Array as_pieces(const Array& array, std::int64_t piece) {
   return pieces;
 }
 
-// Bits for bits: a copy that keeps the dtype must not pass through the device's floats, which may
-// lose a NaN's payload or a subnormal number.
+// Returns the array as bits. A copy that keeps the dtype must not go through the device's floats,
+// which may lose a NaN's payload or a subnormal number.
 Array as_bits(const Array& array) {
   const std::size_t size = size_of(array.dtype);
   if (size > 8) return array;  // complex128 lives on the CPU
   return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
 }
 
-// A device's storage on its way through the CPU: the bytes that the operands lie in.
+// A device's storage that the CPU borrows: the bytes that hold the operands.
 struct Brought {
   const Storage* from = nullptr;
   ByteExtent bytes;
-  bool read = false;  // some operand is not overwritten whole, so that the old bytes are needed
+  bool read = false;  // some operand is not overwritten completely, so the old bytes are needed
   bool written = false;
   std::unique_ptr<Storage> copy;
 };
 
-// An operand of a reduction, already as wide as the loop, as one element a row: nothing where the
-// elements of a row differ.
+// Returns an operand of a reduction, already broadcast to the loop, with one element for each row.
+// It returns nothing where the elements of a row differ.
 std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
   View rows;
   rows.offset = wide.offset;
@@ -90,7 +92,7 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 }  // namespace
 
 bool on_whole_elements(const Array& array) {
-  // What has 16 bytes is complex128, of whose parts the CPU asks no more.
+  // An element of 16 bytes is a complex128, and the CPU only needs its parts aligned.
   return step_of(array.view) >=
          std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
 }
@@ -278,9 +280,9 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
   return launch_on_cpu(prepared, call, arrays);
 }
 
-// Takes copies of what a launch reads where it writes the same bytes in another order. A reduction
-// writes a row's result when it has read the row, so an operand that gives each row what is written
-// there may stay.
+// Copies what a launch reads if the launch writes the same bytes in another order. A reduction
+// writes a row's result after it has read the row. So an operand stays if each of its rows is what
+// is written there.
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
@@ -308,7 +310,7 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
         return Error{ErrorKind::value, "outputs_overlap",
                      "Two results of '" + prepared.kernel.name +
                          "' lie in the same memory, in part: give each its own."};
-      if (copies.empty()) copies.reserve(arrays.size());  // pointers into it stay
+      if (copies.empty()) copies.reserve(arrays.size());  // pointers into it must stay valid
       auto copied = copy(*arrays[o], arrays[o]->dtype);
       if (!copied) return copied.error();
       copies.push_back(std::move(*copied));
@@ -318,7 +320,7 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
   return Done{};
 }
 
-// Operands that do not lie on whole elements go through copies that do.
+// Operands that do not consist of whole elements are replaced by copies that do.
 Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& call,
                                   std::span<const Array*> arrays) {
   std::vector<Array> whole;
@@ -338,7 +340,7 @@ Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& ca
       const Status filled = assign(as_pieces(*made, piece), as_pieces(array, piece));
       if (!filled) return filled;
     }
-    if (whole.empty()) whole.reserve(arrays.size());  // pointers into it stay
+    if (whole.empty()) whole.reserve(arrays.size());  // pointers into it must stay valid
     whole.push_back(std::move(*made));
     replaced.emplace_back(i, arrays[i]);
     arrays[i] = &whole.back();
@@ -391,7 +393,8 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   ++counters_.cpu_ops;
   Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
-  // What lies on the device, each storage once, so that operands which share bytes still do.
+  // What is on the device is borrowed once for each storage, so that operands that share bytes
+  // still do.
   std::vector<Brought> brought;
   std::vector<std::size_t> place(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -417,7 +420,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
                    std::max(known.bytes.end, extent.end)};
   }
   for (Brought& each : brought) {
-    // Whole words are moved; 16 keeps every element's alignment.
+    // Whole words are moved, in units of 16 bytes, which keep every element's alignment.
     const ByteExtent exact = each.bytes;
     each.bytes.begin -= each.bytes.begin % 16;
     each.bytes.end = std::min((each.bytes.end + 3) / 4 * 4, each.from->bytes());
@@ -508,7 +511,7 @@ Status Launcher::writable(const Array& array) {
 Status Launcher::assign(const Array& target, const Array& source) {
   const Status may = writable(target);
   if (!may) return may;
-  // What is not computed yet goes nowhere but to the target.
+  // A source that is not computed yet is computed directly into the target.
   const bool waits = source.storage->group() != nullptr;
   if (!waits && target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
     return assign(as_bits(target), as_bits(source));

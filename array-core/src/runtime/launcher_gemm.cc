@@ -1,4 +1,4 @@
-// Products of matrices as the launcher does them: by a back end's own kernel, or as a reduction.
+// The launcher's products of matrices: by a back end's own kernel, or as a reduction.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,10 +13,10 @@ namespace arraycore {
 
 namespace {
 
-// Elements that one launch of a reduction may loop over.
+// The most elements in the loop of one reduction.
 constexpr std::int64_t kLongestLoop = std::numeric_limits<std::int32_t>::max();
 
-// The same with an axis more, which repeats it.
+// Returns the view with one more axis, which repeats it.
 View repeated(const View& view, int axis, std::int64_t extent) {
   View wide = view;
   wide.shape.push_back(extent);
@@ -26,7 +26,7 @@ View repeated(const View& view, int axis, std::int64_t extent) {
   return wide;
 }
 
-// Rows (axis -2) or columns (-1) [first, first + count) of matrices.
+// Returns rows (axis -2) or columns (axis -1) [first, first + count) of matrices.
 Array part(const Array& array, int axis, std::int64_t first, std::int64_t count) {
   Array piece = array;
   const int place = array.view.ndim() + axis;
@@ -37,7 +37,7 @@ Array part(const Array& array, int axis, std::int64_t first, std::int64_t count)
 
 }  // namespace
 
-// out[..., row, column] += a[..., row, term] * b[..., term, column], over the terms.
+// out[..., row, column] += a[..., row, term] * b[..., term, column], summed over the terms.
 Result<KernelRef> Launcher::product_kernel(DType dtype) {
   std::optional<KernelRef>& known = products_[static_cast<std::size_t>(dtype)];
   if (known) return *known;
@@ -93,7 +93,7 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
   return launch({*kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
 }
 
-// Makes the back end know the stage's kernel.
+// Prepares the stage's kernel in the back end, and its operands.
 Status Launcher::prepare_stage(const ProductStage& stage, bool on_device, gemm::Stage& to,
                                StorageId* storages) {
   if (!stage.kernel) return Done{};
@@ -151,7 +151,7 @@ Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Ar
 Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
   if (out.view.count() == 0) return Done{};
   if (a.view.shape[a.view.ndim() - 1] == 0) return fill(out, ir::scalar_of(out.dtype, false));
-  if (out.dtype == DType::float16) {  // summed in float32, rounded once
+  if (out.dtype == DType::float16) {  // summed in float32 and rounded once
     const auto wide_a = copy(a, DType::float32);
     if (!wide_a) return wide_a.error();
     const auto wide_b = copy(b, DType::float32);

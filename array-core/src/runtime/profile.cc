@@ -61,12 +61,13 @@ void Profile::note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t posit
   if (device_ == nullptr) return;
   const std::uint32_t end = device_->position();
   if (end != position) issued_.push_back({position, end, row, number});
-  // The last chance before the device has no room for more times; an error is told at the end.
+  // This is the last chance before the device has no room for more times. An error is reported at
+  // the end.
   if (device_->trace_is_full(position_)) static_cast<void>(collect());
 }
 
-// A kernel's row is that of the span which issued it; what was issued outside of any (a play of
-// recorded commands) goes by the name that the device's kernel has.
+// A kernel belongs to the row of the span that issued it. A kernel that no span issued (when
+// recorded commands are played) gets a row by the kernel's own name.
 Status Profile::collect() {
   auto told = device_->take_trace();
   if (!told) {

@@ -1,6 +1,6 @@
-// What array-core did while a profile was on: a row for each operation, and the single spans as a
-// trace. The launcher and its callers open a Span around each piece of work that goes to a back
-// end; the device tells by its own clock when each kernel ran. Touched by Python's thread only.
+// What array-core did while a profile was recorded: a row for each operation, and the single spans
+// as a trace. The launcher and its callers open a Span around each piece of work for a back end.
+// The device reports by its own clock when each kernel ran. Touched by Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,27 @@ namespace arraycore {
 
 class Profile {
  public:
-  // Spans, and kernels' times, that the trace keeps; the rows count those after them too.
+  // The most spans, and the most kernels' times, in the trace; the rows count later ones too.
   static constexpr std::size_t kMaxEvents = std::size_t{1} << 18;
 
-  // `device`: null where the CPU is the only back end.
+  // `device` is null where the CPU is the only back end.
   explicit Profile(Backend* device) : device_(device) {}
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // Waits for what was launched before, which belongs to nothing of this profile.
+  // Waits for what was launched before, which does not belong to this profile.
   Status begin();
-  // Waits for what was launched, and tells all as text(): after an error what is known so far.
+  // Waits for what was launched, and completes text(). After an error text() has what is known so
+  // far.
   Status end();
 
-  // Lines of fields between tabs, times in nanoseconds:
+  // Returns lines of fields separated by tabs, with times in nanoseconds:
   //   profile  <duration> <events left out> <kernels whose times were lost>
   //   row      <calls> <dispatches> <bytes up> <bytes down> <CPU time> <device time> <name>
   //   span     <row> <begin> <duration>            of the CPU, from begin() on
   //   kernel   <row> <begin> <duration> <issued>   of the device, by its own clock from its first
-  // Rows count from 0. A kernel is issued by the span of that number; -1: by none that is kept.
+  // Rows count from 0. `issued` is the number of the span that issued the kernel; -1: none that was
+  // kept.
   const std::string& text() const { return text_; }
 
  private:
@@ -50,7 +52,7 @@ class Profile {
     std::int64_t begin_ns, duration_ns;
     std::int64_t issued = -1;
   };
-  // The commands of a span, in the ring; newer spans begin where older ones end, or later.
+  // The commands of a span in the ring. Newer spans begin where older ones end, or later.
   struct Issued {
     std::uint32_t begin, end;
     std::uint32_t row;
@@ -65,18 +67,18 @@ class Profile {
 
   Backend* device_;
   std::int64_t began_ns_ = 0;
-  std::uint32_t position_ = 0;  // of the ring when the device's times were last asked for
+  std::uint32_t position_ = 0;  // of the ring, when the device was last asked for times
   std::int64_t left_out_ = 0;
   std::int64_t lost_ = 0;
   std::vector<Row> rows_;
   std::map<std::string, std::uint32_t, std::less<>> by_name_;
   std::vector<Event> spans_;
   std::vector<Event> kernels_;
-  std::vector<Issued> issued_;  // since the device's times were last asked for
+  std::vector<Issued> issued_;  // since the device was last asked for times
   std::string text_;
 };
 
-// One piece of work, from its construction to its end. Does nothing where there is no profile.
+// One piece of work, from the object's construction to its end. It does nothing without a profile.
 class Span {
  public:
   Span(Profile* profile, std::string_view name) : profile_(profile) {
@@ -92,7 +94,7 @@ class Span {
     profile_->rows_[row_].bytes_up += bytes_up;
     profile_->rows_[row_].bytes_down += bytes_down;
   }
-  // A launch on the CPU as the only back end. A device tells of its own dispatches.
+  // Counts a launch where the CPU is the only back end. A device reports its own dispatches.
   void dispatched() {
     if (profile_ != nullptr && profile_->device_ == nullptr) ++profile_->rows_[row_].dispatches;
   }

@@ -19,7 +19,7 @@ ir::Value activated(ir::Builder& builder, ir::Value x, Activation activation) {
              (builder.apply(ir::Op::exp, {-x}) + builder.constant(x.type, 1));
     case Activation::tanh:
       return builder.apply(ir::Op::tanh, {x});
-    case Activation::gelu: {  // x times the normal distribution's function
+    case Activation::gelu: {  // x times the distribution function of the normal distribution
       constexpr double kRootOfHalf = 0.70710678118654752440;
       return x * 0.5 * (builder.apply(ir::Op::erf, {x * kRootOfHalf}) + 1.0);
     }

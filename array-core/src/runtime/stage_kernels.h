@@ -1,6 +1,6 @@
-// The kernels that stand in stages of products (gemm/stages.h): a bias and an activation of the
-// sums, a scale and a shift of what is multiplied. Made once each, and kept. Touched by Python's
-// thread only.
+// The kernels of prologues and epilogues of products (gemm/stages.h): an epilogue of a bias and an
+// activation, and a prologue of a scale and a shift. Each is made once and kept. Touched by
+// Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class StageKernels {
  public:
   explicit StageKernels(Launcher& launcher) : launcher_(launcher) {}
 
-  // activation(sum + bias), without the bias where there is none.
+  // Returns the kernel of activation(sum + bias), or of activation(sum) without a bias.
   Result<KernelRef> epilogue(DType dtype, bool bias, Activation activation);
-  // x * scale + shift.
+  // Returns the kernel of x * scale + shift.
   Result<KernelRef> prologue(DType dtype);
 
  private:

@@ -1,6 +1,6 @@
-// A back end's storage as arrays hold it, and the counters that it keeps true. With fusion
-// (fusion.h) a storage may have no memory yet: what computes its content waits in a group, and
-// memory is made when the content is asked for. Touched by Python's thread only.
+// A back end's storage as arrays hold it, and the counters that it updates. With fusion (fusion.h)
+// a storage may have no memory yet: then the operation that computes its content waits in a group,
+// and the memory is made when the content is needed. Touched by Python's thread only.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct Counters {
   std::int64_t bytes_up = 0;
   std::int64_t bytes_down = 0;
   std::int64_t sync_waits = 0;
-  std::int64_t timer_nanoseconds = 0;  // of the last timer
+  std::int64_t timer_nanoseconds = 0;  // measured by the last timer
   std::int64_t fused = 0;              // operations that needed no dispatch of their own
-  std::int64_t pinned_bytes = 0;       // of live_bytes: held by operations that wait alone
+  std::int64_t pinned_bytes = 0;       // the part of live_bytes that only waiting operations hold
 };
 
 // Operations that wait to be launched together.
@@ -34,14 +34,15 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   virtual ~Waiting() = default;
-  // Nobody holds the result of operation `node` any more. May end the object's life.
+  // Says that nobody holds the result of operation `node` any more. It may destroy the object.
   virtual void lost(std::uint32_t node) = 0;
 };
 
-// Held by every array that looks into it; freed with the last of them.
+// The memory of arrays. Every array that is a view of it holds it, and the last one frees it.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
-  // With memory (`id`), or without any yet (0). `dtype`: of the array that it was made for.
+  // Makes a storage with memory (`id`), or without memory yet (0). `dtype` is that of its first
+  // array.
   Storage(Backend& backend, Counters& counters, StorageId id, std::int64_t bytes,
           DType dtype = DType::uint8)
       : backend_(backend), counters_(counters), bytes_(bytes), id_(id), dtype_(dtype) {
@@ -57,13 +58,13 @@ class Storage : public std::enable_shared_from_this<Storage> {
     if (group_ != nullptr) group_->lost(node_);
   }
   Backend& backend() const { return backend_; }
-  // REQUIRES: it has memory: Launcher::prepare_read() or prepare_write() was called.
+  // REQUIRES: it has memory. Launcher::prepare_read() or prepare_write() sees to that.
   StorageId id() const { return id_; }
   std::int64_t bytes() const { return bytes_; }
   DType dtype() const { return dtype_; }
 
   bool has_memory() const { return id_ != 0; }
-  // Gives it memory, content undefined. Error: what the back end says.
+  // Gives it memory with undefined content. Error: what the back end says.
   Status make_memory() {
     if (id_ != 0) return Done{};
     const auto made = backend_.create_storage(bytes_);
@@ -74,14 +75,14 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // What computes its content: null where it has been computed, or nothing was asked yet.
+  // Returns what will compute its content; null where it is computed, or nothing was asked yet.
   Waiting* group() const { return group_; }
   std::uint32_t node() const { return node_; }
   void computed_by(Waiting* group, std::uint32_t node) {
     group_ = group;
     node_ = node;
   }
-  // Operations that wait hold it so many times.
+  // Count how often waiting operations hold it.
   void pin() { ++pins_; }
   void unpin() { --pins_; }
   bool is_pinned() const { return pins_ != 0; }
@@ -98,7 +99,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // The caller, one of `holders`, ceases to hold it.
+  // Notes that the caller, one of `holders`, is about to release it.
   void let_go(std::int64_t holders) {
     if (pins_ == 0 || pinned_alone_ || holders != pins_ + 1) return;
     pinned_alone_ = true;

@@ -1,5 +1,5 @@
-// A launch that is like an earlier one allocates nothing, on either back end. A program of its own,
-// since it counts every operator new.
+// A launch like an earlier one allocates nothing, on either back end. This is a program of its own,
+// because it counts every operator new.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -49,7 +49,7 @@ ir::Kernel sum() {
   return k.take();
 }
 
-// Allocations of launches over other sizes and places than the first one's.
+// Returns the allocations of launches with other sizes and offsets than the first one's.
 std::size_t allocations_of(Backend& backend) {
   const KernelId add = backend.prepare(scaled_add()).value();
   const KernelId total = backend.prepare(sum()).value();
@@ -68,7 +68,7 @@ std::size_t allocations_of(Backend& backend) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(backend.launch(launches[i]));
   for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(backend.launch(launches[i]));
   const std::size_t before = allocations;
-  EXPECT_GT(before, 0U);  // they are counted
+  EXPECT_GT(before, 0U);  // shows that they are counted
   for (const Launch& launch : launches)
     if (!backend.launch(launch)) return before + 1;
   return allocations - before;

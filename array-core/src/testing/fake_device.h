@@ -1,5 +1,5 @@
-// A device for tests: the CPU back end under another name, which counts what crosses to it and can
-// refuse what it is told to. One thread.
+// A device for tests: the CPU back end under another name. It counts what is sent to it, and
+// refuses what a test wants it to refuse. One thread.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class FakeDevice : public Backend {
   Status launch(const Launch& launch) override {
     if (refuses_launches) return refused("the launch");
     if (failure.kind != ErrorKind::none) return failure;
-    // As a GPU: every view begins and steps by whole elements.
+    // As on a GPU, every view begins and steps by whole elements.
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i]);
       if (array == nullptr) continue;
@@ -74,7 +74,7 @@ class FakeDevice : public Backend {
   std::set<DType> dtypes;       // of all kernels' parameters
   std::size_t most_arrays = 0;  // of any launch
   bool refuses_kernels = false;
-  std::function<bool(const ir::Kernel&)> refuses;  // some kernels
+  std::function<bool(const ir::Kernel&)> refuses;  // refuses some kernels
   bool refuses_launches = false;
   Error failure{ErrorKind::none, "", ""};  // of every launch
 

@@ -1,5 +1,5 @@
-// A ring back end for tests and benchmarks whose executor runs on the same thread and records what
-// it is told. One thread.
+// A ring back end for tests and benchmarks. Its executor runs on the same thread and records the
+// commands. One thread.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ struct RecordedRing {
   }
   RecordedRing(const RecordedRing&) = delete;
   RecordedRing& operator=(const RecordedRing&) = delete;
-  ~RecordedRing() { backend.reset(); }  // before its executor
+  ~RecordedRing() { backend.reset(); }  // it must end before its executor
 
-  // An array of 4-byte elements.
+  // Returns an array of 4-byte elements.
   ArrayArgument array(const Dims& shape) {
     const View view = contiguous(shape, 4);
     return {backend->create_storage(view.count() * 4).value(), view};
   }
-  // Everything sent so far is executed: a download waits for it.
+  // Waits, by a download, until everything sent so far is executed.
   Status finish() { return backend->download(1, 0, {}); }
 
   std::shared_ptr<RingMemory> memory = std::make_shared<RingMemory>();

@@ -1,5 +1,5 @@
-// What launches become on the ring: the same commands from a look that is known as from a new one,
-// few enough bindings, copies around packed launches, raw kernels and the device's clock.
+// The commands that launches become on the ring: the same for a known signature as for a new one,
+// few enough bindings, copies around packed launches, raw kernels, and the device's clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct RingLaunchTest : testing::Test, RecordedRing {
   }
 };
 
-// Shader, grid, bindings and uniforms: a dispatch but for its numbers.
+// The shader, grid, bindings and uniforms of a dispatch, without its numbers.
 struct Sent {
   std::string text;
   std::vector<std::uint32_t> words;
@@ -110,7 +110,7 @@ TEST_F(RingLaunchTest, AKnownLookSendsWhatANewOneDoes) {
     ASSERT_EQ(known, sent(backend->prepare(kernel).value())) << kernel.name << " " << round;
     ASSERT_GE(known.size(), 1U);
   }
-  // Most looks had been there before.
+  // Most signatures were known already.
   const auto pipelines = of(ring::Opcode::create_pipeline).size();
   EXPECT_LT(pipelines, 700U);
 }
@@ -135,12 +135,12 @@ TEST_F(RingLaunchTest, AnyNumberOfArraysIsOneLaunchWithinTheLimit) {
     const Status done = backend->launch(one);
     EXPECT_TRUE(done) << done.error().message;
   };
-  // Small arrays lie in one heap: one binding, and nothing is copied.
+  // Small arrays are in one heap, which takes one binding and no copy.
   launch(100);
   ASSERT_EQ(of(ring::Opcode::dispatch).size(), 1U);
   EXPECT_EQ(bindings_of(of(ring::Opcode::dispatch)[0]), 1U);
   EXPECT_EQ(of(ring::Opcode::copy).size(), 0U);
-  // Large ones have buffers of their own.
+  // Large arrays have buffers of their own.
   launch(100'000);
   ASSERT_EQ(of(ring::Opcode::dispatch).size(), 2U);
   EXPECT_EQ(bindings_of(of(ring::Opcode::dispatch)[1]), most);

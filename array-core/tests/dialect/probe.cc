@@ -1,5 +1,5 @@
-// arraycore_dialect_probe: the dialect's compiler and the reference interpreter for tests in Python
-// (ctypes). Plain texts in and out. Not thread-safe: the answer lives until the next call.
+// arraycore_dialect_probe gives the dialect's compiler and the reference interpreter to tests in
+// Python (ctypes), with plain texts. It is not thread-safe: an answer is valid until the next call.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,7 +19,7 @@ using namespace arraycore;  // NOLINT(google-build-using-namespace): a test's ow
 std::string answer;
 ir::Kernel kernel;
 
-// "float32": an array; "scalar"; "absent".
+// Reads "float32" (an array), "scalar" or "absent".
 Result<std::vector<dialect::ArgumentType>> argument_types(std::string_view text) {
   std::vector<dialect::ArgumentType> out;
   while (!text.empty()) {
@@ -50,9 +50,10 @@ extern "C" {
 
 const char* dialect_answer() { return answer.c_str(); }
 
-// texts: in_params, out_params, operation or map_expr, name, preamble, loop_prep or reduce_expr,
-// after_loop or post_map_expr, identity, reduce_type. `types`: of the inputs, then the outputs.
-// 0: the kernel is compiled, verified and kept, and the answer is its print. Else the ErrorKind.
+// The texts are in_params, out_params, operation or map_expr, name, preamble, loop_prep or
+// reduce_expr, after_loop or post_map_expr, identity, reduce_type. `types` are those of the inputs,
+// then of the outputs. Returns 0 if the kernel was compiled, verified and kept, with its print as
+// the answer; otherwise the ErrorKind.
 int dialect_compile(int is_reduction, const char* const* texts, const char* in_types,
                     const char* out_types) {
   auto in = dialect::parse_params(texts[0]);
@@ -97,8 +98,9 @@ int dialect_compile(int is_reduction, const char* const* texts, const char* in_t
   return 0;
 }
 
-// Runs the kept kernel. For argument k: `ndim[k]` < 0 means a scalar, whose element `data[k]`
-// holds; else `shapes` and `strides` (bytes) hold its next ndim[k] numbers.
+// Runs the kept kernel. For argument k, `ndim[k]` < 0 means a scalar with the element `data[k]`;
+// otherwise its shape and its strides in bytes are the next ndim[k] numbers of `shapes` and
+// `strides`.
 int dialect_run(int loop_ndim, const std::int64_t* loop, std::uint32_t reduced, int arguments,
                 void* const* data, const int* ndim, const std::int64_t* shapes,
                 const std::int64_t* strides) {

@@ -1,5 +1,5 @@
-// arraycore_probe: dtypes and views behind plain integers and pointers, for
-// array_core_fuzz/probe.py. Dtypes are DType's numbers. Any thread.
+// arraycore_probe gives dtypes and views to array_core_fuzz/probe.py by plain integers and
+// pointers. Dtypes are DType's numbers. Any thread.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace arraycore;
 
-// Text into a caller's buffer, ended by a zero.
+// Writes a text to a caller's buffer, with a zero at its end.
 void put_text(const std::string& text, char* out, std::int64_t capacity) {
   if (capacity <= 0) return;
   const std::size_t length = std::min(text.size(), static_cast<std::size_t>(capacity - 1));
@@ -65,7 +65,7 @@ std::int32_t probe_can_cast(std::int32_t from, std::int32_t to, std::int32_t cas
              : 0;
 }
 
-// 0, or the error's kind with its message.
+// Returns 0, or the error's kind with its message.
 std::int32_t probe_check_fits(std::int32_t negative, std::uint64_t magnitude, std::int32_t beyond,
                               std::int32_t dtype, char* message, std::int64_t capacity) {
   const Status status =
@@ -82,8 +82,8 @@ void probe_cast(std::int32_t from, const std::byte* src, std::int64_t src_stride
                         dst + i * dst_stride);
 }
 
-// The ranks, then the extents of `count` shapes. 0 and the result (its rank, its extents), or the
-// error's kind with its message.
+// `words` has the ranks and then the extents of `count` shapes. Returns 0 and the result (its rank,
+// its extents), or the error's kind with its message.
 std::int32_t probe_broadcast_shapes(const std::int64_t* words, std::int64_t word_count,
                                     std::int64_t count, std::int64_t* result, char* message,
                                     std::int64_t capacity) {
@@ -103,7 +103,7 @@ std::int32_t probe_broadcast_shapes(const std::int64_t* words, std::int64_t word
   return 0;
 }
 
-// `pairs` times: offset, rank, extents, strides, item size of one view, then of the other.
+// `words` has, for each pair, the offset, rank, extents, strides and item size of both views.
 // `answers` gets Overlap's numbers.
 void probe_overlap(const std::int64_t* words, std::int64_t word_count, std::int64_t pairs,
                    std::int64_t max_work, std::uint8_t* answers) {
@@ -117,9 +117,9 @@ void probe_overlap(const std::int64_t* words, std::int64_t word_count, std::int6
   }
 }
 
-// Runs `programs` programs (program.h), one after another in `words`. sizes[0], sizes[1]: capacity
-// of `results` (words) and `contents` (bytes); then what was written. -1: they are too small, or
-// the words make no sense.
+// Runs `programs` programs (program.h), one after another in `words`. sizes[0] and sizes[1] are the
+// capacities of `results` (words) and `contents` (bytes), and afterwards what was written. Returns
+// -1 where they are too small, or the words are invalid.
 std::int32_t probe_run(const std::int64_t* words, std::int64_t word_count, std::int64_t programs,
                        std::int64_t* results, std::byte* contents, std::int64_t* sizes) {
   probe::Words reader(std::span(words, static_cast<std::size_t>(word_count)));
@@ -137,7 +137,7 @@ std::int32_t probe_run(const std::int64_t* words, std::int64_t word_count, std::
   return 0;
 }
 
-// The message of the last error of one program; empty without one.
+// Gives the message of the last error of one program, or an empty one.
 void probe_message(const std::int64_t* words, std::int64_t word_count, char* message,
                    std::int64_t capacity) {
   probe::Words reader(std::span(words, static_cast<std::size_t>(word_count)));

@@ -17,7 +17,7 @@ std::byte pattern(std::uint64_t position) {
 
 using List = std::vector<std::int64_t>;
 
-// nullopt: a length of -1.
+// Returns nullopt for a length of -1.
 std::optional<List> read_list(Words& words) {
   const std::int64_t length = words.next();
   if (length < 0) return std::nullopt;
@@ -82,7 +82,7 @@ Result<Machine::Array> Machine::create(Words& words) {
   return made;
 }
 
-// A new array of `shape` with the source's elements in C order.
+// Returns a new array of `shape` with the source's elements in C order.
 Result<Machine::Array> Machine::copied(const Array& source, DType dtype, const Dims& shape) {
   auto target = fresh(dtype, shape);
   if (!target.ok()) return target;

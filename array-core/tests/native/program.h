@@ -1,5 +1,6 @@
-// View programs: short sequences of view operations, encoded as 64-bit words, that NumPy runs too
-// (array_core_fuzz/steps.py has the same numbers). For tests only; one thread a machine.
+// View programs: short sequences of view operations, encoded as 64-bit words. NumPy runs the same
+// programs (array_core_fuzz/steps.py has the same numbers). For tests only; each machine serves one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +16,30 @@
 
 namespace arraycore::probe {
 
-// What follows an operation's number, in words. A list is its length, then its items.
+// The words that follow an operation's number. A list is its length, then its items.
 enum class StepOp : std::int64_t {
-  create = 0,       // dtype, seed, list of extents; bytes are pattern(seed), pattern(seed + 1), ...
-  index = 1,        // source, number of indices, each: kind, then (integer) the position or (slice)
-                    // a mask of what is given (1 start, 2 stop, 4 step), start, stop, step
-  transpose = 2,    // source, list of axes; length -1: none given
-  swap_axes = 3,    // source, axis, axis
-  move_axes = 4,    // source, list, list
-  reshape = 5,      // source, list
-  ravel = 6,        // source
-  broadcast = 7,    // source, list
-  squeeze = 8,      // source, list or -1
-  expand_dims = 9,  // source, list
-  diagonal = 10,    // source, offset, axis, axis
-  flip = 11,        // source, list or -1
+  create = 0,  // dtype, seed, list of extents; bytes are pattern(seed), pattern(seed + 1), ...
+  index = 1,   // source, number of indices, then each index: its kind, then an integer's position,
+              // or for a slice a mask of what is given (1 start, 2 stop, 4 step), start, stop, step
+  transpose = 2,     // source, list of axes; a length of -1 means that none are given
+  swap_axes = 3,     // source, axis, axis
+  move_axes = 4,     // source, list, list
+  reshape = 5,       // source, list
+  ravel = 6,         // source
+  broadcast = 7,     // source, list
+  squeeze = 8,       // source, list or -1
+  expand_dims = 9,   // source, list
+  diagonal = 10,     // source, offset, axis, axis
+  flip = 11,         // source, list or -1
   reinterpret = 12,  // source, dtype
   real = 13,         // source
   imag = 14,         // source
-  copy = 15,         // source; into a new storage, C order
+  copy = 15,         // source; to a new storage in C order
   assign = 16,       // target, source: target[...] = source
-  astype = 17,       // source, dtype; into a new storage, C order
+  astype = 17,       // source, dtype; to a new storage in C order
 };
 
-// Reads words; past the end it gives 0 and remembers.
+// Reads words. Past the end it returns 0 and remembers that.
 class Words {
  public:
   explicit Words(std::span<const std::int64_t> words) : words_(words) {}
@@ -57,10 +58,11 @@ class Words {
 
 class Machine {
  public:
-  // Runs a program (number of steps, then the steps). For each step `results` gets: 0, or the
-  // number of its ErrorKind; then, where it made a view: its rank, extents, strides (0 where no two
-  // elements lie along the axis), 1 if C- plus 2 if Fortran-contiguous, 1 if it is a new storage.
-  // At the end `contents` gets every view's elements in C order, then every storage's bytes.
+  // Runs a program, which is the number of steps and then the steps. For each step `results` gets
+  // 0, or the number of its ErrorKind. For a step that made a view there follow its rank, extents
+  // and strides (0 where no two elements lie along the axis), 1 if it is C-contiguous plus 2 if it
+  // is Fortran-contiguous, and 1 if it has a new storage. At the end `contents` gets every view's
+  // elements in C order, then every storage's bytes.
   void run(Words& words, std::vector<std::int64_t>& results, std::vector<std::byte>& contents);
 
   const std::string& last_message() const { return last_message_; }

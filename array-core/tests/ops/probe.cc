@@ -1,5 +1,5 @@
-// The operation table through plain C, for the tests that compare it with NumPy: what a ufunc
-// resolves to, and its values by the reference interpreter.
+// Gives the operation table to the tests that compare it with NumPy: the loop that a ufunc resolves
+// to, and its values by the reference interpreter.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +34,8 @@ PROBE const char* probe_name(int id) { return ops::table()[count(id)].name.data(
 PROBE int probe_operands(int id) { return ops::table()[count(id)].operands; }
 PROBE int probe_results(int id) { return ops::table()[count(id)].results; }
 
-// Units in the last place, and the size from which on they count, of loop number `loop`.
+// Gives the tolerance of loop number `loop`: units in the last place, and the size from which they
+// count.
 PROBE void probe_bound(int id, int loop, int executor, float* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   const ops::Bound bound =
@@ -43,8 +44,8 @@ PROBE void probe_bound(int id, int loop, int executor, float* out) {
   out[1] = bound.floor;
 }
 
-// `operands`: a dtype's number; 100 + it for a NumPy scalar; 200 + PythonScalar for a weak one.
-// `out`: the loop's operand and result dtypes, one after the other.
+// An operand is a dtype's number; 100 + it for a NumPy scalar; 200 + PythonScalar for a weak one.
+// `out` gets the loop's operand dtypes and then its result dtypes.
 PROBE int probe_resolve(int id, int mode, const int* operands, int* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   std::vector<ops::Operand> asked;
@@ -67,7 +68,7 @@ PROBE int probe_resolve(int id, int mode, const int* operands, int* out) {
   return 0;
 }
 
-// The loops of a ufunc as rows of operand and result dtypes; gives how many.
+// Gives the loops of a ufunc as rows of operand and result dtypes, and returns their number.
 PROBE int probe_loops(int id, int* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   const std::vector<ops::Loop> loops = ops::loops_of(ufunc);

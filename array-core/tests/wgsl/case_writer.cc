@@ -26,7 +26,7 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
   if (const Status verified = ir::verify(kernel); !verified)
     die(name + ": " + verified.error().message + "\n" + ir::print(kernel));
   codegen::Launch launch{loop, reduced, {}};
-  std::vector<std::size_t> storage;  // argument -> argument whose storage it is
+  std::vector<std::size_t> storage;  // from an argument to the argument that has its storage
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::size_t owner = i;
     for (std::size_t j = 0; j < i; ++j)

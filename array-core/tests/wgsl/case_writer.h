@@ -1,5 +1,6 @@
-// Collects cases for run_wgsl.mjs: generated shaders with buffers before and after, where the
-// reference interpreter says what comes after. Written as cases.json and data.bin.
+// Collects cases for run_wgsl.mjs: generated shaders with their buffers before and after the
+// launch. The reference interpreter computes what must be there afterwards. Writes cases.json and
+// data.bin.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +15,8 @@
 
 namespace arraycore::wgsl_cases {
 
-// One argument: storage as it is before the launch. Arguments with the same `alias` >= 0 share the
-// storage of the first of them.
+// One argument: its storage as it is before the launch. Arguments with the same `alias` >= 0 share
+// the storage of the first of them.
 struct CaseArgument {
   std::vector<std::byte> bytes;
   View view;
@@ -25,11 +26,11 @@ struct CaseArgument {
 
 class CaseWriter {
  public:
-  // False: the kernel was refused; `refusal()` says why.
+  // Returns false if the kernel was refused; `refusal()` says why.
   bool add(const std::string& name, const ir::Kernel& kernel, const Dims& loop,
            std::uint32_t reduced, std::vector<CaseArgument> arguments,
            codegen::Accuracy accuracy = {}, const codegen::Limits& limits = {});
-  // A kernel for products of matrices, on the problem of its start-up check.
+  // Adds a kernel for products of matrices, with the problem of its start-up check.
   void add_product(const gemm::Variant& variant, const gemm::Stages& stages = {});
   const Error& refusal() const { return refusal_; }
   std::size_t size() const { return cases_.size(); }
@@ -43,7 +44,7 @@ class CaseWriter {
   Error refusal_;
 };
 
-// Fails the program: a case that must be possible was not.
+// Ends the program, because a case that must be possible was not.
 [[noreturn]] void die(const std::string& message);
 
 void add_operation_cases(CaseWriter& writer);

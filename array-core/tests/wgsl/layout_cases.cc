@@ -1,4 +1,5 @@
-// Layouts, aliases, tails and offsets for each size of element; reductions of every cut.
+// Layouts, aliases, tails and offsets for each size of element, and reductions divided in every
+// way.
 #include <cstring>
 
 #include "case_writer.h"
@@ -11,7 +12,7 @@ namespace {
 using ir::Builder;
 using ir::Op;
 
-// A storage of small numbers, with a view on it.
+// Returns a storage of small numbers, with a view of it.
 CaseArgument numbers(DType dtype, std::int64_t elements, const Dims& shape, const Dims& steps,
                      std::int64_t first) {
   CaseArgument argument;
@@ -92,7 +93,7 @@ void layouts_of(CaseWriter& writer, DType dtype) {
     add("in place", {21}, {in, numbers(dtype, 21, {21}, {1}, 0), out});
   }
   {
-    // Two disjoint views of one storage: halves.
+    // These are two disjoint views of one storage, its halves.
     auto in = numbers(dtype, 40, {16}, {1}, 0);
     auto out = numbers(dtype, 40, {16}, {1}, 16);
     in.alias = out.alias = 1;
@@ -169,7 +170,8 @@ void float_sum(CaseWriter& writer) {
        writer, "sum");
 }
 
-// The reduction's own indices, and a post that uses a scalar: argmax by value, then place.
+// Uses the reduction's own indices, and a post that uses a scalar: argmax by value, then by
+// position.
 void arg_max(CaseWriter& writer) {
   for (const std::int64_t length : {7, 100, 17000}) {
     Builder k("argmax");
@@ -195,7 +197,7 @@ void arg_max(CaseWriter& writer) {
   }
 }
 
-// The largest of a row and where it first is: two values that are combined together.
+// The largest element of a row and its first position: two values that are combined together.
 ir::Kernel best() {
   Builder k("best");
   const auto x = k.in("x", DType::int32);
@@ -237,8 +239,8 @@ void bests(CaseWriter& writer) {
   add({3, 2, 4000}, 5, 2);
 }
 
-// Rows over two axes of which one operand is read by fours, the others element by element: the
-// sums of a normalization's gradient.
+// Rows over two axes, where one operand is read by fours and the others element by element, as in
+// the sums of a normalization's gradient.
 void mixed_rows(CaseWriter& writer) {
   Builder k("mixed");
   const auto x = k.in("x", DType::int32);
@@ -256,7 +258,8 @@ void mixed_rows(CaseWriter& writer) {
        writer, "mixed rows");
 }
 
-// Running sums with the numbers of their elements, every cut: alone, a workgroup, several.
+// Running sums with the numbers of their elements, divided in every way: one invocation, one
+// workgroup, several workgroups.
 void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   const auto add = [&](const Dims& loop, std::uint32_t axes) {
     Builder k("scan");
@@ -294,7 +297,7 @@ void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   add({0}, 1);
 }
 
-// More than 65,535 workgroups, by a device that allows few along one axis.
+// More than 65,535 workgroups, on a device that allows few along one axis.
 void two_dimensional_grid(CaseWriter& writer) {
   codegen::Limits limits;
   limits.groups = 7;
@@ -306,8 +309,8 @@ void two_dimensional_grid(CaseWriter& writer) {
        writer, "grid");
 }
 
-// Contended atomics, floats and narrow types by compare and exchange: small whole numbers, so that
-// the sums of floats are exact (float16 up to 2048).
+// Contended atomics, with floats and narrow types by compare-and-exchange. The integers are small,
+// so that sums of floats are exact (float16 up to 2048).
 void contended(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
                             DType::uint32, DType::float16, DType::float32})
@@ -324,7 +327,7 @@ void contended(CaseWriter& writer) {
     }
 }
 
-// Sums of 64 bits, half by half: every bit of the terms counts, so that most of them carry.
+// Sums of 64 bits, one half after the other. The terms use every bit, so that most of them carry.
 void contended_wide(CaseWriter& writer) {
   for (const DType dtype : {DType::int64, DType::uint64}) {
     Builder k("wide");
@@ -344,14 +347,14 @@ void contended_wide(CaseWriter& writer) {
   }
 }
 
-// A lock of each size below 32 bits: the old value decides, and neighbours stay as they are.
+// A lock of each size below 32 bits. The old value decides, and neighbours must not change.
 void exchanged(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32}) {
     Builder k("exchanged");
     const auto seen = k.out("seen", dtype);
     const auto cells = k.raw("cells", dtype, ir::Access::read_write);
     const auto swapped = k.raw("swapped", dtype, ir::Access::read_write);
-    // Each cell is one element's: the outcome does not depend on the order.
+    // Each cell belongs to one element, so the outcome does not depend on the order.
     const ir::Value old = k.atomic(Op::atomic_compare_exchange, cells,
                                    {k.loop_index(), k.constant(dtype, 3), k.constant(dtype, 99)});
     k.store(seen,

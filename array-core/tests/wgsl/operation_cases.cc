@@ -1,4 +1,4 @@
-// Every operation on every type that a GPU computes, on the value set; every conversion.
+// Every operation on every type that a GPU computes, with the test values, and every conversion.
 #include <cstring>
 #include <iostream>
 
@@ -73,7 +73,8 @@ void one_operation(CaseWriter& writer, Op op, DType dtype) {
     if (two)
       k.store(z, k.apply(op, {k.read(x), k.read(y)}));
     else if (shape == Shape::ternary) {
-      // Without cancellation: once or twice rounded makes little difference.
+      // Without cancellation it makes little difference whether the result is rounded once or
+      // twice.
       const auto a_size = k.apply(Op::absolute, {k.read(x)});
       k.store(z, k.apply(op, {a_size, k.apply(Op::absolute, {k.read(y)}), a_size}));
     } else
@@ -136,7 +137,7 @@ void special_operations(CaseWriter& writer) {
     k.store(z, k.make_complex(k.read(x), -k.read(x)));
     writer.add("make_complex", k.take(), {n}, 0, {column(a), result_column(DType::complex64, n)});
   }
-  {  // constants that WGSL has no literal for
+  {  // constants for which WGSL has no literal
     Builder k("constants");
     const auto x = k.in("x", DType::float32);
     const auto z = k.out("z", DType::float32);

@@ -1,4 +1,4 @@
-// Every kind of kernel for products of matrices and convolutions, on the problem of its start-up
+// Every kind of kernel for products of matrices and convolutions, with the problem of its start-up
 // check.
 #include <algorithm>
 
@@ -21,7 +21,7 @@ void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& s
     return nlohmann::json{
         {"slot", slot}, {"before", bytes(before)}, {"after", bytes(after)}, {"dtype", "float32"}};
   };
-  // `written`: the slot of the result; the others are read.
+  // `written` is the slot of the result; the others are read.
   const auto stage = [](const std::string& text, const std::vector<int>& slots, int written,
                         std::array<std::uint32_t, 3> grid) {
     nlohmann::json bindings = nlohmann::json::array();
@@ -29,7 +29,7 @@ void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& s
     return nlohmann::json{{"text", text}, {"bindings", bindings}, {"grid", grid}};
   };
   constexpr int kScratch = -1;
-  constexpr int kOperands = 3;  // the first one's slot
+  constexpr int kOperands = 3;  // the slot of the first operand
   const bool split = test.choice.splits > 1;
   const gemm::Stages of_product = gemm::stages_of_product(variant, test.stages);
   std::vector<int> slots{0, 1, split ? kScratch : 2};
@@ -93,7 +93,8 @@ void add_windows(CaseWriter& writer) {
     }
 }
 
-// x * factor + shift of b's elements, and the larger of each sum with a bias and 0: exact.
+// A prologue of x * factor + shift, and an epilogue of the larger of 0 and the sum with a bias:
+// exact.
 ir::Kernel scale_and_shift() {
   ir::Builder builder("scale_and_shift");
   const ir::ParamRef x = builder.in("x", DType::float32);

@@ -1,5 +1,5 @@
-// Values that operations are judged on: edges of each type, then ordinary ones. Subnormal floats
-// are left out: GPUs may read them as zero.
+// The values with which operations are tested: special values of each type, then ordinary ones.
+// There are no subnormal floats, because GPUs may read them as zero.
 #pragma once
 
 #include <cstdint>

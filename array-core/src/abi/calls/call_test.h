@@ -1,5 +1,5 @@
-// What tests of calls by their words share: words as Python writes them, and a library on the CPU
-// back end that takes them.
+// Shared by the tests of calls: words as Python writes them, and a library on the CPU back end that
+// executes them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,13 +53,13 @@ struct CallTest : testing::Test {
     Words words(made.words);
     return calls::find(operation)(context, words);
   }
-  // What an operation gives, which must not fail.
+  // Returns the result of an operation that must not fail.
   ArrayId id(std::int32_t operation, const Call& made) {
     const auto result = call(operation, made);
     EXPECT_TRUE(result) << (result ? "" : result.error().message);
     return result ? *result : 0;
   }
-  // The code of what it fails with; "" where it does not.
+  // Returns the code of the operation's error, or "".
   std::string code(std::int32_t operation, const Call& made) {
     const auto result = call(operation, made);
     return result ? "" : result.error().code;

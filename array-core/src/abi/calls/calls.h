@@ -12,17 +12,17 @@
 
 namespace arraycore::calls {
 
-// Gives an array's id, or another number that the operation says.
+// Returns an array's id, or another number that the operation defines.
 using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 
-// nullptr where there is no such operation.
+// Returns nullptr where there is no such operation.
 Call find(std::int32_t operation);
 
-// Lets Python have several new arrays: gives the first one's id, the others are further results
-// (AC_CALL_KERNEL_RESULT). Error: memory, "too_many_arrays": then none of them is kept.
+// Gives several new arrays to Python: returns the first one's id, and keeps the others as further
+// results (AC_CALL_KERNEL_RESULT). Error: memory, "too_many_arrays"; then none of them is kept.
 Result<std::int32_t> give_all(Context& context, std::span<Array> arrays);
 
-// Each file's own; nullptr where the number is not one of its operations.
+// Each file has one of these. It returns nullptr where the number is not one of its operations.
 Call find_ufunc_call(std::int32_t operation);
 Call find_copy_call(std::int32_t operation);
 Call find_view_call(std::int32_t operation);
@@ -39,7 +39,7 @@ Call find_sorting_call(std::int32_t operation);
 Call find_reduction_call(std::int32_t operation);
 Call find_capture_call(std::int32_t operation);
 
-// ac_kernel: gives the kernel's number.
+// Implements ac_kernel: returns the kernel's number.
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts);
 
 }  // namespace arraycore::calls

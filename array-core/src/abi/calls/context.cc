@@ -85,7 +85,7 @@ Status Context::reset() {
   captures_.clear();
   arrays_.clear();
   second_result = 0;
-  const Status reset = launcher_.reset();  // lets go of the arrays of what waits
+  const Status reset = launcher_.reset();  // this releases the arrays that waiting operations hold
   counters_ = Counters{};
   return reset;
 }

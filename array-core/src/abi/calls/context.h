@@ -1,5 +1,5 @@
-// The library's state: arrays by id, the launcher, the counters, how dtypes meet. Operations (the
-// functions of calls/) are decided over it. Touched by Python's thread only.
+// The library's state: arrays by id, the launcher, the counters, the promotion mode. The functions
+// of this folder work on it. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct Description {
 class Context {
  public:
   // `arrays` outlives contexts, so that an id of an earlier one never names an array of this one.
-  // `device`: null where the CPU is the only back end. `budget_bytes`: the most that storage may
-  // take together; none: no limit of our own.
+  // `device` is null where the CPU is the only back end. `budget_bytes` limits the storage of all
+  // arrays; none: no limit.
   Context(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, ArrayTable& arrays,
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
@@ -47,24 +47,24 @@ class Context {
     arrays_.clear();
   }
 
-  // A C-ordered array. `elements` holds them all, or is nullptr for zeros.
+  // Makes a C-ordered array. `elements` has all of them, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
   Status read(ArrayId id, std::span<std::byte> out);
-  // The element of an array with one, where a double holds it exactly; none, and nothing was done,
-  // where that is not so.
+  // Returns the element of a one-element array, if a double holds it exactly. Otherwise it does
+  // nothing and returns none.
   Result<std::optional<double>> item(ArrayId id);
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
-  // The ids that came along with a call; 0 names none.
+  // Frees the arrays that came along with a call; 0 names none.
   Status let_go(std::span<const ArrayId> ids);
 
-  // The array of an id, valid until the next insert(). Error: value, "array_freed".
+  // Returns the array of an id, valid until the next insert(). Error: value, "array_freed".
   Result<const Array*> get(ArrayId id) const;
   // Error: memory, "too_many_arrays".
   Result<ArrayId> insert(Array array);
 
-  // Frees every array; their ids raise from now on. Counters begin anew. Where the device was lost
-  // it is opened again.
+  // Frees every array, so that using its id raises. Resets the counters, and opens a lost device
+  // again.
   Status reset();
 
   Launcher& launcher() { return launcher_; }
@@ -85,17 +85,17 @@ class Context {
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
-  // What the last profile told.
+  // The text of the last profile.
   std::string profile_text;
-  // The second result of the last ufunc call that had two; 0: none, or it was asked for.
+  // The second result of the last ufunc call with two; 0 where there was none, or it was fetched.
   ArrayId second_result = 0;
 
  private:
   Counters counters_;
-  ir::Scalar item_;  // what item() reads: in the library's memory, where a device's bytes land
+  ir::Scalar item_;  // read by item(): in the library's memory, where a device's bytes land
   ArrayTable& arrays_;
   capture::Recorder recorder_;
-  capture::Backends backends_{};  // the launcher's
+  capture::Backends backends_{};  // of the launcher
   Launcher launcher_;
   UFuncCalls ufuncs_{launcher_};
   UserKernels kernels_{launcher_};

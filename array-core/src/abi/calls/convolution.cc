@@ -14,7 +14,7 @@ namespace {
 
 enum class What : std::uint8_t { forward = 0, data_gradient = 1, weight_gradient = 2 };
 
-// Arrays by their ids, in the dtype that the first two meet in; 0 names none of the others.
+// Gets arrays by their ids, in the common dtype of the first two. 0 names none of the others.
 template <std::size_t count>
 Status take(Context& context, const std::array<ArrayId, count>& ids,
             std::array<Array, count>& operands) {

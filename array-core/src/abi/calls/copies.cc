@@ -22,7 +22,7 @@ enum class Order : std::uint8_t { c = 0, f = 1, any = 2, keep = 3 };
 
 // ---- copies
 
-// Axes from the one that steps farthest to the one that steps least; C order where they tie.
+// Returns the axes from the largest stride to the smallest, in C order where strides are equal.
 std::vector<std::int64_t> axes_by_stride(const View& view) {
   std::vector<std::int64_t> axes;
   for (int axis = 0; axis < view.ndim(); ++axis) axes.push_back(axis);
@@ -33,7 +33,7 @@ std::vector<std::int64_t> axes_by_stride(const View& view) {
   return axes;
 }
 
-// The axes of a copy from its slowest to its fastest.
+// Returns the axes of a copy from the slowest to the fastest.
 std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   const std::size_t size = size_of(array.dtype);
   const bool c = is_c_contiguous(array.view, size);
@@ -89,7 +89,7 @@ Result<std::int32_t> assign(Context& context, Words& words) {
   if (!target) return target.error();
   auto view = broadcast_for_assignment((*source)->view, target->view.shape);
   if (!view) return view.error();
-  // `a[i] += b` ends in an assignment of what was written in place already.
+  // `a[i] += b` ends with an assignment of what was already written in place.
   const bool is_itself = (*source)->storage == target->storage &&
                          (*source)->dtype == target->dtype && *view == target->view;
   if (target->view.count() == 0 || is_itself) return 0;
@@ -117,7 +117,7 @@ Result<std::int32_t> fill(Context& context, Words& words) {
 
 // ---- scalars
 
-// As Python's int(): towards zero. A float beyond 64 bits fits no integer dtype.
+// Rounds towards zero, as Python's int(). A float beyond 64 bits fits no integer dtype.
 Result<PythonInt> integer_of(double value) {
   if (std::isnan(value))
     return Error{ErrorKind::value, "nan_to_integer", "cannot convert float NaN to integer"};
@@ -129,7 +129,7 @@ Result<PythonInt> integer_of(double value) {
   return PythonInt{value < 0, static_cast<std::uint64_t>(magnitude), false};
 }
 
-// `nearest`: the integer as a float64.
+// `nearest` is the integer as a float64.
 Result<ir::Scalar> element_of_int(const PythonInt& integer, double nearest, DType dtype) {
   if (!is_integer(dtype)) return ir::scalar_of(dtype, nearest);
   const Status fits = check_fits(integer, dtype);

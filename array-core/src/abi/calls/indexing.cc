@@ -31,7 +31,7 @@ enum KeyHead : std::int32_t {
   kEnd
 };
 
-// An item of a key whose array is not looked up yet.
+// An item of a key whose array has not been looked up yet.
 struct KeyWords {
   std::int32_t head = 0;
   Index basic;
@@ -87,7 +87,7 @@ Result<std::vector<KeyItem>> key_of(const Context& context, std::span<const KeyW
   return key;
 }
 
-// A value's words, and what they become once the arrays are looked up.
+// A value's words, and the value once the arrays have been looked up.
 struct ValueWords {
   std::int32_t kind = kNoValue;
   ArrayId id = 0;
@@ -114,7 +114,7 @@ Result<UFuncOperand> operand_of(const Context& context, const ValueWords& value)
   return operand;
 }
 
-// A value that is assigned to elements of `dtype`.
+// Returns a value that is assigned to elements of `dtype`.
 Result<IndexedValue> assigned(const UFuncOperand& operand, DType dtype) {
   if (operand.array != nullptr) return IndexedValue{operand.array, {}, dtype};
   const auto element = element_of(operand, dtype);
@@ -203,8 +203,8 @@ ops::Operand typed(const UFuncOperand& operand) {
   return {operand.dtype, operand.array == nullptr && !operand.strong, operand.python};
 }
 
-// The loop of an update. Its result goes back to the target by whatever cast that takes, as
-// NumPy's.
+// Returns the loop of an update. Its result is cast back to the target by any cast that this needs,
+// as in NumPy.
 Result<ops::Loop> loop_of(const ops::UFunc& ufunc, PromotionMode mode, DType target,
                           const UFuncOperand& value, bool cast) {
   const ops::Operand first{target, false, std::nullopt};
@@ -220,7 +220,7 @@ Result<std::int32_t> key_update(Context& context, Words& words) {
   const ValueWords value = read_value(words);
   const std::vector<KeyWords> items = read_key(words);
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
-  // A ufunc of two operands takes a value, one of one takes none.
+  // A ufunc of two operands takes a value, and one of one operand takes none.
   if ((ufunc.operands == 2) != (value.kind != kNoValue) || ufunc.results != 1) return bad_call();
   const Status end = words.end();
   if (!end) return end.error();
@@ -246,7 +246,7 @@ Result<std::int32_t> key_update(Context& context, Words& words) {
 
 // ---- masks
 
-// The elements that are not 0.
+// Returns a mask of the elements that are not 0.
 Result<Array> as_mask(Context& context, const Array& array) {
   if (array.dtype == DType::boolean) return array;
   return context.launcher().copy(array, DType::boolean);

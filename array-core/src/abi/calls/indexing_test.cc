@@ -1,5 +1,4 @@
-// The calls of indexing by their words, over the CPU back end: what they give, and words that are
-// none.
+// The calls of indexing by their words, over the CPU back end: results, and invalid words.
 #include "abi/calls/indexing.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +72,7 @@ TEST_F(IndexingCalls, UpdatesFindTheirLoop) {
                Call{}.word(a).word(add).word(0).word(kArray).word(i).word(kIntegers).word(i)),
             0);
   EXPECT_EQ(values(a), (Ints{0, 0, 2}));
-  // In float64, and back by a cast: twice from 0.
+  // It is computed in float64 and cast back, twice, from 0.
   EXPECT_EQ(id(AC_CALL_KEY_UPDATE,
                Call{}.word(a).word(add).word(0).python_float(1.75).word(kIntegers).word(i)),
             0);

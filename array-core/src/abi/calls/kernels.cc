@@ -18,13 +18,14 @@ constexpr std::int32_t kBorrowedArgument = -2;
 
 struct Arguments {
   std::vector<KernelArgument> arguments;
-  std::vector<std::optional<ArrayId>> ids;  // none for a number
+  std::vector<std::optional<ArrayId>> ids;  // none: it is a number
 };
 
-// A count, then as many arguments. Arrays are found by found() only, when all words were read.
+// Reads a count, then as many arguments. Arrays are looked up by found(), after all words were
+// read.
 Arguments read_arguments(Words& words) {
   Arguments read;
-  // Each has two words at least, so a wrong count reserves no more than there is.
+  // Each argument has at least two words, so a wrong count cannot reserve more than there is.
   const auto count =
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left() / 2) + 1));
   read.arguments.resize(count);
@@ -109,7 +110,8 @@ Result<std::int32_t> raw_call(Context& context, Words& words) {
   for (std::uint32_t& groups : call.groups) groups = static_cast<std::uint32_t>(words.next());
   std::vector<std::uint32_t> uniforms;
   if (const std::int32_t count = words.next(); count >= 0) {
-    if (static_cast<std::size_t>(count) > words.left()) words.below(0);  // marks them as bad
+    if (static_cast<std::size_t>(count) > words.left())
+      words.below(0);  // marks the words as invalid
     for (std::int32_t k = 0; words.ok() && k < count; ++k)
       uniforms.push_back(static_cast<std::uint32_t>(words.next()));
     call.uniforms = uniforms;

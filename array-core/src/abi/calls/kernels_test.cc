@@ -1,4 +1,4 @@
-// Users' kernels by words: what they give, and that words which are not theirs are refused.
+// Users' kernels by words: results, and invalid words.
 #include "abi/calls/kernels.h"
 
 #include <gtest/gtest.h>

@@ -43,7 +43,7 @@ Error terms_differ(Form form, const View& a, const View& b) {
       std::string(kSignature) + " (size " + size_b + " is different from " + size_a + ")");
 }
 
-// A view with its vector made a matrix of one row (axis 0) or one column (axis 1).
+// Returns the view with a vector turned into a matrix of one row (axis 0) or one column (axis 1).
 View as_matrix(const View& view, int axis) {
   if (view.ndim() > 1) return view;
   View matrix = view;
@@ -65,7 +65,7 @@ Dims with(const Dims& batch, std::int64_t rows, std::int64_t columns) {
   return shape;
 }
 
-// The operand in the product's dtype, repeated over the batch.
+// Returns the operand in the product's dtype, broadcast over the batch.
 Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, DType dtype,
                     const Dims& shape) {
   Array operand{array.dtype, matrix, array.storage};
@@ -80,7 +80,8 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
   return operand;
 }
 
-// What NumPy asks of `out`: the last `core` extents are the product's, what is before broadcasts.
+// Checks `out` by NumPy's rules: the last `core` extents are the product's, and those before
+// broadcast.
 Status check_out(Form form, const Array& out, const Dims& shape, int core, DType dtype) {
   if (const Status may = Launcher::writable(out); !may) return may;
   if (form == Form::dot) {

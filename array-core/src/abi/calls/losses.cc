@@ -11,7 +11,7 @@ namespace arraycore::calls {
 
 namespace {
 
-// By value: inserting a result moves what ids name.
+// The arrays are copied, because inserting a result moves what ids name.
 template <std::size_t count>
 Result<std::array<Array, count>> arrays_of(const Context& context,
                                            const std::array<ArrayId, count>& ids) {

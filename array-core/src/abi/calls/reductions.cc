@@ -17,11 +17,11 @@ std::int32_t reduction_number(Words& words) {
   return words.below(static_cast<std::int32_t>(ops::reductions().size()));
 }
 
-// A ufunc of two operands and one result: what can combine.
+// Reads a ufunc of two operands and one result, which can combine elements.
 ops::UFuncId folding_ufunc(Words& words) {
   const std::int32_t number = words.below(static_cast<std::int32_t>(ops::table().size()));
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
-  if (ufunc.operands != 2 || ufunc.results != 1) words.below(0);  // marks the words as bad
+  if (ufunc.operands != 2 || ufunc.results != 1) words.below(0);  // marks the words as invalid
   return number;
 }
 
@@ -31,7 +31,7 @@ std::optional<DType> optional_dtype(Words& words) {
   return static_cast<DType>(number - 1);
 }
 
-// The array of an id; nullptr for 0.
+// Returns the array of an id, or nullptr for 0.
 Result<const Array*> optional_array(const Context& context, ArrayId id) {
   if (id == 0) return static_cast<const Array*>(nullptr);
   return context.get(id);
@@ -103,7 +103,7 @@ Result<std::int32_t> number_of(Context&, Words& words) {
   return Error{ErrorKind::internal, "unknown_operation", "There is no reduction '" + name + "'."};
 }
 
-// For tests and documents, which judge results by the table's own bounds.
+// This is for tests and documents, which judge results by the table's own bounds.
 Result<std::int32_t> tolerance(Context&, Words& words) {
   const std::int32_t number = reduction_number(words);
   const std::int64_t elements = words.integer();

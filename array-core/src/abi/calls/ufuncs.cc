@@ -52,7 +52,7 @@ UFuncOperand weak_float(double value) {
   return operand;
 }
 
-// Gives the first result's id; a second one waits for AC_CALL_RESULT.
+// Returns the first result's id and keeps a second one for AC_CALL_RESULT.
 Result<ArrayId> run(Context& context, const UFuncCall& call) {
   auto results = context.ufuncs().run(call);
   if (!results) return results.error();
@@ -64,12 +64,12 @@ Result<ArrayId> run(Context& context, const UFuncCall& call) {
     if (!id) return id.error();
     ids[i] = *id;
   }
-  // One that nobody asked for is let go.
+  // A second result that nobody fetched is freed.
   context.release(std::exchange(context.second_result, ids[1]));
   return ids[0];
 }
 
-// Into new arrays, by the mode that is set.
+// Writes to new arrays, with the current promotion mode.
 Result<ArrayId> run(Context& context, std::int32_t ufunc, std::span<const UFuncOperand> operands) {
   UFuncCall call;
   call.ufunc = ufunc;
@@ -131,7 +131,7 @@ Result<std::int32_t> second_result(Context& context, Words& words) {
   return std::exchange(context.second_result, 0);
 }
 
-// For tests and documents, which judge results by the table's own bounds.
+// This is for tests and documents, which judge results by the table's own bounds.
 Result<std::int32_t> tolerance(Context&, Words& words) {
   const auto number = words.below(static_cast<std::int32_t>(ops::table().size()));
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
@@ -180,7 +180,7 @@ UFuncOperand read_scalar(Words& words, std::int32_t kind) {
       operand.value.bits_high = static_cast<std::uint64_t>(words.integer());
       return operand;
     default:
-      words.below(0);  // marks the words as bad
+      words.below(0);  // marks the words as invalid
       return operand;
   }
 }

@@ -19,13 +19,13 @@ namespace {
 
 enum class Order : std::uint8_t { c = 0, f = 1, any = 2 };
 
-// A new array over the storage of `array`.
+// Makes a new array over the storage of `array`.
 Result<std::int32_t> insert_view(Context& context, const Array& array, const Result<View>& view) {
   if (!view) return view.error();
   return context.insert(Array{array.dtype, *view, array.storage});
 }
 
-// Every call below is one array and what is decided for its view.
+// Each call below takes one array and decides about its view.
 template <typename Decide>
 Result<std::int32_t> view_call(Context& context, ArrayId id, const Words& words,
                                const Decide& decide) {
@@ -42,13 +42,13 @@ Result<std::int32_t> index(Context& context, Words& words) {
   return view_call(context, id, words, [&](const View& view) { return basic_index(view, items); });
 }
 
-// Axes that may be left out: a flag, then the axes.
+// Reads optional axes: a flag, then the axes.
 std::optional<std::vector<std::int64_t>> read_axes(Words& words) {
   if (!words.flag()) return std::nullopt;
   return read_integers(words);
 }
 
-// A view by some axes, or by all of them where none are named.
+// A view by some axes, or by all axes where none are named.
 using AllAxes = View (*)(const View&);
 using SomeAxes = Result<View> (*)(const View&, std::span<const std::int64_t>);
 
@@ -74,7 +74,7 @@ Result<std::int32_t> move_some_axes(Context& context, Words& words) {
   const ArrayId id = words.next();
   const auto count = static_cast<std::size_t>(words.next());
   const std::vector<std::int64_t> both = read_integers(words);
-  if (count > both.size()) words.next();  // past the end: a call that is none
+  if (count > both.size()) words.next();  // past the end, so that the call is invalid
   return view_call(context, id, words, [&](const View& view) {
     const std::span<const std::int64_t> axes(both);
     return move_axes(view, axes.first(count), axes.subspan(count));
@@ -121,11 +121,11 @@ Order resolved(const Array& array, Order order) {
   return only_f ? Order::f : Order::c;
 }
 
-// `array` in the shape; F order is C order of all that is transposed.
+// Returns `array` in the shape. In F order, that is C order with everything transposed.
 Result<Array> reshaped(Context& context, const Array& array, ReshapeMode mode, Order order,
                        std::vector<std::int64_t> shape) {
   const std::size_t size = size_of(array.dtype);
-  // Errors are told of the shape as it was given.
+  // Errors show the shape as the caller gave it.
   const auto asked = reshape(array.view, shape, size);
   if (!asked) return asked.error();
   Array source{array.dtype, array.view, array.storage};

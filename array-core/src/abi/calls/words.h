@@ -1,5 +1,5 @@
-// Reads the words of ac_call (include/arraycore/arraycore.h): every read is checked, and a call
-// whose words are too few, too many or out of range is one error at its end. Python's thread only.
+// Reads the words of ac_call (include/arraycore/arraycore.h). Every read is checked, and a call
+// with too few words, too many, or words out of range fails once, in end(). Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Words {
     rest_ = rest_.subspan(1);
     return word;
   }
-  // A number in [0, end).
+  // Reads a number in [0, end).
   std::int32_t below(std::int32_t end) {
     const std::int32_t word = next();
     return word >= 0 && word < end ? word : refuse();
@@ -46,7 +46,7 @@ class Words {
     std::memcpy(&value, &bits, sizeof value);
     return value;
   }
-  // A count, then as many 64-bit integers.
+  // Reads a count, then as many 64-bit integers.
   Dims dims() {
     Dims dims;
     const std::int32_t count = below(kMaxDims + 1);
@@ -55,9 +55,9 @@ class Words {
   }
 
   std::size_t left() const { return rest_.size(); }
-  // Nothing was wrong so far.
+  // Returns whether everything read so far was valid.
   bool ok() const { return !bad_; }
-  // Nothing was wrong and nothing is left: look at it before anything is done.
+  // Succeeds if everything was valid and nothing is left. Call it before anything is done.
   Status end() const {
     if (!bad_ && rest_.empty()) return Done{};
     return bad_call();

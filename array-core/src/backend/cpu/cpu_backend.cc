@@ -29,7 +29,7 @@ class CpuBackend final : public Backend {
   }
 
   Result<StorageId> create_storage(std::int64_t bytes) override {
-    // malloc gives a null pointer where memory is out; new would end the process.
+    // malloc returns a null pointer when memory is exhausted; new would end the process.
     std::byte* base = nullptr;
     if (static_cast<std::uint64_t>(bytes) <= std::numeric_limits<std::size_t>::max() / 2)
       base = static_cast<std::byte*>(  // NOLINTNEXTLINE(*-no-malloc)
@@ -119,13 +119,13 @@ class CpuBackend final : public Backend {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
   };
-  // Compiled once; its registers are kept, so that a launch allocates nothing.
+  // A kernel is compiled once and its registers are kept, so that a launch allocates nothing.
   struct Prepared {
     explicit Prepared(const ir::Kernel& kernel) : program(cpu::Program::compile(kernel)) {}
     cpu::Program program;
     cpu::ThreadedProgram threaded{program};
   };
-  // 0 names none.
+  // 0 names no storage.
   Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }
 
   std::vector<Block> storages_;  // by id - 1

@@ -1,4 +1,4 @@
-// The back end that computes in this process's own memory, on the calling thread.
+// The back end that computes in this process's own memory.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// Stages of products on the CPU: b's elements where they are packed, sums in the result as soon as
-// it is there. Touched by Python's thread only.
+// The prologue and the epilogue of products on the CPU. The prologue changes b's elements when they
+// are packed, the epilogue changes the sums when the product is done. Touched by Python's thread
+// only.
 #pragma once
 
 #include <array>
@@ -14,14 +15,14 @@ namespace arraycore {
 
 class CpuPrologue final : public cpu::PackedPrologue {
  public:
-  // `machine`: of the stage's kernel. The operands' storages begin at `first` and `second`.
+  // `machine` runs the prologue's kernel. The operands' storages begin at `first` and `second`.
   CpuPrologue(cpu::Machine& machine, const GemmLaunch& launch, std::byte* first, std::byte* second)
       : machine_(machine), launch_(launch), operands_{first, second} {}
 
   Status apply(const Part& part, std::byte* packed) override;
 
  private:
-  // The operand as the panels want it: a view of `values`, which it fills.
+  // Returns the operand in the layout of the panels, as a view of `values`, which it fills.
   View spread(std::size_t operand, const Part& part, std::vector<std::byte>& values) const;
 
   cpu::Machine& machine_;
@@ -29,7 +30,7 @@ class CpuPrologue final : public cpu::PackedPrologue {
   std::array<std::byte*, gemm::kStageOperands> operands_;
 };
 
-// `out`: the result's storage, which holds the sums.
+// `out` is the result's storage, which holds the sums.
 Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, std::byte* out,
                     std::byte* first, std::byte* second);
 

@@ -18,22 +18,22 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-// Of the kernel that adds the parts: an invocation for each element, up to what a large device runs
-// at once, for what takes the time is waiting for memory.
+// For the kernel that adds the parts. It has an invocation for each element, up to what a large
+// device runs at once, because the time goes into waiting for memory.
 constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
 bool is_row(const GemmLaunch& launch) {
   const Problem& problem = launch.problem;
-  // What is done to b's elements is done to no other operand's.
+  // A prologue changes b's elements only, so the operands cannot be exchanged.
   return !problem.window && problem.m == 1 && problem.n > 1 &&
          launch.stages.prologue.kernel == nullptr;
 }
 
 bool same(const gemm::Stage& one, const gemm::Stage& other) { return one.kernel == other.kernel; }
 
-// The storages of the stages' operands, in the order of their bindings.
+// Adds the storages of the stages' operands in the order of their bindings.
 void add_operands(const GemmLaunch& launch, const gemm::Stages& stages,
                   std::vector<StorageId>& bindings) {
   const auto* const operands = launch.operands.data();
@@ -46,8 +46,8 @@ std::uint32_t operands_of(const gemm::Stages& stages) {
   return static_cast<std::uint32_t>(stages.prologue.operands() + stages.epilogue.operands());
 }
 
-// Moves the operands of stages to where a part of the rows or columns begins. Those of b's elements
-// count a window's outer digits.
+// Moves the operands of the stages to the beginning of a part of the rows or columns. A prologue's
+// operands count a window's outer digits.
 void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
   for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
@@ -55,7 +55,7 @@ void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns
     operand.offset += rows * operand.row_stride + columns * operand.column_stride;
 }
 
-// A result that is one row stands upright: out' = b' a'.
+// Turns a result of one row into one of one column: out' = b' a'.
 GemmLaunch upright(const GemmLaunch& launch) {
   GemmLaunch turned = launch;
   Problem& problem = turned.problem;
@@ -69,8 +69,8 @@ GemmLaunch upright(const GemmLaunch& launch) {
   return turned;
 }
 
-// Two launches that are the one together: of rows, or of columns. Cut where every kernel's vectors
-// stay whole; a window at its outermost digit.
+// Returns two launches that together are the one, divided by rows or by columns. The division keeps
+// every kernel's vectors whole, and divides a window at its outermost digit.
 std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   std::pair<GemmLaunch, GemmLaunch> both{launch, launch};
   Problem& first = both.first.problem;
@@ -108,16 +108,17 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   return both;
 }
 
-// Operations of one batch.
+// Returns the operations of one batch.
 double flop_of(const Problem& problem) {
   return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
          static_cast<double>(problem.k);
 }
 
-// Halves of less would leave most of a workgroup idle.
+// Smaller halves would leave most of a workgroup idle.
 constexpr std::int64_t kLeastToHalve = 64;
 
-// Whether a batch takes so long that it is cut, and can be: by rows, or (false) by columns.
+// Returns whether a batch takes so long that it must be divided, and can be: by rows (true) or
+// columns.
 std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& device) {
   if (flop_of(problem) <= device.most_flop) return std::nullopt;
   const bool rows = problem.m >= problem.n;
@@ -125,7 +126,7 @@ std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& devi
   return rows;
 }
 
-// Along a dispatch's last axis: batches, each with all parts of its sums.
+// Returns the number of batches in one dispatch, each with all parts of its sums.
 std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
                               const gemm::Device& device) {
   const double batches = std::max(1.0, std::floor(device.most_flop / flop_of(problem)));
@@ -133,7 +134,8 @@ std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
       std::min<double>(device.groups, batches * static_cast<double>(choice.splits)));
 }
 
-// Where the parts of a cut sum lie: for each batch one C-ordered matrix after the other.
+// Returns the problem with the parts of a divided sum as results: for each batch, consecutive
+// C-ordered matrices.
 Problem into_parts(const Problem& problem, std::uint32_t splits) {
   Problem parts = problem;
   parts.out = {0, problem.n, 1, problem.batch};
@@ -145,7 +147,7 @@ Problem into_parts(const Problem& problem, std::uint32_t splits) {
   return parts;
 }
 
-// Storage of the check, given back at its end.
+// A storage for the check, destroyed at its end.
 class Lent {
  public:
   Lent(Backend& backend, StorageId id) : backend_(backend), id_(id) {}
@@ -198,7 +200,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
                  "Products of matrices have a device's kernel of their own in float32 only."};
   if (launch.problem.batch.size() <= gemm::kBatchAxes)
     return launch_within_limits(is_row(launch) ? upright(launch) : launch, device);
-  // Axes that a kernel does not walk are walked here.
+  // Batch axes that a kernel does not walk are walked here.
   GemmLaunch inner = launch;
   Problem& problem = inner.problem;
   const std::int64_t extent = problem.batch[0];
@@ -251,7 +253,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
 // ---- the start-up check
 
 Status DeviceGemm::check(Known& known) {
-  // What earlier commands did wrong is their error, not this variant's.
+  // An error of earlier commands is theirs, not this variant's.
   const auto some = backend_.create_storage(4);
   if (!some) return some.error();
   const Lent storage(backend_, *some);
@@ -307,7 +309,7 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
   const auto parts = backend_.create_storage(bytes);
   if (!parts) return parts.error();
-  // Given back at once: what gets it next is used by later commands only.
+  // It is destroyed at once: only later commands use what gets its memory next.
   const Lent lent(backend_, *parts);
   GemmLaunch partial = launch;
   partial.problem = into_parts(problem, choice.splits);
@@ -316,7 +318,7 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   return done ? join(launch, choice, *parts, groups) : done;
 }
 
-// As many dispatches as batches need.
+// Issues as many dispatches as the batches need.
 Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, KernelId kernel,
                             Grid grid, std::uint32_t groups) {
   const std::int64_t batches = launch.problem.batches();

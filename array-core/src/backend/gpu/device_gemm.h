@@ -1,6 +1,6 @@
-// Products of matrices and convolutions on a device that runs WGSL: chooses a variant, checks it
-// once, launches it. A variant that gives a wrong product is denied, and the plain one does its
-// work. Touched by Python's thread only.
+// Products of matrices and convolutions on a device that runs WGSL. It chooses a variant, checks it
+// once, and launches it. A variant that gives a wrong product is not used again, and the plain one
+// takes its place. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace arraycore {
 
 class DeviceGemm {
  public:
-  // Kernels are launched on `backend`, by launch_raw.
+  // Kernels are launched on `backend` by launch_raw().
   explicit DeviceGemm(Backend& backend) : backend_(backend) {}
 
-  // As Backend::launch_gemm.
+  // See Backend::launch_gemm.
   Status launch(const GemmLaunch& launch, const gemm::Device& device);
 
-  // Another device: every variant is to be checked again.
+  // Makes every variant be checked again, because the device is a new one.
   void reset();
-  // What is wanted from now on. Gives how many variants were denied so far.
+  // Sets what is wanted from now on. Returns how many variants have failed their check so far.
   std::uint32_t tune(const gemm::Tuning& tuning);
 
  private:
@@ -35,7 +35,7 @@ class DeviceGemm {
     State state = State::unchecked;
   };
 
-  // What adds the parts of a cut sum.
+  // The kernel that adds the parts of a divided sum.
   struct Join {
     int axes = 0;
     gemm::Stage epilogue;

@@ -1,5 +1,5 @@
-// Products of matrices on a device: what is sent to it, the start-up check and the way around a
-// kernel that is wrong.
+// Products of matrices on a device: what is sent to it, the start-up check, and how a wrong kernel
+// is avoided.
 #include "backend/gpu/device_gemm.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace arraycore {
 namespace {
 
-// Runs the library's own shaders as what they are to compute: it reads the uniform block as the
-// shaders do, and spoils the results of those kernels whose names hold a given text.
+// Computes what the library's own shaders should compute. It reads the uniform block as the shaders
+// do, and changes the results of kernels whose names contain a given text.
 class ShaderDevice final : public Backend {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {
@@ -54,7 +54,7 @@ class ShaderDevice final : public Backend {
     const bool in_a_row = window && name.find("outer") == std::string::npos &&
                           name.find("plain") == std::string::npos;
     const bool parts = name.find("split") != std::string::npos;
-    // A member of the window's: columns, terms, column_step, ... of an axis.
+    // Returns a number of the window: columns, terms, column_step or another one of an axis.
     const auto of = [&](std::size_t member, std::size_t axis) {
       return w[gemm::kUniformWords + member * gemm::kWindowAxes + axis];
     };
@@ -68,7 +68,7 @@ class ShaderDevice final : public Backend {
         at += column % of(0, axis) * of(7, axis);
       return at + column * w[11];
     };
-    // b's element, or 0 beyond the edge.
+    // Returns b's element, or 0 outside the edge.
     const auto b_of = [&](std::uint32_t start, std::uint32_t k, std::uint32_t column) {
       std::uint32_t place = start;
       if (!window) return at(launch.bindings[1], start + k * w[8] + column * w[9]);
@@ -130,7 +130,7 @@ class ShaderDevice final : public Backend {
   std::vector<std::string> launched;
   std::string spoilt;                      // kernels that compute something else
   std::string broken;                      // kernels that the device's compiler refuses
-  Error failure{ErrorKind::none, "", ""};  // of the next wait
+  Error failure{ErrorKind::none, "", ""};  // the error of the next wait
   std::uint32_t most_groups = 65535;
 
  private:
@@ -140,7 +140,7 @@ class ShaderDevice final : public Backend {
 };
 
 struct DeviceGemmTest : testing::Test {
-  // The product of small integers, by the device and by three loops.
+  // Computes a product of small integers on the device and in three loops, and compares them.
   void multiply(gemm::Problem problem, const gemm::Device& with) {
     std::int64_t last_a = 0;
     std::int64_t last_b = 0;
@@ -173,7 +173,7 @@ struct DeviceGemmTest : testing::Test {
     const std::size_t before = device.storages();
     const Status done = product.launch(launch, with);
     ASSERT_TRUE(done) << done.error().message;
-    EXPECT_EQ(device.storages(), before);  // what was lent is given back
+    EXPECT_EQ(device.storages(), before);  // all storages of the check are destroyed
     ASSERT_TRUE(device.download(launch.out, 0, std::as_writable_bytes(std::span(got))));
     gemm::multiply_plainly(problem, a.data(), b.data(), want.data());
     EXPECT_EQ(got, want);
@@ -188,8 +188,8 @@ struct DeviceGemmTest : testing::Test {
     problem.out = {1, n, 1, {}};
     return problem;
   }
-  // 3 x 3 places, `groups` times, in images of `height` x `width`; the result is of the same
-  // extents.
+  // Returns a 3 x 3 window over `groups` groups of images of `height` x `width`, with a result of
+  // the same extents.
   static gemm::Problem window(std::int64_t groups, std::int64_t images, std::int64_t channels,
                               std::int64_t results, std::int64_t height, std::int64_t width) {
     gemm::Problem problem;
@@ -265,7 +265,7 @@ TEST_F(DeviceGemmTest, VectorsLongSumsAndBatches) {
   multiply(rows(50, 1, 40), kDevice);
   multiply(rows(1, 1, 5000), kDevice);
   multiply(rows(30, 20, 3000), kDevice);
-  EXPECT_EQ(count("join"), 4U);  // of two products and of their checks
+  EXPECT_EQ(count("join"), 4U);  // for two products and their checks
   gemm::Problem problem = rows(5, 6, 7);
   problem.batch = {2, 3, 2, 2, 2};
   problem.a.batch = {0, 35, 0, 105, 210};
@@ -289,12 +289,12 @@ TEST_F(DeviceGemmTest, MoreWorkgroupsThanADispatchTakesAreSeveral) {
   multiply(problem, small);
 }
 
-// Every dispatch has at most so many operations, as far as it can be cut, and the product is right.
+// Every dispatch has at most so many operations, if it can be divided, and the product is right.
 TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
   gemm::Device slow = kDevice;
   slow.most_flop = 1e5;
   const auto launches = [&](const gemm::Problem& problem) {
-    multiply(problem, slow);  // the check of its kernels, too
+    multiply(problem, slow);  // the check of its kernels counts too
     device.launched.clear();
     multiply(problem, slow);
     return device.launched.size();
@@ -308,7 +308,7 @@ TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
   problem.b.batch = {2400};
   problem.out.batch = {320};
   EXPECT_EQ(launches(problem), 5U);
-  EXPECT_LE(launches(rows(20, 30, 500)), 2U);  // nothing left to cut
+  EXPECT_LE(launches(rows(20, 30, 500)), 2U);  // nothing is left to divide
 }
 
 TEST_F(DeviceGemmTest, WindowsHaveKernelsOfTheirOwn) {

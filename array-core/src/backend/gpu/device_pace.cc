@@ -9,10 +9,10 @@ namespace arraycore {
 
 namespace {
 
-// Rows, columns and terms. The next one has eight times the work.
+// The rows, columns and terms. Each size has eight times the work of the one before.
 constexpr std::array<std::int64_t, 4> kSizes{256, 512, 1024, 2048};
-// The host's clock counts milliseconds: so many tell one speed from another, and eight times as
-// many are no more than kLongestMs.
+// The host's clock counts milliseconds. So many distinguish two speeds, and eight times as many are
+// at most kLongestMs.
 constexpr std::uint64_t kEnoughMs = 12;
 
 constexpr double flop_of(std::int64_t size) {
@@ -20,7 +20,7 @@ constexpr double flop_of(std::int64_t size) {
   return 2 * n * n * n;
 }
 
-// Three matrices on the device for as long as one size is measured.
+// Three matrices on the device, which exist while one size is measured.
 class Matrices {
  public:
   Matrices(Backend& backend, std::int64_t size) : backend_(backend) {
@@ -54,7 +54,7 @@ class Matrices {
   std::size_t count_ = 0;
 };
 
-// Waits for all that was launched; the milliseconds from `since` to the end of that.
+// Waits for everything that was launched. Returns the milliseconds from `since` to its end.
 Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
                              std::uint64_t since) {
   const Status done = backend.download(any, 0, {});
@@ -81,12 +81,14 @@ double DevicePace::most_flop() const {
 
 Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gemm::Device& device,
                                    ring::Host& host) const {
-  double best = std::numeric_limits<double>::infinity();  // where there is no memory for any
+  double best =
+      std::numeric_limits<double>::infinity();  // infinity, where there is no memory for any
   for (const std::int64_t size : kSizes) {
     const Matrices matrices(backend, size);
     if (!matrices.all_there()) break;
     const GemmLaunch launch = matrices.product(size);
-    // Once for the pipeline and the check of its kernel, and a wait for how long waiting takes.
+    // Runs once to make the pipeline and check its kernel, and waits once to measure the wait
+    // itself.
     const Status first = gemm.launch(launch, device);
     if (!first) return first.error();
     const auto settled = waited(backend, launch.out, host, host.now_ms());

@@ -1,6 +1,6 @@
-// How fast a device multiplies matrices, measured on it once, so that no dispatch takes long: a
-// device computes one after the other, and whatever else a phone draws waits for its end. Touched
-// by Python's thread only.
+// How fast a device multiplies matrices. It is measured once, so that no dispatch takes long: a
+// device runs one dispatch after the other, and everything else that a phone draws waits for its
+// end. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace arraycore {
 
 class DevicePace {
  public:
-  // A dispatch is to take no longer, as far as it can be cut.
+  // The longest time that a dispatch should take, if it can be divided.
   static constexpr std::int64_t kLongestMs = 100;
-  // Floating-point operations that no device of today takes that long for: as long as all products
-  // are smaller nothing is measured.
+  // No device of today takes that long for so many floating-point operations. As long as all
+  // products are smaller, nothing is measured.
   static constexpr double kNeverLong = 5e8;
 
-  // The most operations that one dispatch of `flop` should have; infinite where it need not be cut.
-  // Measures by products of zeros on the device, of growing sizes, while none takes 12 ms: some 20
-  // to 200 ms in all, no dispatch longer than kLongestMs. An error is that of a wait (Ctrl-C, a
-  // device that is lost); nothing is known then, and the next product asks again.
+  // Returns the most operations that one dispatch of `flop` should have, or infinity where it need
+  // not be divided. It measures products of zeros of growing sizes on the device until one takes 12
+  // ms. That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. An error is that
+  // of a wait (Ctrl-C, a lost device); then nothing is known, and the next product measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
-  // The same without measuring; infinite while nothing is known.
+  // Returns the same without measuring, or infinity while nothing is known.
   double most_flop() const;
-  // Another device.
+  // Forgets the speed, because the device is a new one.
   void reset() { flop_per_ms_ = 0; }
 
  private:

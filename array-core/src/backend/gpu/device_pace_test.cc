@@ -1,4 +1,4 @@
-// What a device's pace is measured by, and what follows from it, with a device of a known speed.
+// How a device's speed is measured, and what follows from it, on a device of known speed.
 #include "backend/gpu/device_pace.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace arraycore {
 namespace {
 
 // Takes as long for a product as its operations need at `flop_per_ms`, and `wait_ms` for each wait.
-// It computes nothing, so that the start-up check denies each variant but the plain one.
+// It computes nothing, so each variant but the plain one fails its check.
 class PacedDevice final : public Backend, public ring::Host {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {
@@ -88,7 +88,7 @@ TEST_F(DevicePaceTest, ADispatchTakesAsLongAsItMay) {
     EXPECT_GT(found, 0.8 * 100 * speed) << speed;
     EXPECT_LT(found, 1.25 * 100 * speed) << speed;
   }
-  EXPECT_LE(device.longest_ms, 110);  // the measuring's own dispatches
+  EXPECT_LE(device.longest_ms, 110);  // includes the dispatches of the measurement
   EXPECT_EQ(device.storages(), 0U);
 }
 

@@ -8,11 +8,11 @@ namespace arraycore {
 
 namespace {
 
-constexpr std::int64_t kVectorBytes = 16;  // pieces keep their elements' place in a vec4
+constexpr std::int64_t kVectorBytes = 16;  // an element keeps its position in a vec4
 
 bool is_bound(const ir::Param& param) { return param.kind != ir::ParamKind::scalar; }
 
-// What the kernel touches of one range.
+// The part of a range that the kernel uses.
 struct Touched {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = 0;
@@ -30,7 +30,7 @@ std::vector<Touched> touched_by(const ir::Kernel& kernel, const codegen::Launch&
     const codegen::Operand& operand = launch.operands[p];
     Touched& touched = result[static_cast<std::size_t>(operand.binding)];
     const ByteExtent extent = byte_extent(operand.view, size_of(kernel.params[p].dtype));
-    // An array without elements may begin where its storage ends.
+    // An array without elements may begin at the end of its storage.
     const std::int64_t last =
         ranges[static_cast<std::size_t>(operand.binding)].bytes - kVectorBytes;
     const std::int64_t begin = std::min(extent.begin / kVectorBytes * kVectorBytes, last);
@@ -44,7 +44,7 @@ std::vector<Touched> touched_by(const ir::Kernel& kernel, const codegen::Launch&
   return result;
 }
 
-// Moves every operand of binding `from` to binding `to`, `shift` bytes further in.
+// Moves every operand of binding `from` to binding `to`, `shift` bytes later.
 void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from, std::size_t to,
             std::int64_t shift, std::vector<bool>& moved) {
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
@@ -56,8 +56,8 @@ void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from,
   }
 }
 
-// One range for all of a heap's, so long as there are too many. The ranges that a binding spans
-// beside its own are other arrays', which the kernel does not touch.
+// Merges the ranges of a heap while there are too many. The other bytes that such a binding spans
+// belong to arrays that the kernel does not use.
 void share_heaps(const ir::Kernel& kernel, codegen::Launch& launch, std::vector<BoundRange>& ranges,
                  std::uint32_t most) {
   for (std::size_t first = 0; first < ranges.size() && ranges.size() > most; ++first) {

@@ -1,5 +1,5 @@
-// Packed launches compute what unpacked ones do: both are run by the reference interpreter, on
-// random kernels' arguments spread over random buffers.
+// Packed launches compute what unpacked ones do. The reference interpreter runs both, with random
+// kernels' arguments spread over random buffers.
 #include "backend/gpu/packing.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Buffers = std::map<std::uint32_t, std::vector<std::byte>>;
 
-// Runs a launch whose operands lie in `ranges` of `buffers`.
+// Runs a launch whose operands are in `ranges` of `buffers`.
 void run(const ir::Kernel& kernel, const codegen::Launch& launch,
          const std::vector<BoundRange>& ranges, Buffers& buffers) {
   ir::Launch reference{launch.loop, launch.reduced, {}};
@@ -36,7 +36,8 @@ struct Case {
   Buffers buffers;
 };
 
-// Each output is a sum of some inputs; arguments are slices of storages, some of one heap.
+// Makes outputs that are sums of some inputs. The arguments are slices of storages, some of one
+// heap.
 Case random_case(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
@@ -62,7 +63,7 @@ Case random_case(std::uint32_t seed) {
   result.kernel = k.take();
   result.launch.loop = {elements};
   for (std::uint32_t i = 0; i < inputs + outputs; ++i) {
-    const bool again = i < inputs && i > 0 && below(4) == 0;  // another look at an earlier storage
+    const bool again = i < inputs && i > 0 && below(4) == 0;  // another view of an earlier storage
     const std::int64_t stride = again ? 4 : 4 * (1 + below(3));
     const std::int64_t offset = again ? 0 : 4 * below(20);
     std::size_t place = result.ranges.size();

@@ -10,7 +10,7 @@ namespace arraycore {
 
 namespace {
 
-// Uploads up to this size travel in the ring itself.
+// Uploads of up to this size travel in the ring itself.
 constexpr std::size_t kInlineBytes = 1024;
 
 }  // namespace
@@ -24,7 +24,7 @@ RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* ba
 }
 
 RingBackend::~RingBackend() {
-  // Whatever is wrong with the device, it is not this library's any more.
+  // Problems of the device no longer matter to this library.
   static_cast<void>(writer_.close());
 }
 
@@ -110,7 +110,7 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
-// As much of `bytes` as the staging block has left; waits where it is full.
+// Returns as much of the staging block as is free, up to `bytes`. It waits where the block is full.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
     const Status free = finish();
@@ -147,10 +147,10 @@ Status RingBackend::fill_zero(StorageId storage) {
                       static_cast<std::uint32_t>(region.bytes), 0);
 }
 
-// By way of the staging block, never straight to the caller: a wait that fails (an error, Ctrl-C, a
-// time-out) ends before the executor is done, and what it then still writes must not hit memory
-// that the caller has given back. Such a part of the block stays taken until a later wait has gone
-// well.
+// Downloads go through the staging block and never directly to the caller. A wait that fails (an
+// error, Ctrl-C, a time-out) ends before the executor is done, and the executor's later writes must
+// not hit memory that the caller has freed. That part of the block stays reserved until a later
+// wait succeeds.
 Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) {
   if (bytes.empty()) return finish();
   auto from = static_cast<std::uint32_t>(at(storage).offset + offset);
@@ -209,7 +209,7 @@ Result<std::int64_t> RingBackend::end_timer() {
 // ---- when each kernel runs ----------------------------------------------------------------------
 
 Status RingBackend::begin_trace() {
-  // Nothing lies at the block's end once all is done.
+  // The end of the block is free once all is done.
   const Status done = finish();
   if (!done) return done;
   tracing_ = true;
@@ -228,7 +228,7 @@ Status RingBackend::start_trace() {
 
 Status RingBackend::end_trace() {
   if (!tracing_) return Done{};
-  tracing_ = false;  // the next wait that goes well gives the block back
+  tracing_ = false;  // the next wait that succeeds frees the block
   const Status asked = writer_.trace(0, 0);
   return asked ? finish() : asked;
 }

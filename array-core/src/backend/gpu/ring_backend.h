@@ -1,7 +1,7 @@
-// The back end that writes commands into the ring for an executor with a GPU: kernels become WGSL,
-// one program for each way their arguments lie; storage becomes buffers. A launch that looks like
-// an earlier one of its kernel (codegen::LaunchSignature) takes that one's program and allocates
-// nothing. Touched by Python's thread only.
+// The back end that writes commands into the ring for an executor with a GPU. Kernels become WGSL,
+// one program for each layout of their arguments, and storages become buffers. A launch with the
+// same signature as an earlier launch of its kernel (codegen::LaunchSignature) reuses its program
+// and allocates nothing. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -26,31 +26,32 @@
 
 namespace arraycore {
 
-// All that the executor reads and writes: no caller's own memory, which may be gone when it does.
+// All memory that the executor reads and writes. It is never a caller's own memory, which may be
+// gone by then.
 struct RingMemory {
   static constexpr std::size_t kRingWords = std::size_t{1} << 20;
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
   static constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
-  // Dispatches whose times a trace has room for, at the end of the staging block.
+  // The number of dispatches whose times fit at the end of the staging block.
   static constexpr std::size_t kTraced = std::size_t{1} << 15;
   static constexpr std::size_t kTraceBytes = kTraced * ring::kTraceWords * 4;
   ring::ControlBlock control;
   std::array<std::uint32_t, kRingWords> ring;
   alignas(16) std::array<std::byte, kTextBytes> texts;
   alignas(16) std::array<std::byte, kStagingBytes> staging;
-  alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds: begin and end
+  alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds of begin and end
 };
 
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
-  // `base`: where the memory begins that addresses count from (null: addresses are pointers).
-  // `memory` lies in it.
+  // `base` is the beginning of the memory in which addresses count (null: addresses are pointers).
+  // `memory` is inside of it.
   RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
 
-  // Waits for the executor's device and takes its limits. Call first.
-  // `budget_bytes`: the most that buffers may take together.
+  // Waits for the executor's device and takes its limits. Call it first. `budget_bytes` limits the
+  // size of all buffers together.
   Status open(std::int64_t budget_bytes);
 
   bool is_device() const override { return true; }
@@ -69,8 +70,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
                       std::span<const BatchSegment> segments) override;
   // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
-  // (not the number that the kernel was made with), "raw_grid", "raw_alias" (an array bound twice
-  // and written).
+  // (not the number for which the kernel was made), "raw_grid", "raw_alias" (an array is bound
+  // twice and written).
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
@@ -100,7 +101,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     codegen::WgslProgram wgsl;
     std::vector<ring::PipelineId> pipelines;
   };
-  // What a launch of that signature runs, or why it cannot.
+  // What a launch with that signature runs, or why it cannot.
   struct Known {
     std::uint64_t hash = 0;
     codegen::LaunchSignature signature;
@@ -110,15 +111,16 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     ir::Kernel kernel;
     lower::Merge merge;
     std::vector<Known> known;
-    std::vector<std::unique_ptr<Program>> programs;           // several signatures may share one
-    std::vector<std::pair<std::uint32_t, KernelId>> batches;  // by segments (fuse/batch.h)
+    std::vector<std::unique_ptr<Program>> programs;  // several signatures may share one
+    std::vector<std::pair<std::uint32_t, KernelId>>
+        batches;  // by the number of segments (fuse/batch.h)
   };
   struct Raw {
     RawText text;
-    ring::PipelineId pipeline = 0;  // 0: not on this device yet
+    ring::PipelineId pipeline = 0;  // 0: this device does not have it yet
   };
 
-  // One owner's: each block's words, and the scratch memory that they name.
+  // The blocks of one owner: the words of each, and the scratch memory that they name.
   struct Blocks {
     std::vector<std::vector<std::uint32_t>> words;
     Shelf scratch;
@@ -126,14 +128,14 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
-  // Tags are kernels' numbers plus 1, or kRawTag and a raw kernel's number.
+  // A tag is a kernel's number plus 1, or kRawTag plus the number of a raw kernel.
   static constexpr std::uint32_t kRawTag = 0x8000'0000;
   std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
-  // A region that shares its buffer with no other.
+  // Allocates a region that shares its buffer with no other.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
-  // The kernel over so many segments.
+  // Returns the kernel for so many segments.
   Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
   // These work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
@@ -157,16 +159,16 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   codegen::Limits limits_;
   std::int64_t budget_bytes_ = 0;
   std::uint32_t largest_buffer_ = 0;
-  std::optional<Pool> pool_;      // once the device's limits are known
+  std::optional<Pool> pool_;      // none until the device's limits are known
   std::vector<Region> storages_;  // by id - 1
   std::vector<StorageId> free_;
   std::vector<Prepared> kernels_;
   std::vector<Raw> raws_;
   DeviceGemm gemm_{*this};
   DevicePace pace_;
-  bool recording_ = false;  // a block: what is issued is kept
+  bool recording_ = false;  // a block is being recorded
   std::map<const void*, Blocks> blocks_;
-  // The launch that is being made: kept for its memory.
+  // The launch that is being made. These keep their memory.
   codegen::Launch gpu_;
   codegen::LaunchAnalysis analysis_;
   std::vector<BoundRange> ranges_;
@@ -176,7 +178,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;   // of the launch that is being made
-  std::size_t staged_ = 0;  // bytes of staging that the executor may still read or write
+  std::size_t staged_ = 0;  // bytes of the staging block that the executor may still read or write
   // Less than the whole block while the executor may still write times to its end.
   std::size_t staging_bytes_ = RingMemory::kStagingBytes;
   bool tracing_ = false;

@@ -1,5 +1,5 @@
-// Batched launches of the ring's back end: many sets of arrays in slots of shared buffers, each
-// buffer bound once.
+// Batched launches of the ring's back end: many sets of arrays in slots of shared buffers, with
+// each buffer bound once.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +34,7 @@ Status RingBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> sc
   const ir::Kernel& own = kernels_[kernel].kernel;
   tag_ = *batched + 1;
 
-  // A range for each buffer, over all slots in it that are touched.
+  // There is a range for each buffer, over all slots of it that are used.
   ranges_.clear();
   const std::size_t arrays = segments[0].arrays.size();
   std::vector<std::uint32_t> range_of(arrays);

@@ -1,4 +1,4 @@
-// Launches of the ring's back end: from a kernel and its arguments to commands.
+// Launches of the ring's back end: turns a kernel and its arguments into commands.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace arraycore {
 
 namespace {
 
-// Whole vec4s: every buffer, and every slot of a heap, is a multiple of 256 bytes.
+// Returns whole vec4s: every buffer, and every slot of a heap, is a multiple of 256 bytes.
 std::uint32_t bound_bytes(std::int64_t bytes) {
   return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
 }
@@ -29,7 +29,7 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
   return static_cast<KernelId>(kernels_.size() - 1);
 }
 
-// The number stays its own: a message may still name it.
+// The number is not reused, because a message may still name it.
 void RingBackend::forget(KernelId kernel) {
   Prepared& prepared = kernels_[kernel];
   for (const auto& program : prepared.programs)
@@ -42,7 +42,7 @@ void RingBackend::forget(KernelId kernel) {
   prepared.kernel.name = name;
 }
 
-// The place of a storage's range among those of the launch.
+// Returns the position of a storage's range among those of the launch.
 std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
@@ -86,7 +86,7 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
   for (const Known& known : prepared.known)
     if (known.hash == hash && known.signature == analysis_.signature) return known.program;
   auto compiled = compile(prepared);
-  // What the ring refused may go well another time; what cannot be computed stays so.
+  // A command that the ring refused may succeed later. What cannot be computed never will.
   if (compiled || compiled.error().kind == ErrorKind::not_implemented)
     prepared.known.push_back({hash, analysis_.signature, compiled});
   return compiled;
@@ -143,7 +143,7 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   if (scratch_bytes == 0) return dispatch_stages(program, {});
   const auto scratch = allocate_alone(scratch_bytes);
   if (!scratch) return scratch.error();
-  // What is handed out next is used by later commands only.
+  // Only later commands use what gets this memory next.
   const Status sent =
       dispatch_stages(program, {scratch->buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
   pool_->free(*scratch);
@@ -177,7 +177,7 @@ Status RingBackend::launch_packed(Prepared& prepared) {
       pack(prepared.kernel, gpu_, ranges_, limits_.storage_buffers, largest_buffer_);
   if (!packing) return packing.error();
   if (packing->block_bytes == 0) return run_packed(prepared, *packing);
-  // Alone, since a copy is between two buffers.
+  // It is alone in its buffer, because a copy needs two buffers.
   const auto block = allocate_alone(packing->block_bytes);
   if (!block) return block.error();
   ranges_[packing->block].buffer = block->buffer;

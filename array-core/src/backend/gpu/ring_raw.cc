@@ -1,5 +1,5 @@
-// Kernels of a user's own WGSL on the ring: checked before anything is sent, since what the device
-// refuses it tells only later.
+// Kernels of a user's own WGSL on the ring. They are checked before anything is sent, because the
+// device reports errors late.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -69,7 +69,7 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
   return sent;
 }
 
-// Products of matrices are shaders of the library's own, launched as a user's are.
+// Products of matrices use shaders of the library's own, which are launched like a user's.
 Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const ring::ControlBlock& control = memory_->control;
   gemm::Device device;
@@ -82,7 +82,7 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const gemm::Problem& problem = launch.problem;
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
-  // What a capture keeps for plays is this launch alone.
+  // A capture keeps this launch alone, without the measurement.
   const auto most = recording_ ? Result<double>(pace_.most_flop())
                                : pace_.most_flop(flop, *this, gemm_, device, *host_);
   if (!most) return most.error();
@@ -90,8 +90,8 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   return gemm_.launch(launch, device);
 }
 
-// One buffer cannot be bound to be read and to be written in one dispatch: what is only read and
-// shares its heap with something written is copied out of it.
+// One dispatch cannot bind a buffer for reading and for writing. So what is only read, and shares
+// its heap with something written, is copied out of it.
 Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
                                  std::vector<Region>& copies) {
   const auto is_written = [&](std::size_t i) { return (raw.text.read_write_mask >> i & 1) != 0; };

@@ -8,16 +8,16 @@
 
 #include "backend/gpu/ring_backend.h"
 
-// Given by the loader (worker-runtime/src/python/arraycore/arraycore_module.ts).
+// The loader provides these (worker-runtime/src/python/arraycore/arraycore_module.ts).
 extern "C" {
-// Tells the gpu thread where the control block is; 0 where there is no such thread. For a control
-// block that has been told before: the thread that serves it is to be replaced.
+// Tells the gpu thread the address of the control block. Returns 0 where there is no such thread.
+// The second call for a control block asks for a new thread in the place of the one that serves it.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
-// Sleeps on a word: a WaitResult.
+// Sleeps on a word; returns a WaitResult.
 __attribute__((import_module("env"), import_name("ac_host_wait"))) std::int32_t ac_host_wait(
     void* word, std::uint32_t expected, std::uint32_t timeout_ms);
-// One message to a gpu thread that cannot sleep on a word.
+// Posts one message to a gpu thread that cannot sleep on a word.
 __attribute__((import_module("env"), import_name("ac_host_message"))) void ac_host_message(void);
 }
 
@@ -59,7 +59,7 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
   if (ac_host_attach(&control) == 0)
     return Error{ErrorKind::not_implemented, "backend_missing",
                  "There is no gpu thread here: open array-core with backend 'cpu'."};
-  // Above the arrays themselves: heaps that are partly free, and buffers kept for the next array.
+  // This is allowed above the arrays themselves, for partly free heaps and buffers kept for later.
   constexpr std::int64_t kSlackBytes = std::int64_t{64} << 20;
   constexpr std::int64_t kNoBudget = std::int64_t{1} << 50;
   const Status opened = backend->open(budget_bytes.value_or(kNoBudget) + kSlackBytes);

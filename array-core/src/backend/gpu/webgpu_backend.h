@@ -1,5 +1,5 @@
-// The ring's back end in a browser (or Node): its executor is the gpu thread, reached by the
-// loader.
+// Opens the ring's back end in a browser or in Node. Its executor is the gpu thread, which the
+// loader connects.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace arraycore {
 
-// Error: not_implemented "backend_missing" natively, and where the loader was given no gpu thread.
-// `budget_bytes`: of all arrays; the buffers that hold them may take a little more.
+// Error: not_implemented "backend_missing" natively, and where the loader has no gpu thread.
+// `budget_bytes` limits the arrays; the buffers that hold them may take a little more.
 Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t> budget_bytes);
 
 }  // namespace arraycore

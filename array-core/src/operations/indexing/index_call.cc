@@ -15,7 +15,7 @@ namespace arraycore {
 
 namespace {
 
-// The same elements in the same order by fewer axes.
+// Returns the same elements in the same order with fewer axes.
 View collapsed(View view) {
   collapse(std::span(&view, 1), AxisOrder::keep);
   return view;
@@ -25,13 +25,13 @@ Operand scalar_int32(std::int64_t value) {
   return {nullptr, ir::put(static_cast<std::int32_t>(value))};
 }
 
-// The value as a view of the result's shape.
+// Returns the value as a view of the result's shape.
 Result<View> spread_value(const View& value, const Dims& result) {
   auto wide = broadcast_for_assignment(value, result);
   return wide ? wide : value_shape(value.shape, result);
 }
 
-// The first number outside [-extent, extent), if there is one.
+// Returns the first number outside [-extent, extent), if there is one.
 std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype,
                                    std::int64_t extent) {
   return ir::visit(dtype, [&](auto zero) -> std::optional<std::string> {
@@ -67,7 +67,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
       if (!bytes) return bytes.error();
       wrong = outside(*bytes, item.array.dtype, part.extent);
     } else if (part.extent == 0 && item.array.view.count() > 0) {
-      wrong = "0";  // whatever it is, there is nothing
+      wrong = "0";  // any index is wrong where there are no elements
     }
     if (wrong)
       return index_error("index_out_of_bounds", "index " + *wrong + " is out of bounds for axis " +
@@ -79,7 +79,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
-  // As NumPy: what has no axes is an integer, whatever is wrong beside it.
+  // As in NumPy, a key without axes is an integer, and its error comes first.
   const Status bounds = check_bounds(picking, key, Indices::single);
   if (!bounds) return bounds.error();
   Picks picks;
@@ -100,7 +100,7 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
     } else {
       picks.unique = false;
     }
-    // NumPy's message names a mask once for each of its axes.
+    // NumPy's message lists a mask once for each of its axes.
     for (int axis = 0; axis < std::max(part.axes, 1); ++axis) shapes.push_back(array.view.shape);
     picks.arrays.push_back(std::move(array));
     picks.signatures.push_back(signature);
@@ -114,7 +114,7 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
 
 // ---- launches
 
-// The loop is the indices' shape and, where the signature says `spread`, the kept axes behind it.
+// The loop is the indices' shape and, where the signature says `spread`, the kept axes after it.
 // `value` and `out` have the loop's shape.
 Status IndexCalls::run(IndexSignature signature, const Picking& picking, const Picks& picks,
                        const Array& array, const IndexedValue* value, const Array* winners,
@@ -158,7 +158,7 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   if (!found) return found.error();
   const auto shape = picked_shape(*picking, found->shape);
   if (!shape) return shape.error();
-  // As NumPy: indices that were broadcast away pick nothing, in bounds or not.
+  // As in NumPy, indices that broadcasting removed pick nothing, even out of bounds.
   if (View{found->shape, {}, 0}.count() > 0) {
     const Status bounds = check_bounds(*picking, key, Indices::many);
     if (!bounds) return bounds.error();
@@ -176,8 +176,8 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   return made;
 }
 
-// Which element of the indices' loop is the last for each picked place: an array over the picked
-// axes, undefined where nothing is picked.
+// Returns, for each picked place, which element of the indices' loop is the last one. The array is
+// over the picked axes, and undefined where nothing is picked.
 Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   Dims extents;
   for (int axis = 0; axis < picking.picked; ++axis) extents.push_back(picking.view.shape[axis]);
@@ -193,7 +193,7 @@ Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   return made;
 }
 
-// Launches a scatter or an update of `target`, whose view is `picking.view`'s parent.
+// Launches a scatter or an update of `target`; `picking.view` is a view of it.
 Status IndexCalls::scatter(IndexSignature signature, const Array& target, const Picking& picking,
                            std::span<const KeyItem> key, const Picks& picks,
                            const IndexedValue& value) {
@@ -203,7 +203,7 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
   signature.value = signature.value_is_scalar ? value.scalar_dtype : value.array->dtype;
   IndexedValue given = value;
   Array wide;
-  bool differs = false;  // along the indices, so that it matters which one is the last
+  bool differs = false;  // varies along the indices, so that it matters which one is last
   if (value.array != nullptr) {
     const auto view = spread_value(value.array->view, *shape);
     if (!view) return view.error();
@@ -223,7 +223,7 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
   if (signature.task != IndexTask::scatter || !differs || picks.unique ||
       !launcher_.raw_backend().is_device())
     return run(std::move(signature), picking, picks, written, &given, nullptr, nullptr);
-  // A device runs its loop in no order.
+  // A device runs its loop in no particular order.
   const auto last = winners(picking, picks);
   if (!last) return last.error();
   signature.winners = true;

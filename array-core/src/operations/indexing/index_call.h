@@ -1,9 +1,9 @@
-// Reads and writes of arrays by arrays of indices and masks. The basic parts of a key are a view
-// (index_key.h); what is left is one gather or one scatter. Touched by Python's thread only.
+// Reads and writes of arrays by arrays of indices and masks. The basic parts of a key become a view
+// (index_key.h), and the rest becomes one gather or one scatter. Touched by Python's thread only.
 //
-// Indices out of bounds are an error, before anything is written, where the library has no device;
-// with one they wrap around, since looking at them would be a round trip. The host looks at those
-// that come from there. Of several values for one element the last stays.
+// Without a device, an index out of bounds is an error before anything is written. With a device it
+// wraps around, because checking it would take a round trip; indices that come from the host are
+// checked there. If several values go to one element, the last one stays.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct IndexedValue {
   DType scalar_dtype = DType::float32;
 };
 
-// An update of every picked element, as often as it is picked.
+// An update that is applied to every picked element as often as it is picked.
 struct IndexUpdate {
-  const ops::UFunc* ufunc = nullptr;  // of one result; one operand: the value is not looked at
+  const ops::UFunc* ufunc = nullptr;  // has one result; with one operand, the value is ignored
   ops::Loop loop;
 };
 
@@ -41,42 +41,42 @@ class IndexCalls {
   IndexCalls(Launcher& launcher, Scans& scans)
       : launcher_(launcher), masks_(launcher, scans), kernels_(launcher) {}
 
-  // Errors of all: those of resolve_key and picked_shape; index, "index_out_of_bounds",
-  // "indices_do_not_broadcast"; value, "loop_too_long"; what allocating and launching give.
+  // Errors of all functions: those of resolve_key and picked_shape; index, "index_out_of_bounds",
+  // "indices_do_not_broadcast"; value, "loop_too_long"; those of allocating and launching.
 
-  // A new C-ordered array.
+  // Returns `source[key]` as a new C-ordered array.
   Result<Array> read(const Array& source, std::span<const KeyItem> key);
   // `target[key] = value`, cast as Op::convert does. Errors: value, "read_only",
   // "shapes_do_not_broadcast", "mask_values"; type, "mask_values_ndim".
   Status write(const Array& target, std::span<const KeyItem> key, const IndexedValue& value);
-  // `ufunc.at(target, key, value)`. Errors: value, "read_only", "shapes_do_not_broadcast";
+  // Applies `ufunc.at(target, key, value)`. Errors: value, "read_only", "shapes_do_not_broadcast";
   // not_implemented, "no_update".
   Status update(const Array& target, std::span<const KeyItem> key, const IndexUpdate& update,
                 const IndexedValue& value);
 
-  // `target[mask] = value[mask]`: the mask and the value broadcast to the target. Errors: value,
-  // "read_only", "shapes_do_not_broadcast".
+  // `target[mask] = value[mask]`, where the mask and the value broadcast to the target. Errors:
+  // value, "read_only", "shapes_do_not_broadcast".
   Status write_where(const Array& target, const Array& mask, const IndexedValue& value);
 
-  // `condition ? then : otherwise` of a common shape and a dtype; scalars are of that dtype.
-  // Error: value, "shapes_do_not_broadcast". REQUIRES: the condition is of bool.
+  // Returns `condition ? then : otherwise` in the common shape, with the given dtype, which scalars
+  // have too. Error: value, "shapes_do_not_broadcast". REQUIRES: the condition has bools.
   Result<Array> select(const Array& condition, const IndexedValue& then,
                        const IndexedValue& otherwise, DType dtype);
 
   Masks& masks() { return masks_; }
 
  private:
-  // The arrays of a key as kernels take them.
+  // The arrays of a key in the form that kernels take.
   struct Picks {
     std::vector<Array> arrays;
     std::vector<PickSignature> signatures;
     std::vector<std::int64_t> extents;
-    Dims shape;           // of all, broadcast
+    Dims shape;           // the broadcast shape of all
     bool unique = false;  // no element is picked twice
     bool skips = false;
   };
   enum class Indices : std::uint8_t { single, many };
-  // `trues`: a mask's number of true elements, where it is not to be asked for.
+  // `trues` is a mask's number of true elements, where the caller knows it.
   Result<Picks> picks(const Picking& picking, std::span<const KeyItem> key,
                       std::optional<std::int64_t> trues = {});
   Status check_bounds(const Picking& picking, std::span<const KeyItem> key, Indices which);
@@ -92,7 +92,8 @@ class IndexCalls {
   Launcher& launcher_;
   Masks masks_;
   IndexKernels kernels_;
-  std::vector<std::optional<KernelRef>> wheres_;        // by target, value, scalar
+  std::vector<std::optional<KernelRef>>
+      wheres_;  // by the dtypes of target and value, and whether it is a scalar
   std::unordered_map<std::string, KernelRef> selects_;  // by the dtypes of result and values
 };
 

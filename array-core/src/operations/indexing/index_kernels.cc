@@ -17,8 +17,9 @@ using ir::Value;
 
 Value zero(Builder& k) { return k.integer(DType::int32, 0); }
 
-// An index as a number in [0, extent): nearly always as it is, or counted from the end; the
-// division only for what lies outside. A low half may look right where the whole is not.
+// Returns an index as a number in [0, extent). It is nearly always valid as it is, or counted from
+// the end; only other numbers are divided. The low half of a wide index may look valid where the
+// whole is not.
 Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   if (size_of(index.type) < 4) index = k.convert(DType::int32, index);
   const DType dtype = index.type;
@@ -35,7 +36,7 @@ Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   return k.read(at);
 }
 
-// The parameters that say where, after those that say what.
+// The parameters that say where, which follow those that say what.
 struct Where {
   std::vector<ParamRef> picks;
   std::vector<ParamRef> extents;
@@ -52,7 +53,7 @@ Where add_where(Builder& k, const IndexSignature& signature) {
   return where;
 }
 
-// The number of the picked place among the picked axes.
+// Returns the number of the picked place among the picked axes.
 Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   std::optional<Value> at;
   for (std::size_t i = 0; i < signature.picks.size(); ++i) {
@@ -66,14 +67,15 @@ Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   return *at;
 }
 
-// The loop's element is one of `kept` that its indices pick.
+// Returns the element of the array: the loop's element is one of `kept` at the place that its
+// indices pick.
 Value element_of(Builder& k, const Where& where, Value place) {
   if (!where.kept) return place;
   const Value kept = k.read(*where.kept);
   return place * kept + k.loop_index() % kept;
 }
 
-// The updates of what an IR atomic does by itself.
+// Returns the IR's atomic operation for an update.
 Op atomic_of(IndexTask task) {
   if (task == IndexTask::add) return Op::atomic_add;
   return task == IndexTask::minimum ? Op::atomic_min : Op::atomic_max;
@@ -85,8 +87,8 @@ DType unsigned_of(std::size_t bytes) {
   return bytes == 4 ? DType::uint32 : DType::uint64;
 }
 
-// Exchanges the element's bits until nobody came between: in the order of the loop on the CPU,
-// which runs it from the first element to the last.
+// Exchanges the element's bits until no other update came in between. The CPU runs the loop in
+// order, from the first element to the last.
 void apply(Builder& k, const IndexSignature& signature, ParamRef array, Value at, Value operand) {
   const DType bits = array.type;
   const bool widen = signature.ufunc->half == ops::UFunc::Half::in_float32 &&

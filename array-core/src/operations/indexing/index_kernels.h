@@ -1,7 +1,7 @@
-// The kernels of integer-array indexing: gather, scatter, and updates of what many indices may
-// meet. Each takes a source or target whose picked axes come first, in the order of its indices,
-// and a loop over the indices' shape with the kept elements behind it. Made once for each look, and
-// kept. Touched by Python's thread only.
+// The kernels of indexing with integer arrays: gather, scatter, and updates at places that several
+// indices may name. Each takes a source or target whose picked axes come first, in the order of its
+// indices. Its loop is the shape of the indices followed by the kept axes. A kernel is made once
+// for each signature and kept. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace arraycore {
 
-// One array of indices as a kernel sees it.
+// One array of indices as a kernel needs to know it.
 struct PickSignature {
   DType dtype = DType::int32;
-  // Every index lies in [0, extent), or is -1 in a kernel that skips. Else negative indices count
-  // from the end, and what lies outside wraps around (on the CPU alone it was refused before).
+  // Every index is in [0, extent), or is -1 in a kernel that skips. Otherwise negative indices
+  // count from the end, and an index out of bounds wraps around (without a device it was refused
+  // before).
   bool checked = false;
 };
 
@@ -31,29 +32,29 @@ enum class IndexTask : std::uint8_t {
   add,      // array[picks] += value, atomically
   minimum,
   maximum,
-  apply,  // array[picks] = ufunc(array[picks], value), by comparing and exchanging
+  apply,  // array[picks] = ufunc(array[picks], value), by compare-and-exchange
 };
 
 struct IndexSignature {
   IndexTask task = IndexTask::gather;
   DType array = DType::float32;
-  DType value = DType::float32;  // scatter and the updates
+  DType value = DType::float32;  // for scatter and the updates
   bool value_is_scalar = false;
-  bool spread = false;   // an index picks many kept elements, not one
+  bool spread = false;   // an index picks several kept elements
   bool skips = false;    // an index of -1 does nothing
-  bool negated = false;  // add: subtracts
-  bool winners = false;  // scatter: one more array says which element of the loop stays
+  bool negated = false;  // for add: it subtracts
+  bool winners = false;  // for scatter: one more array says which element of the loop stays
   std::vector<PickSignature> picks;
-  const ops::UFunc* ufunc = nullptr;  // apply
-  ops::Loop loop;                     // apply
+  const ops::UFunc* ufunc = nullptr;  // for apply
+  ops::Loop loop;                     // for apply
 
   std::string key() const;
 };
 
-// The kernel of a signature. Parameters, in order: `array`, raw, by one C-order number; `value`
-// (not of gather, mark and claim); one elementwise array for each pick; one int32 scalar for each
-// pick, its extent; with `spread` an int32 scalar, the number of kept elements; with `winners` a
-// raw int32 array over the picked axes; of gather `out`.
+// Makes the kernel of a signature. Its parameters, in order, are `array`, raw, indexed by one
+// C-order number; `value` (except for gather, mark and claim); one elementwise array for each pick;
+// one int32 scalar for each pick, its extent; with `spread` an int32 scalar, the number of kept
+// elements; with `winners` a raw int32 array over the picked axes; for gather `out`.
 ir::Kernel make_index_kernel(const IndexSignature& signature);
 
 class IndexKernels {

@@ -9,7 +9,8 @@ namespace arraycore {
 
 namespace {
 
-// The key with slices in the place of arrays: what basic_index makes of it is what they pick from.
+// Returns the key with slices in the place of arrays. The result of basic_index is what the arrays
+// pick from.
 std::vector<Index> basic_part(std::span<const KeyItem> key) {
   std::vector<Index> items;
   for (const KeyItem& item : key) {
@@ -33,7 +34,7 @@ Error other_mask(int axis, std::int64_t extent, std::int64_t mask_extent) {
                                        std::to_string(mask_extent));
 }
 
-// Whether arrays and integers follow each other, with nothing between.
+// Finds out whether arrays and integers are neighbours in the key, with nothing between them.
 class Neighbours {
  public:
   void add(bool advanced) {
@@ -64,8 +65,8 @@ Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key) {
   std::vector<std::int64_t> picked;
   std::vector<std::int64_t> kept;
   Neighbours neighbours;
-  int axis = 0;  // of the array
-  int at = 0;    // of the based view
+  int axis = 0;  // an axis of the array
+  int at = 0;    // an axis of the view of basic_index
   const auto keep = [&](int count) {
     for (int i = 0; i < count; ++i) kept.push_back(at++);
   };

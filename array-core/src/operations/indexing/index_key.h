@@ -1,5 +1,5 @@
-// What stands between an array's brackets where arrays are among it: which axes are picked by
-// indices, which are kept, and where the picked ones go, by NumPy's rules. Pure; any thread.
+// Keys with arrays between an array's brackets. They decide, by NumPy's rules, which axes are
+// picked by indices, which are kept, and where the indices' axes go. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,41 @@ struct KeyItem {
 
   Kind kind = Kind::basic;
   Index basic;
-  Array array;           // the integers; the mask's bools, or with `mask_shape` its positions
-  int axes = 1;          // integers: over how many axes each is a C-order number
-  bool checked = false;  // integers: the host saw that each lies in [0, extent)
-  std::optional<std::int64_t> outside;  // integers: one of them that the host saw out of bounds
-  // A mask that the host looked at: `array` has the C-order numbers of its true elements, int32.
+  Array array;   // the integers, or the mask's bools, or with `mask_shape` the mask's positions
+  int axes = 1;  // for integers: each is a C-order number over so many axes
+  bool checked = false;  // for integers: the host checked that each is in [0, extent)
+  std::optional<std::int64_t> outside;  // for integers: one that the host found out of bounds
+  // For a mask that the host has evaluated: `array` holds the C-order numbers of its true elements,
+  // int32.
   std::optional<Dims> mask_shape;
 };
 
 // The axes that one array of a key picks.
 struct PickedPart {
   std::size_t item = 0;
-  int axes = 1;             // of a mask as many as it has: 0 too
-  int axis = 0;             // the first of them among the array's, for messages
-  std::int64_t extent = 1;  // the product of theirs
+  int axes = 1;             // a mask picks as many as it has, perhaps 0
+  int axis = 0;             // the first of them in the array, for messages
+  std::int64_t extent = 1;  // the product of their extents
 };
 
 struct Picking {
   View view;  // the picked axes, in the key's order, then the kept ones
   std::vector<PickedPart> parts;
-  int picked = 0;  // axes of the view that are picked
-  int place = 0;   // how many kept axes stand before the indices' in the result
+  int picked = 0;  // the number of picked axes of the view
+  int place = 0;   // the number of kept axes before the indices' axes in the result
 };
 
-// Errors: those of basic_index; index, "mask_shape". REQUIRES: some item is no basic one.
+// Errors: those of basic_index; index, "mask_shape". REQUIRES: some item is an array.
 Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key);
 
-// The common shape of arrays of indices. Error: index, "indices_do_not_broadcast".
+// Returns the common shape of arrays of indices. Error: index, "indices_do_not_broadcast".
 Result<Dims> broadcast_indices(std::span<const Dims> shapes);
 
-// The result's shape: the kept axes of `picking` with the indices' shape at its place.
+// Returns the result's shape: the kept axes of `picking`, with the indices' shape at its position.
 // Error: index, "too_many_dimensions".
 Result<Dims> picked_shape(const Picking& picking, const Dims& indices);
 
-// A view of the result's shape with the indices' axes first, as `picking.view` has them.
+// Returns a view of the result's shape with the indices' axes first, as in `picking.view`.
 View indices_first(const View& result, int place, int indices);
 
 }  // namespace arraycore

@@ -1,4 +1,4 @@
-// Keys with arrays: which axes are picked, what is kept, and where the indices' axes go.
+// Keys with arrays: which axes are picked, which are kept, and where the indices' axes go.
 #include "operations/indexing/index_key.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(IndexKey, NeighboursStayInTheirPlaceAndOthersComeInFront) {
   EXPECT_EQ(shape_of({basic(Index::at(0)), all(), i}, {7, 8}), (Dims{7, 8, 3, 5}));
   EXPECT_EQ(shape_of({all(), i, all(), i}, {7, 8}), (Dims{7, 8, 2, 4}));
   EXPECT_EQ(shape_of({i, basic(Index::newaxis()), i}, {7, 8}), (Dims{7, 8, 1, 4, 5}));
-  // An ellipsis stands between, even for no axis.
+  // An ellipsis separates them, even if it stands for no axis.
   EXPECT_EQ(shape_of({all(), i, basic(Index::ellipsis()), i, all()}, {7, 8}), (Dims{7, 8, 2, 5}));
   EXPECT_EQ(shape_of({basic(Index::ellipsis()), i}, {7, 8}), (Dims{2, 3, 4, 7, 8}));
 }
@@ -76,7 +76,7 @@ TEST(IndexKey, AMaskIsOneIndexOverItsAxes) {
   EXPECT_EQ(made.picked, 2);
   EXPECT_EQ(made.parts[0].extent, 12);
   EXPECT_EQ(picked_shape(made, {6}).value(), (Dims{2, 6, 5}));
-  // One of no axes picks nothing of the array's.
+  // A mask without axes picks no axis of the array.
   EXPECT_EQ(shape_of({all(), mask({})}, {1}), (Dims{2, 1, 3, 4, 5}));
 }
 

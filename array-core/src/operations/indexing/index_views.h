@@ -1,5 +1,5 @@
-// Views and arrays that the calls of indexing are put together from. For index_call.cc and
-// index_write.cc. Pure; any thread.
+// Views and arrays for the calls of indexing. Used by index_call.cc and index_write.cc. Pure; any
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -9,23 +9,23 @@
 
 namespace arraycore {
 
-// Unsigned numbers of a dtype's size, itself for complex128: bits for bits, where nothing is
-// converted, since a device's floats may lose a NaN's payload.
+// Returns the unsigned dtype of the same size (complex128 stays). Where nothing is converted,
+// elements move as bits, because a device's floats may lose a NaN's payload.
 DType bits_of(DType dtype);
 
 Array with_view(const Array& array, View view, DType dtype);
 
-// As many axes of extent 1 behind a view.
+// Returns the view with so many axes of extent 1 appended.
 View padded(View view, int axes);
 
-// The axes of a view from `first` on.
+// Returns the axes of a view from `first` on.
 View tail(const View& view, int first);
 
-// That a value does not broadcast to what a key picks, in NumPy's words.
+// Returns the error, in NumPy's words, that a value does not broadcast to what a key picks.
 Error value_shape(const Dims& value, const Dims& result);
 
-// Whether an array may be written: strides of what has no elements say nothing.
-// Error: value, "read_only".
+// Checks that an array may be written. Without elements its strides do not matter. Error: value,
+// "read_only".
 Status writable(const Array& array);
 
 }  // namespace arraycore

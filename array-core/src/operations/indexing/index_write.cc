@@ -1,4 +1,4 @@
-// What is written by arrays of indices and masks: assignments, selections and updates.
+// Writes by arrays of indices and masks: assignments, selections and updates.
 #include <array>
 #include <string>
 #include <type_traits>
@@ -15,13 +15,14 @@ namespace arraycore {
 
 namespace {
 
-// Whether the key is one mask over all axes, for which NumPy has its own rules.
+// Returns whether the key is one mask over all axes, which has rules of its own in NumPy.
 bool is_mask_of_all(const Picking& picking, std::span<const KeyItem> key) {
   return key.size() == 1 && key[0].kind == KeyItem::Kind::mask &&
          picking.picked == picking.view.ndim();
 }
 
-// That a mask over all axes can be written values to, one for each of its `trues` or one for all.
+// Checks that values can be written to a mask over all axes: one for each of its `trues`, or one
+// for all.
 Status check_mask_values(const Picking& picking, std::span<const KeyItem> key, std::int64_t trues,
                          const IndexedValue& value) {
   if (value.array == nullptr || !is_mask_of_all(picking, key)) return Done{};
@@ -63,9 +64,9 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
   return scatter(signature, target, *picking, key, *found, value);
 }
 
-// One mask and no other indices. A value that is the same for every true element needs not to know
-// how many there are; one with a row for each does not either, on a device: it takes as many as the
-// value has rows, and looks no further.
+// Writes with one mask and no other indices. A value that is the same for every true element does
+// not need their number. On a device, a value with a row for each does not either: it uses as many
+// elements as it has rows.
 Status IndexCalls::write_mask(const Array& target, const Picking& picking,
                               std::span<const KeyItem> key, const IndexedValue& value) {
   const Array& mask = key[picking.parts[0].item].array;
@@ -73,7 +74,7 @@ Status IndexCalls::write_mask(const Array& target, const Picking& picking,
   for (int axis = picking.picked; axis < picking.view.ndim(); ++axis)
     shape.push_back(picking.view.shape[axis]);
   const int kept = shape.size();
-  // The value's extent where the true elements are counted.
+  // The value's extent along the true elements.
   std::int64_t rows = 1;
   if (value.array != nullptr) {
     const Dims& given = value.array->view.shape;
@@ -211,7 +212,7 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
                    std::string(ufunc.name) + ".at of complex numbers is not there: of " +
                        std::string(name_of(dtype)) +
                        " only add and subtract are; work on .real and .imag."};
-    // Sums part by part.
+    // Adds the real and the imaginary parts separately.
     for (const bool imaginary : {false, true}) {
       const auto part = [&](const Array& array) {
         return with_view(

@@ -20,12 +20,12 @@ using ir::Op;
 using ir::ParamRef;
 using ir::Value;
 
-// Elements that one invocation counts, and that one looks through for its own.
+// The elements that one invocation counts, or searches for its own element.
 constexpr std::int64_t kBlock = 64;
 
 Value int32(Builder& k, std::int64_t value) { return k.integer(DType::int32, value); }
 
-// counts[i] = true elements of block i.
+// counts[i] = the number of true elements of block i.
 ir::Kernel count_trues() {
   Builder k("mask_count");
   const ParamRef mask = k.raw("mask", DType::boolean);
@@ -42,7 +42,8 @@ ir::Kernel count_trues() {
   return k.take();
 }
 
-// positions[i] = the number of true element i, or -1: the block by halving, then one by one.
+// positions[i] = the number of the i-th true element, or -1. It finds the block by bisection and
+// then searches it.
 ir::Kernel find_trues() {
   Builder k("mask_positions");
   const ParamRef mask = k.raw("mask", DType::boolean);
@@ -76,7 +77,7 @@ ir::Kernel find_trues() {
   return k.take();
 }
 
-// One coordinate of each position.
+// Returns one coordinate of each position.
 ir::Kernel coordinate_of() {
   Builder k("mask_coordinate");
   const ParamRef position = k.in("position", DType::int32);
@@ -109,7 +110,7 @@ Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& ar
     packed = std::move(*copied);
   }
   if (const Status there = launcher.prepare_read(packed); !there) return there.error();
-  // Memory to memory: no launch waits, and nothing is counted as brought down.
+  // This copies from memory to memory: no launch waits, and it does not count as a download.
   const Status read =
       packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes);
   if (!read) return read.error();
@@ -143,7 +144,7 @@ Result<KernelRef> Masks::coordinate_kernel() {
   return *coordinate_;
 }
 
-// Where memory is at hand, one walk over it finds them all.
+// In the host's memory, one pass over the mask finds all positions.
 Result<Array> Masks::on_host(const Array& mask) {
   const auto bytes = host_elements(launcher_, mask);
   if (!bytes) return bytes.error();

@@ -1,6 +1,6 @@
-// Where masks are true: the C-order numbers of their true elements. On a device they are counted
-// there in blocks, and only their number is read; each number is then found by itself, so that the
-// kernels only gather. Touched by Python's thread only.
+// The positions of a mask's true elements, as C-order numbers. A device counts them in blocks, and
+// only their number is read back. Each position is then found separately, so that the kernels only
+// gather. Touched by Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,13 @@ class Masks {
  public:
   Masks(Launcher& launcher, Scans& scans) : launcher_(launcher), scans_(scans) {}
 
-  // As int32. `count`: so many, where the caller knows or will not ask how many there are: then
-  // nothing is read on a device, and what is missing is -1. REQUIRES: `mask` is of bool.
-  // Error: value, "loop_too_long".
+  // Returns the positions as int32. `count` says how many there are, where the caller knows it or
+  // does not need to. Then a device's result is not read back, and missing positions are -1.
+  // REQUIRES: `mask` has bools. Error: value, "loop_too_long".
   Result<Array> positions(const Array& mask, std::optional<std::int64_t> count = {});
 
-  // Coordinates of C-order numbers in `shape`: one int64 row each. `positions` has one axis.
+  // Returns the coordinates of C-order numbers in `shape`, an int64 row for each axis. `positions`
+  // has one axis.
   Result<Array> coordinates(const Array& positions, const Dims& shape);
 
  private:
@@ -34,16 +35,16 @@ class Masks {
 
   Launcher& launcher_;
   Scans& scans_;
-  std::int32_t total_ = 0;  // what is read: in the library's memory, where a device's bytes land
+  std::int32_t total_ = 0;  // read from a device, whose bytes land in the library's memory
   std::optional<KernelRef> count_;
   std::optional<KernelRef> find_;
   std::optional<KernelRef> coordinate_;
 };
 
-// The bytes of an array's elements in C order. REQUIRES: it lives on the CPU.
+// Returns the bytes of an array's elements in C order. REQUIRES: it lives on the CPU.
 Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& array);
 
-// Error: value, "loop_too_long", for what int32 does not number.
+// Error: value, "loop_too_long", for more elements than int32 can number.
 Status check_numbers(std::int64_t count);
 
 }  // namespace arraycore

@@ -1,4 +1,4 @@
-// Positions of true elements, counted on a device or walked over on the CPU, against plain loops.
+// Compares positions of true elements, counted on a device or found by the CPU, with plain loops.
 #include "operations/indexing/masks.h"
 
 #include <gtest/gtest.h>

@@ -12,8 +12,8 @@
 namespace arraycore {
 namespace {
 
-// A number is its instance's, above its place: a kernel of a library that was closed is never
-// another one's.
+// A number has its instance's number above its index, so that a kernel of a closed library is never
+// taken for another one.
 constexpr int kPlaceBits = 20;
 constexpr std::uint32_t kInstances = 1U << (31 - kPlaceBits);
 constexpr std::size_t kMaxKernels = std::size_t{1} << kPlaceBits;
@@ -23,7 +23,7 @@ KernelNumber next_first() {
   return static_cast<KernelNumber>((instances++ % kInstances) << kPlaceBits);
 }
 
-// In a signature of types; below are the dtypes.
+// A scalar, in a signature of types; lower values are dtypes.
 constexpr std::uint64_t kScalarType = 14;
 constexpr std::uint64_t kAbsentType = 15;
 static_assert(kDTypes <= kScalarType);
@@ -32,7 +32,7 @@ Error bad_value(std::string code, const std::string& kernel, const std::string& 
   return {ErrorKind::value, std::move(code), "kernel '" + kernel + "': " + why};
 }
 
-// Fields that each end with a zero byte; nullopt where there are not `count` of them.
+// Returns the fields, each of which ends with a zero byte, or nullopt where there are not `count`.
 std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::size_t count) {
   std::vector<std::string> fields;
   while (!texts.empty()) {
@@ -45,7 +45,7 @@ std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::s
   return fields;
 }
 
-// Joins one more elementwise array's shape to the loop's.
+// Broadcasts the loop's shape with that of one more elementwise array.
 Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   if (!decided) {
     loop = shape;
@@ -59,7 +59,7 @@ Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   return Done{};
 }
 
-// Joins the shapes of the inputs that the loop runs over.
+// Broadcasts the loop's shape with those of the inputs over which the loop runs.
 Status broaden(Dims& loop, bool& decided, std::span<const dialect::ParamSpec> params,
                std::span<const KernelArgument> in) {
   for (std::size_t k = 0; k < in.size(); ++k) {
@@ -280,7 +280,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
   const auto count = loop_count(kernel.name, loop);
   if (!count) return count.error();
 
-  // Without the reduced axes, and as the caller sees it.
+  // The shape without the reduced axes, as the caller sees it.
   Dims rows;
   Dims shown;
   for (int axis = 0; axis < loop.size(); ++axis) {
@@ -293,7 +293,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
     return bad_value("empty_reduction", kernel.name,
                      "a reduction of no elements needs an identity, and it has none");
 
-  std::vector<Array> arrays;  // of the outputs, as the launch sees them
+  std::vector<Array> arrays;  // of the outputs, as the launch uses them
   arrays.reserve(out_params.size());
   std::vector<const Array*> out;
   for (std::size_t k = 0; k < out_params.size(); ++k) {

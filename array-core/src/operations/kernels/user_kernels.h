@@ -1,6 +1,6 @@
-// Kernels of users: CuPy's elementwise and reduction texts, and WGSL. One entry a distinct text;
-// what is compiled for the types of a call is kept, found again by small integers. Touched by
-// Python's thread only.
+// Kernels that users write: CuPy's elementwise and reduction texts, and WGSL. There is one entry
+// for each distinct text. What is compiled for the types of a call is kept and found again by small
+// integers. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@
 
 namespace arraycore {
 
-// An array, or a number that takes the parameter's type.
+// An array, or a number that gets the parameter's type.
 struct KernelArgument {
   UFuncOperand value;
-  bool borrowed = false;  // the array is a copy of memory elsewhere, so writing it is of no use
+  bool borrowed = false;  // the array is a copy of other memory, so it is useless to write it
 };
 
 enum class KernelKind : std::uint8_t { elementwise = 0, reduction = 1, raw = 2 };
@@ -35,23 +35,24 @@ class UserKernels {
   UserKernels(const UserKernels&) = delete;
   UserKernels& operator=(const UserKernels&) = delete;
 
-  // `texts`: fields, each ended by a zero byte (calls/kernels.h). A text that is here already gives
-  // its number. Numbers are at least 0, and never name a kernel of another instance.
-  // Errors: value, "kernel_params"; compile, "raw_text"; internal, "bad_call".
+  // Adds a kernel and returns its number. `texts` are fields that each end with a zero byte
+  // (abi/calls/kernels.h). A known text returns its old number. Numbers are at least 0, and never
+  // those of a kernel of another instance. Errors: value, "kernel_params"; compile, "raw_text";
+  // internal, "bad_call".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
   // Error: value, "unknown_kernel", for a number of a library that was closed since.
   Result<KernelKind> kind_of(KernelNumber kernel) const;
 
-  // The calls give the outputs that were not passed, in order. `out` holds every output or none.
-  // Errors beside each call's own: type, "kernel_arguments"; compile, "kernel_text" and its like;
+  // The calls return the outputs that were not passed, in order. `out` holds every output or none.
+  // Errors besides each call's own: type, "kernel_arguments"; compile, "kernel_text" and similar;
   // value, "loop_undecided", "loop_too_long", "shapes_do_not_broadcast", "out_shape", "read_only",
-  // "scalar_out_of_bounds"; what allocating and launching give. REQUIRES: the number is of that
+  // "scalar_out_of_bounds"; those of allocating and launching. REQUIRES: the number is of that
   // kind.
 
   struct Elementwise {
     KernelNumber kernel = 0;
-    std::optional<std::int64_t> size;  // of the loop, where every array is raw
+    std::optional<std::int64_t> size;  // the size of the loop, where every array is raw
     std::span<const KernelArgument> in;
     std::span<const Array* const> out;
   };
@@ -60,7 +61,7 @@ class UserKernels {
 
   struct Reduction {
     KernelNumber kernel = 0;
-    std::optional<Dims> axes;  // none: all
+    std::optional<Dims> axes;  // none: all axes
     bool keep_dims = false;
     std::span<const KernelArgument> in;
     std::span<const Array* const> out;
@@ -71,23 +72,23 @@ class UserKernels {
   struct Raw {
     KernelNumber kernel = 0;
     std::array<std::uint32_t, 3> groups{1, 1, 1};
-    // The uniform block's words where the caller gives its bytes; else numbers among the arguments
-    // fill it.
+    // The uniform block's words, where the caller gives its bytes; otherwise numbers among the
+    // arguments fill it.
     std::optional<std::span<const std::uint32_t>> uniforms;
     std::span<const KernelArgument> arguments;  // arrays in the order of the text's bindings
   };
   // Error: not_implemented, "no_raw_kernels"; value, "kernel_overlap", "uniform_size".
   Status run(const Raw& call);
 
-  // Ids of a call's outputs after the first, until they are asked for (calls/kernels.h).
+  // Ids of a call's outputs after the first one, until they are asked for (abi/calls/kernels.h).
   std::vector<ArrayId> further_results;
 
  private:
-  // An elementwise or reduction kernel for the types of a call.
+  // An elementwise or reduction kernel compiled for the types of a call.
   struct Compiled {
-    std::vector<std::uint64_t> types;  // 4 bits a parameter
+    std::vector<std::uint64_t> types;  // 4 bits for each parameter
     KernelRef kernel = 0;
-    std::vector<DType> dtypes;  // of inputs, then outputs
+    std::vector<DType> dtypes;  // of the inputs, then of the outputs
     bool has_identity = true;
   };
   struct Kernel {
@@ -125,7 +126,7 @@ class UserKernels {
   KernelNumber first_;
   std::vector<Kernel> kernels_;
   std::unordered_map<std::string, KernelNumber> by_text_;
-  // Of the call being made: kept for their memory.
+  // Of the call that is being made. These keep their memory.
   std::vector<std::uint64_t> types_;
   std::vector<Operand> operands_;
   RawLaunch raw_launch_;

@@ -14,14 +14,15 @@ std::uint32_t block_bytes(std::uint32_t bytes) {
   return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
-// Whether the device can bind the array as it lies: in C order and alone in its storage.
+// Returns whether the device can bind the array as it is: in C order and alone in its storage.
 bool fills_its_storage(const Array& array) {
   const std::size_t item = size_of(array.dtype);
   return array.view.offset == 0 && is_c_contiguous(array.view, item) &&
          array.storage->bytes() == array.view.count() * static_cast<std::int64_t>(item);
 }
 
-// Whether a number is one of `dtype`, a uniform block's: no float is taken for an integer.
+// Returns whether a number can be one of `dtype` in a uniform block: a float is never taken for an
+// integer.
 bool is_of_kind(const UFuncOperand& number, DType dtype) {
   if (number.python) {
     if (is_integer(dtype)) return number.python == PythonScalar::integer;
@@ -51,7 +52,7 @@ Status UserKernels::fill_uniforms(const Kernel& kernel, const Raw& call) {
   if (call.uniforms) {
     if (numbers > 0)
       return bad_arguments(kernel, "numbers are either arguments or in 'uniforms', not both");
-    // What lies behind the last number may be left out.
+    // The padding after the last number may be left out.
     const std::uint32_t needed =
         slots.empty()
             ? 0
@@ -122,8 +123,8 @@ Status UserKernels::run(const Raw& call) {
   return bind(kernel, arrays);
 }
 
-// Binds whole storages and launches. An array that is a part of its storage, or lies in another
-// order, is bound as a copy, which is written back where the kernel writes.
+// Binds whole storages and launches. An array that is a part of its storage, or has another order,
+// is bound as a copy. Where the kernel writes it, the copy is written back.
 Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arrays) {
   const auto& bindings = kernel.raw.bindings;
   std::vector<Array> copies;
@@ -153,7 +154,7 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
                        "kernel '" + kernel.name + "': '" + bindings[k].name + "' and '" +
                            bindings[other].name + "' are written and share elements"};
       } else if (both_whole) {
-        // A device binds nothing for reading and writing at once.
+        // A device cannot bind one buffer for reading and for writing at once.
         if (const Status done = copy(other); !done) return done;
       }
     }

@@ -56,7 +56,7 @@ WindowAxis& axis_of(Window& window, int axes, int axis) {
   return window.axes[static_cast<std::size_t>(kWindowAxes - axes + axis)];
 }
 
-// Whether the elements along the view's axes from `first` on follow each other in C order.
+// Returns whether the elements along the view's axes from `first` on are consecutive in C order.
 bool follow_each_other(const View& view, int first, std::int64_t item) {
   for (int axis = view.ndim() - 1; axis >= first; --axis) {
     if (view.shape[axis] != 1 && view.strides[axis] != item) return false;
@@ -73,11 +73,12 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// A batch of plain products fills blocks worse than one that takes all images together.
+// With fewer positions, a batch of plain products fills blocks worse than one product of all
+// images.
 constexpr std::int64_t kWorthAProduct = 32;
 
-// The plain product of each image, of a problem whose strides are those beside a window of one
-// place. REQUIRES: elements of space follow each other in `b`; `out` is C-ordered.
+// Returns the plain product of each image, for a problem with the strides of a window of one
+// element. REQUIRES: elements of space are consecutive in `b`; `out` is C-ordered.
 Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
   problem.n = places;
   problem.k = terms;
@@ -95,7 +96,7 @@ Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::
   return problem;
 }
 
-// What was computed of widened operands, in the dtype that they had.
+// Returns the result of widened operands in their original dtype.
 Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
   return made.dtype == dtype ? Result<Array>(made) : launcher.copy(made, dtype);
 }
@@ -114,7 +115,7 @@ Status check_result(const Dims& has, const Dims& wants) {
 
 }  // namespace
 
-// The window is one place, put to each element once: nothing is unfolded.
+// The window has one element and is put at each position once, so nothing is unfolded.
 bool Convolutions::Sizes::is_pointwise(const ConvolutionGeometry& how) const {
   return all(window, 1) && all(how.stride, 1) && all(how.pad_before, 0) && all(how.pad_after, 0) &&
          (images == 1 || product(out_space) >= kWorthAProduct);
@@ -183,7 +184,7 @@ Result<Array> Convolutions::in_a_row(const Array& array) {
   return array;
 }
 
-// float16 is summed in float32 and rounded once; and elements of a view may begin between elements.
+// float16 is summed in float32 and rounded once. A view that begins between elements is copied.
 Result<Array> Convolutions::widened(const Array& array) {
   if (array.dtype != DType::float16 && array.dtype != DType::float32 &&
       array.dtype != DType::float64)
@@ -228,7 +229,7 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
   return narrowed(launcher_, *out, data.dtype);
 }
 
-// The kernels, and operands that go by row of the result and by term of the data.
+// Returns the kernels, with operands that are indexed by row of the result and by term of the data.
 Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtras& extras) {
   ProductStages stages;
   if (extras.scale != nullptr) {
@@ -254,7 +255,7 @@ Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtr
   return stages;
 }
 
-// What stands behind a sum of nothing: 0, and what is done to it. The channels are axis 1.
+// Fills the result with the epilogue of an empty sum, which is 0. The channels are axis 1.
 Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtras& extras) {
   const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
@@ -275,14 +276,14 @@ Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtra
   return launcher_.launch({*kernel, out.view.shape, 0, operands});
 }
 
-// out[image, result, place] = sum of weights[result, channel, p] data[image, channel, place + p]
-// over channels and the window's places p.
+// out[image, o, position] = sum of weights[o, i, p] data[image, i, position + p] over the input
+// channels i and the window's elements p.
 Status Convolutions::run_forward(const Array& data, const Array& weights, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how,
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
-  // A batch of images and groups has no one stride for the extras of groups.
+  // A batch of images and groups has no single stride for the extras of groups.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   auto stages = stages_of(out.dtype, extras);
   if (!stages) return stages.error();
@@ -356,7 +357,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
   } else if (out->view.count() > 0) {
     auto stages = stages_of(out->dtype, extras);
     if (!stages) return stages.error();
-    // The bias goes by column.
+    // The bias is indexed by column.
     for (gemm::OperandLayout& layout : stages->epilogue.layouts)
       std::swap(layout.row_stride, layout.column_stride);
     View turned = wide_weights->view;
@@ -413,7 +414,7 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
         *source, out);
   }
-  // Where a stride passes over the whole window, some phases meet no part of it.
+  // Where a stride is larger than the window, some phases meet no part of it.
   bool misses = false;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
@@ -435,9 +436,9 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
   }
 }
 
-// An element i of the data meets weight p at the place q where q stride + p dilation = i + before.
-// Of one phase, i = phase + stride j, only each n-th p has such a place, and its q then differs
-// from j by a number: a window of those p, put to each j.
+// An element i of the data meets weight p at the position q where q stride + p dilation = i +
+// pad_before. In one phase, i = phase + stride j, only each n-th p has such a position, and q - j
+// is then the same for all j. So the phase is a window of those p, put at each j.
 Status Convolutions::run_phase(const Array& gradient, const Array& weights, const Array& out,
                                const Sizes& sizes, const ConvolutionGeometry& how,
                                const Dims& phase) {
@@ -472,17 +473,17 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
     kernel.strides.push_back(each_nth * all.strides[2 + axis]);
     kernel.offset += first * all.strides[2 + axis];
   }
-  if (!meets) return Done{};  // 0 already
+  if (!meets) return Done{};  // it is 0 already
   const std::int64_t terms = window.terms();
   Problem problem = problem_for(out, sizes.in_channels, how.groups);
   Array rows = weights;
   const ElementLayout a(weights);
   const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
-  // Rows of channels as they lie: a window of one place, or, where the device's kernels look
-  // through windows anyway, places that follow each other.
-  const bool as_they_lie = follow_each_other(kernel, 3, item) &&
-                           (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
-  if (as_they_lie) {
+  // The rows of channels can be used in place if the window has one element, or, where the device's
+  // kernels read through windows anyway, if the window's elements are consecutive.
+  const bool in_place = follow_each_other(kernel, 3, item) &&
+                        (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
+  if (in_place) {
     problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
                  step(problem, sizes.out_channels * a.strides[0])};
   } else {  // small, and read many times: laid out as rows of channels
@@ -529,8 +530,8 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   return narrowed(launcher_, *out, data.dtype);
 }
 
-// out[result, channel, p] = sum of gradient[image, result, place] data[image, channel, place + p]
-// over images and places: the forward window with columns and terms in each other's place.
+// out[o, i, p] = sum of gradient[image, o, position] data[image, i, position + p] over images and
+// positions. It is the forward window with columns and terms exchanged.
 Status Convolutions::run_weights(const Array& data, const Array& gradient, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how) {
   if (out.view.count() == 0) return Done{};

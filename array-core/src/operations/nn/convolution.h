@@ -1,9 +1,10 @@
-// Convolutions of arrays, forward and both gradients: each is one product of matrices, or several,
-// of which one operand is read through a window (gemm/window.h). Decides the products; the back end
-// computes them. Touched by Python's thread only.
+// Convolutions of arrays, forward and both gradients. Each is one product of matrices, or several,
+// with one operand read through a window (gemm/window.h). This decides the products, and the back
+// end computes them. Touched by Python's thread only.
 //
-// Data are (images, channels, space...), weights (results, channels of a group, window...), with
-// one to three axes of space. A result's channel sees the channels of its group alone.
+// Data are (images, in_channels, space...), weights (out_channels, in_channels of a group,
+// window...), with one to three axes of space. An output channel depends on the channels of its
+// group only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace arraycore {
 
-// Of each axis of space. `pad_before` and `pad_after` count the zeros around the data.
+// For each axis of space. `pad_before` and `pad_after` count the zeros around the data.
 struct ConvolutionGeometry {
   Dims stride;
   Dims pad_before;
@@ -23,11 +24,11 @@ struct ConvolutionGeometry {
   std::int64_t groups = 1;
 };
 
-// What is done on the way, in the same launch. Null: nothing.
+// What is done in the same launch. Null: nothing.
 struct ConvolutionExtras {
-  const Array* scale = nullptr;  // of each of the data's channels; both or none
+  const Array* scale = nullptr;  // for each input channel; both or none
   const Array* shift = nullptr;
-  const Array* bias = nullptr;  // of each of the result's
+  const Array* bias = nullptr;  // for each output channel
   Activation activation = Activation::none;
 
   bool any() const { return scale != nullptr || bias != nullptr || activation != Activation::none; }
@@ -37,25 +38,24 @@ class Convolutions {
  public:
   explicit Convolutions(Launcher& launcher) : launcher_(launcher), kernels_(launcher) {}
 
-  // Error: not_implemented, "conv_dtype" (float16, float32 and float64 are computed); value,
-  // "conv_shapes", "conv_geometry".
-  // Extras have the operands' dtype.
+  // The extras have the operands' dtype. Error: not_implemented, "conv_dtype" (float16, float32 and
+  // float64 are computed); value, "conv_shapes", "conv_geometry".
   Result<Array> forward(const Array& data, const Array& weights, const ConvolutionGeometry& how,
                         const ConvolutionExtras& extras = {});
-  // activation(data weights' + bias) of matrices (rows, terms) and (columns, terms); the bias has
-  // one element a column. Error: as forward.
+  // Returns activation(data weights' + bias) of matrices (rows, terms) and (columns, terms). The
+  // bias has one element for each column. Error: as forward.
   Result<Array> dense(const Array& data, const Array& weights, const Array* bias,
                       Activation activation);
-  // The sum over the result's gradient that each element of the data is to get; `space` is the
-  // data's. REQUIRES of all three: one dtype in all operands.
+  // Returns the gradient of the data, given that of the result; `space` is the data's. REQUIRES,
+  // for all three functions: all operands have one dtype.
   Result<Array> data_gradient(const Array& gradient, const Array& weights, const Dims& space,
                               const ConvolutionGeometry& how);
-  // The same of the weights; `window` is theirs.
+  // Returns the gradient of the weights; `window` is theirs.
   Result<Array> weight_gradient(const Array& data, const Array& gradient, const Dims& window,
                                 const ConvolutionGeometry& how);
 
  private:
-  // Sizes that fit each other.
+  // Sizes of data, weights and result that fit each other.
   struct Sizes {
     std::int64_t images = 0;
     std::int64_t in_channels = 0;   // of a group
@@ -77,10 +77,11 @@ class Convolutions {
                   const ConvolutionGeometry& how);
   Status run_weights(const Array& data, const Array& gradient, const Array& out, const Sizes& sizes,
                      const ConvolutionGeometry& how);
-  // The data's elements of one phase: those whose places leave the same rest by the strides.
+  // Computes the data's elements of one phase: those whose positions have the same remainder by the
+  // strides.
   Status run_phase(const Array& gradient, const Array& weights, const Array& out,
                    const Sizes& sizes, const ConvolutionGeometry& how, const Dims& phase);
-  // An operand whose elements of space follow each other.
+  // Returns an operand whose elements of space are consecutive.
   Result<Array> in_a_row(const Array& array);
   Result<Array> widened(const Array& array);
 

@@ -13,7 +13,7 @@ namespace arraycore {
 
 namespace {
 
-constexpr std::uint32_t kClasses = 1U << 1;  // the axis of scores
+constexpr std::uint32_t kClasses = 1U << 1;  // the axis of the scores' classes
 
 Dims without_classes(const Dims& scores) {
   Dims shape;

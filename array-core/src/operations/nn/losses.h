@@ -1,4 +1,4 @@
-// The softmax cross entropy of arrays: two launches, and one for its gradient. Touched by Python's
+// The softmax cross entropy of arrays in two launches, and its gradient in one. Touched by Python's
 // thread only.
 #pragma once
 
@@ -13,23 +13,23 @@
 namespace arraycore {
 
 struct CrossEntropy {
-  Array loss;   // of no dimensions, the scores' dtype
-  Array lse;    // of the labels' shape: the logarithm of the sum of exponentials of each's scores
-  Array coeff;  // of no dimensions: what the sum was multiplied with
+  Array loss;   // no dimensions, the scores' dtype
+  Array lse;    // the labels' shape: for each, the logarithm of the sum of the exponentials of its
+                // scores
+  Array coeff;  // no dimensions: the factor of the sum
 };
 
 class Losses {
  public:
   explicit Losses(Launcher& launcher) : launcher_(launcher) {}
 
-  // `x`: scores (images, classes, space...); `t`: labels (images, space...), of which those equal
-  // to `ignore` do not count. The loss is the mean over those that count (`normalize`), or the sum
-  // over the number of images.
-  // Errors of both: value, "loss_shapes"; not_implemented, "loss_dtype" (scores of float16, float32
-  // and float64, labels of signed integers).
+  // `x` are scores (images, classes, space...), `t` labels (images, space...); labels equal to
+  // `ignore` do not count. The loss is the mean over those that count (`normalize`), or the sum
+  // divided by the number of images. Errors of both: value, "loss_shapes"; not_implemented,
+  // "loss_dtype" (scores of float16, float32 and float64, labels of signed integers).
   Result<CrossEntropy> cross_entropy(const Array& x, const Array& t, std::int64_t ignore,
                                      bool normalize);
-  // The gradient by the scores; `gloss` is that by the loss.
+  // Returns the gradient of the scores; `gloss` is that of the loss.
   Result<Array> gradient(const Array& gloss, const Array& x, const Array& t, const Array& lse,
                          const Array& coeff, std::int64_t ignore);
 

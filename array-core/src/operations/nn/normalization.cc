@@ -18,7 +18,7 @@ bool is_computed(DType dtype) {
   return dtype == DType::float16 || dtype == DType::float32 || dtype == DType::float64;
 }
 
-// The loop over the data: which axes are a row's, the shape of the others, a row's elements.
+// The loop over the data: the axes of a row, the shape of the others, and the elements of a row.
 struct Channels {
   std::uint32_t reduced = 0;
   Dims shape;
@@ -57,8 +57,8 @@ Status check(const Dims& shape, std::initializer_list<const Array*> arrays) {
   return Done{};
 }
 
-// Along the data's axes, so that it broadcasts to them.
-Array beside(const Array& array, const Channels& channels, int ndim) {
+// Returns the array with the data's axes, so that it broadcasts to them.
+Array along_data(const Array& array, const Channels& channels, int ndim) {
   return {array.dtype, with_axes(array.view, channels.reduced, ndim), array.storage};
 }
 
@@ -133,10 +133,10 @@ Result<Normalized> Normalizations::forward(const Array& x, const Array& gamma, c
   if (const Status s = launcher_.launch({*moments, loop, channels->reduced, operands}); !s)
     return s.error();
   const int ndim = x.view.ndim();
-  const Array wide_mean = beside(*mean, *channels, ndim);
-  const Array wide_inv_std = beside(*inv_std, *channels, ndim);
-  const Array wide_gamma = beside(gamma, *channels, ndim);
-  const Array wide_beta = beside(beta, *channels, ndim);
+  const Array wide_mean = along_data(*mean, *channels, ndim);
+  const Array wide_inv_std = along_data(*inv_std, *channels, ndim);
+  const Array wide_gamma = along_data(gamma, *channels, ndim);
+  const Array wide_beta = along_data(beta, *channels, ndim);
   const std::vector<Operand> apply{{&x, {}},          {&wide_mean, {}}, {&wide_inv_std, {}},
                                    {&wide_gamma, {}}, {&wide_beta, {}}, {&*y, {}}};
   if (const Status s = launcher_.launch({*normalize, loop, 0, apply}); !s) return s.error();
@@ -169,15 +169,15 @@ Result<NormalizationGradients> Normalizations::gradient(const Array& gy, const A
 
   const int ndim = x.view.ndim();
   const Dims& loop = x.view.shape;
-  const Array wide_mean = beside(mean, *channels, ndim);
-  const Array wide_inv_std = beside(inv_std, *channels, ndim);
+  const Array wide_mean = along_data(mean, *channels, ndim);
+  const Array wide_inv_std = along_data(inv_std, *channels, ndim);
   const std::vector<Operand> summed{{&gy, {}},           {&x, {}},      {&wide_mean, {}},
                                     {&wide_inv_std, {}}, {&*gbeta, {}}, {&*ggamma, {}}};
   if (const Status s = launcher_.launch({*sums, loop, channels->reduced, summed}); !s)
     return s.error();
-  const Array wide_gamma = beside(gamma, *channels, ndim);
-  const Array wide_ggamma = beside(*ggamma, *channels, ndim);
-  const Array wide_gbeta = beside(*gbeta, *channels, ndim);
+  const Array wide_gamma = along_data(gamma, *channels, ndim);
+  const Array wide_ggamma = along_data(*ggamma, *channels, ndim);
+  const Array wide_gbeta = along_data(*gbeta, *channels, ndim);
   const ir::Scalar share =
       ir::scalar_of(ops::computed_in(types), 1 / static_cast<double>(channels->elements));
   const std::vector<Operand> spread{{&gy, {}},           {&x, {}},          {&wide_mean, {}},

@@ -1,7 +1,7 @@
-// Batch normalization of arrays, forward and its gradient: two launches each, of which the second
-// fuses with what reads its result. Touched by Python's thread only.
+// Batch normalization of arrays, forward and its gradient, in two launches each. The second launch
+// is fused with what reads its result. Touched by Python's thread only.
 //
-// Axes are bits: those that a channel's statistics are taken over. Statistics and parameters have
+// Axes are bits: those over which a channel's statistics are taken. Statistics and parameters have
 // the shape of the other axes, the channels.
 #pragma once
 
@@ -20,7 +20,8 @@ namespace arraycore {
 struct RunningStatistics {
   const Array* mean = nullptr;
   const Array* variance = nullptr;
-  double decay = 0;  // old * decay + new * (1 - decay); the new variance is the unbiased one
+  double decay = 0;  // the running value becomes old * decay + new * (1 - decay); the new variance
+                     // is the unbiased one
 };
 
 struct Normalized {
@@ -39,20 +40,20 @@ class Normalizations {
  public:
   explicit Normalizations(Launcher& launcher) : launcher_(launcher) {}
 
-  // y has the data's dtype, mean and inv_std the one that data and parameters meet in.
-  // Errors of both: not_implemented, "norm_dtype" (float16, float32 and float64 are computed);
-  // value, "norm_shapes", "axis_out_of_bounds", "repeated_axis"; "read_only".
+  // y has the data's dtype; mean and inv_std have the common dtype of data and parameters. Errors
+  // of both: not_implemented, "norm_dtype" (float16, float32 and float64 are computed); value,
+  // "norm_shapes", "axis_out_of_bounds", "repeated_axis"; "read_only".
   Result<Normalized> forward(const Array& x, const Array& gamma, const Array& beta,
                              const Dims& axes, double eps,
                              const std::optional<RunningStatistics>& running);
-  // The gradients by the data and both parameters.
+  // Returns the gradients of the data and of both parameters.
   Result<NormalizationGradients> gradient(const Array& gy, const Array& x, const Array& gamma,
                                           const Array& mean, const Array& inv_std,
                                           const Dims& axes);
 
  private:
   enum class Which : std::uint8_t { moments, normalize, sums, gradient };
-  // Which, the types and the running statistics' (kDTypes: none).
+  // The kind of kernel, the types, and the running statistics' type (kDTypes: none).
   using Key = std::array<std::size_t, 5>;
   Result<KernelRef> kernel(Which which, const ops::NormalizationTypes& types,
                            std::optional<DType> running = std::nullopt);

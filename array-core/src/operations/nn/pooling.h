@@ -1,7 +1,7 @@
-// Pooling of arrays over windows of one to three axes of space, and its gradients: one launch each.
-// Touched by Python's thread only.
+// Pooling of arrays over windows of one to three axes of space, and its gradients, in one launch
+// each. Touched by Python's thread only.
 //
-// Data are (planes..., *space); a window's places are numbered in C order.
+// Data are (planes..., *space). The positions in a window are numbered in C order.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct PoolGeometry {
 
 struct Pooled {
   Array y;
-  Array places;  // int32: in its window, of the first that is the largest
+  Array places;  // int32: the position in the window of the first largest element
 };
 
 class Pooling {
@@ -37,7 +37,7 @@ class Pooling {
   Result<Pooled> largest(const Array& x, const PoolGeometry& how);
   Result<Array> largest_gradient(const Array& gy, const Array& places, const Dims& space,
                                  const PoolGeometry& how);
-  // Sums over the window's number of places: what lies beyond the edge counts as 0.
+  // The sum divided by the window's number of positions; those outside the edge count as 0.
   Result<Array> mean(const Array& x, const PoolGeometry& how);
   Result<Array> mean_gradient(const Array& gy, const Dims& space, const PoolGeometry& how);
 
@@ -46,7 +46,7 @@ class Pooling {
   struct Sizes {
     Dims planes;
     Dims space;
-    Dims places;  // that the window is put to
+    Dims places;  // the extents of the result
   };
   Result<KernelRef> kernel(Which which, DType dtype);
   Result<Sizes> sizes(const Array& array, const Dims& space, const PoolGeometry& how) const;
@@ -59,7 +59,7 @@ class Pooling {
   static Operand share(DType dtype, const PoolGeometry& how);
 
   Launcher& launcher_;
-  std::map<std::array<std::size_t, 2>, KernelRef> kernels_;  // which, dtype
+  std::map<std::array<std::size_t, 2>, KernelRef> kernels_;  // by kind and dtype
 };
 
 }  // namespace arraycore

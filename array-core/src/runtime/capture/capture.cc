@@ -10,7 +10,7 @@ namespace arraycore::capture {
 
 namespace {
 
-// Larger uploads go by way of memory that is used again: they are issued anew each time.
+// Larger uploads go through memory that is reused, so they are issued again each time.
 constexpr std::size_t kWordsOfBlock = 1024;
 
 bool is_constant(const Action& action) {
@@ -23,13 +23,13 @@ bool is_launch(const Action& action) {
          std::holds_alternative<RawLaunch>(action) || std::holds_alternative<BatchLaunch>(action);
 }
 
-// Which of the operation's scalars a parameter is.
+// Returns which of the operation's scalars a parameter is.
 std::size_t scalar_of(const Operation& operation, std::uint32_t parameter) {
   const auto found = std::find(operation.scalars.begin(), operation.scalars.end(), parameter);
   return static_cast<std::size_t>(found - operation.scalars.begin());
 }
 
-// As many launches as the batch has segments.
+// Returns one launch for each segment of the batch.
 std::vector<Command> apart(const Command& command) {
   const auto& batch = *std::get_if<BatchLaunch>(&command.action);
   std::vector<Command> launches;
@@ -94,7 +94,7 @@ Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
   return own_.back()->id();
 }
 
-// Puts ids in the place of names. Storage within the step is shared from a storage's last use on.
+// Replaces names by ids. Storage within the step is reused after a storage's last use.
 Status Capture::place(const Tape& tape) {
   const auto temporary = [&](Name name) {
     return is_made(name) && !tape.made()[number_of(name)].alive;
@@ -104,7 +104,7 @@ Status Capture::place(const Tape& tape) {
     for (const StorageId* const name : storages_of(commands_[at].action))
       if (temporary(*name)) last[number_of(*name)] = at;
 
-  std::vector<std::uint32_t> unused;  // numbers whose places nobody needs any more
+  std::vector<std::uint32_t> unused;  // numbers whose storage is no longer needed
   std::vector<std::uint32_t> ended;
   std::vector<StorageId> places(tape.made().size(), 0);
   std::vector<StorageId> carried(tape.made().size(), 0);
@@ -117,7 +117,8 @@ Status Capture::place(const Tape& tape) {
       const Name name = *storage;
       const std::uint32_t number = number_of(name);
       if (is_carried(name)) {
-        // As large as what this step makes: the same program makes the same storages.
+        // It has the size of what this step makes, because the same program makes the same
+        // storages.
         if (carried[number] == 0) {
           const auto lent = lend(side, tape.made()[number].bytes);
           if (!lent) return lent.error();
@@ -159,7 +160,7 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Before everything else: what the last run made takes the place of what it was made from.
+// Comes before everything else: what the last run made is copied over what it was made from.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);
@@ -188,11 +189,11 @@ Status Capture::carry(const Tape& tape) {
   return Done{};
 }
 
-// A batch's arrays lie in shared buffers; where those that have another place now do not, each
-// segment is a launch of its own.
+// A batch needs its arrays in shared buffers. Where the capture's own storage is not, each segment
+// becomes a launch of its own.
 void Capture::take_apart(std::vector<Given>& given) {
   std::vector<Command> commands;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // of each command: first, count
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // for each command: first and count
   for (Command& command : commands_) {
     const auto first = static_cast<std::uint32_t>(commands.size());
     bool shared = true;
@@ -294,8 +295,8 @@ Status Capture::resume() {
 Status Capture::issue(Run& run) {
   Backend& backend = backends_[commands_[run.first].side]->inner();
   if (run.block) return backend.issue_block(this, *run.block, within_);
-  // The first time commands are made as ever, and what they become is kept. Not of a run that was
-  // interrupted: the next one makes the block then.
+  // The first time, commands are issued as usual and what they become is kept. That needs an
+  // uninterrupted run; after an interruption the next run does it.
   const bool keep = run.constant && within_ == 0;
   if (keep) backend.begin_block(this);
   Status issued = Done{};

@@ -1,12 +1,12 @@
-// One recorded step, ready to be run again without Python: its commands over storage of its own,
-// which lies at the same place each time. What does not change between runs goes to a device as one
-// block of words (Backend::issue_block); uploads and launches whose scalars are the caller's are
-// issued one by one in between. Touched by Python's thread only.
+// One recorded step that can be run again without Python: its commands over storage of its own,
+// which has the same addresses each time. The commands that do not change between runs are sent to
+// a device as one block of words (Backend::issue_block). Uploads, and launches with scalars from
+// the caller, are issued one by one in between. Touched by Python's thread only.
 //
-// Storage: what was there before the step and what the step left alive is pinned where it is; what
-// lived within the step gets storage of the capture's, shared by what is never alive together. Of
-// state that each step makes anew from the step before's, the new one is copied to the place of the
-// old one when the next run begins.
+// Storage: what existed before the step, and what the step left alive, is pinned in place. What
+// lived only during the step gets storage of the capture's, which is shared by what is never alive
+// at the same time. Some state is made anew by each step from the last step's. When the next run
+// begins, the new state is copied to the place of the old one.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ namespace arraycore::capture {
 
 using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
 
-// A scalar that each play is given: number `value` of those.
+// A scalar that the caller gives for each play; `value` is its number among those.
 struct Given {
   std::uint32_t command = 0;
   std::uint32_t argument = 0;
@@ -40,8 +40,8 @@ struct Given {
 
 class Capture {
  public:
-  // Of a step that compare() found no mismatch in. Error: value, "capture_arrays" (state that the
-  // step makes anew but does not keep); memory.
+  // Makes a capture of a step in which compare() found no mismatch. Error: value, "capture_arrays"
+  // (state that the step makes anew but does not keep); memory.
   static Result<std::unique_ptr<Capture>> make(const Backends& backends, Launcher& launcher,
                                                Counters& counters, const Tape& tape,
                                                std::span<const Given> given);
@@ -49,26 +49,26 @@ class Capture {
   Capture& operator=(const Capture&) = delete;
   ~Capture();
 
-  // Runs the step with these values: each the bits of a scalar of the argument's dtype. After an
+  // Runs the step with these values, each as the bits of a scalar of the argument's dtype. After an
   // error in the middle (Ctrl-C while the ring is full) nothing is lost: resume() issues the rest.
-  // REQUIRES: as many values as were given names; nothing is left to resume.
+  // REQUIRES: as many values as build() named; nothing is left to resume.
   Status play(std::span<const std::uint64_t> values);
   bool is_interrupted() const { return run_ != 0 || within_ != 0; }
   Status resume();
 
-  // Whether a launch has a scalar of these bits that plays are not given. `dtype` none: 32 bits
-  // of a raw kernel's.
+  // Returns whether a launch has a scalar of these bits that plays do not replace. Without `dtype`
+  // it is 32 bits of a raw kernel.
   bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
 
   std::uint32_t values() const { return values_; }
   std::size_t commands() const { return commands_.size(); }
-  // Arrays that each step makes anew from those of the step before.
+  // Returns the number of arrays that each step makes anew from those of the step before.
   std::size_t carried() const { return carried_; }
-  // Bytes of storage that is the capture's own.
+  // Returns the bytes of the capture's own storage.
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  // Commands [first, first + count) that are issued as one block, or one by one.
+  // Commands [first, first + count), which are issued as one block or one by one.
   struct Run {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -95,12 +95,12 @@ class Capture {
   std::vector<Run> runs_;
   std::uint32_t values_ = 0;
   std::size_t carried_ = 0;
-  std::int64_t launches_ = 0;  // that the counters count
+  std::int64_t launches_ = 0;  // launches as the counters count them
   std::int64_t bytes_ = 0;
   std::vector<std::unique_ptr<Storage>> own_;
   std::vector<std::pair<std::size_t, StorageId>> pinned_;
-  std::size_t run_ = 0;     // where a play stands
-  std::size_t within_ = 0;  // in that run: commands, or words of its block
+  std::size_t run_ = 0;     // the run at which a play is
+  std::size_t within_ = 0;  // the position in that run, in commands or in words of its block
 };
 
 }  // namespace arraycore::capture

@@ -92,7 +92,7 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
   auto made = Capture::make(backends_, launcher_, counters_, *second_, given);
   if (!made) return made.error();
   abort();
-  // Numbers outlive the library's state: what was captured before ac_close names nothing of now.
+  // Numbers are never reused, also not after ac_close, so an old number finds nothing.
   static std::int32_t newest = 0;
   captures_.emplace(++newest, std::move(*made));
   return newest;
@@ -114,15 +114,15 @@ std::int32_t Captures::origin(const Storage& storage) const {
   return static_cast<std::int32_t>(backends_[side]->serial(storage.id()) % kNumbers) + 1;
 }
 
-// Whatever reads or writes the capture's arrays goes before.
-Status Captures::ready(std::int32_t number) {
+// Launches everything that reads or writes the capture's arrays.
+Status Captures::check_playable(std::int32_t number) {
   if (is_recording()) return nested();
   if (const auto found = get(number); !found) return found.error();
   return launcher_.flush();
 }
 
 Status Captures::play(std::int32_t number, std::span<const std::uint64_t> values) {
-  if (const Status may = ready(number); !may) return may;
+  if (const Status may = check_playable(number); !may) return may;
   const Span span(launcher_.profile(), "captured step");
   Capture& capture = *captures_.at(number);
   if (values.size() != capture.values())
@@ -135,7 +135,7 @@ Status Captures::play(std::int32_t number, std::span<const std::uint64_t> values
 }
 
 Status Captures::resume(std::int32_t number) {
-  if (const Status may = ready(number); !may) return may;
+  if (const Status may = check_playable(number); !may) return may;
   Capture& capture = *captures_.at(number);
   return capture.is_interrupted() ? capture.resume() : Status(Done{});
 }

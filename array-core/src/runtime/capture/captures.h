@@ -1,4 +1,4 @@
-// The library's captures by number, and the recording under way. Touched by Python's thread only.
+// The library's captures by number, and the recording in progress. Touched by Python's thread only.
 //
 //   begin(); (a step); end(); begin(); (the same step); end();
 //   compare()  ->  the scalars that differ;  build(who gives them)  ->  a capture's number
@@ -23,7 +23,7 @@ class Launcher;
 
 namespace capture {
 
-// In the place of a value's number: nobody gives this scalar.
+// Stands for a value's number: nobody gives this scalar.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {
@@ -34,44 +34,47 @@ class Captures {
   Captures& operator=(const Captures&) = delete;
   ~Captures() { clear(); }
 
-  // What waits before a step, or in it, is launched outside of it, or in it.
-  // Error: value, "capture_nested", within a recording.
+  // Begin and end a recording. What waits is launched before each, so that it is outside of the
+  // step or in it. Error of begin(): value, "capture_nested", within a recording.
   Status begin();
-  // Error: value, "capture_none": nothing is recorded.
+  // Error: value, "capture_none": nothing is being recorded.
   Status end();
-  // Ends the recording, if there is one, and forgets what was recorded.
+  // Ends the recording, if there is one, and drops what was recorded.
   void abort();
   bool is_recording() const { return recorder_.tape != nullptr; }
-  // Of the recording: commands so far, and whether it cannot be played any more.
+  // Return the number of commands recorded so far, and whether the recording can no longer be
+  // played.
   std::uint32_t position() const;
   bool is_refused() const;
 
-  // The two newest recordings. Error: of the mismatch, which blame() then places, also of one
-  // recording that no other can match; value, "capture_none", where there are no two.
+  // Compares the two newest recordings. Error: that of the mismatch, whose position blame() gives;
+  // also that of one recording that no other can match; value, "capture_none", where there are no
+  // two.
   Result<std::span<const Difference>> compare();
-  // The command of the last mismatch.
+  // Returns the command of the last mismatch.
   std::uint32_t blame() const { return blame_; }
 
-  // A capture of the newest recording. `values`: for each difference of compare(), which of a
-  // play's values it is. Gives its number. Errors: of Capture::make; value, "capture_values" (one
-  // is kNoValue; blame() places it), "capture_none".
+  // Makes a capture of the newest recording and returns its number. `values` says for each
+  // difference of compare() which of a play's values it is. Errors: those of Capture::make; value,
+  // "capture_values" (one is kNoValue; blame() gives its position), "capture_none".
   Result<std::int32_t> build(std::span<const std::uint32_t> values);
   // Errors: value, "capture_closed" (no such capture), "capture_nested", "capture_value_count";
   // what the back end says.
   Status play(std::int32_t number, std::span<const std::uint64_t> values);
-  // Issues what a play that failed has left.
+  // Issues the rest of a play that failed.
   Status resume(std::int32_t number);
   Result<const Capture*> get(std::int32_t number) const;
-  // Which storage an array lies in, for a step that has just been recorded: 0 where that step made
-  // it, or where it has no memory; else another number, above 0, than any other storage's.
+  // Identifies the storage of an array, for a step that was just recorded. It returns 0 if that
+  // step made the storage, or if it has no memory; otherwise a number above 0 that no other storage
+  // has.
   std::int32_t origin(const Storage& storage) const;
-  // Closing what is closed does nothing.
+  // Closes a capture, if it is open.
   void close(std::int32_t number) { captures_.erase(number); }
-  // Before a reset, too: the device may be gone.
+  // Closes all captures; also to be called before a reset, because the device may be gone.
   void clear();
 
  private:
-  Status ready(std::int32_t number);
+  Status check_playable(std::int32_t number);
 
   Launcher& launcher_;
   Counters& counters_;

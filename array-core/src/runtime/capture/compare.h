@@ -1,5 +1,5 @@
-// Whether two recorded steps are one program: the same operations over the same arrays, up to
-// scalars, which the caller then gives to each play. Pure; any thread.
+// Decides whether two recorded steps are one program: the same operations over the same arrays,
+// except for scalars, which the caller then gives for each play. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace arraycore::capture {
 
-// A scalar argument whose value was another in the second step.
+// A scalar argument that had another value in the second step.
 struct Difference {
   std::uint32_t command = 0;
-  std::uint32_t argument = 0;  // of a raw kernel: a word of its uniforms
+  std::uint32_t argument = 0;  // in a raw kernel, a word of its uniforms
   std::optional<DType> dtype;  // none: 32 bits of a raw kernel's
   ir::Scalar before;
   ir::Scalar after;
@@ -23,17 +23,18 @@ struct Difference {
 
 struct Mismatch {
   Error error;
-  std::uint32_t command = 0;  // of the second step
+  std::uint32_t command = 0;  // in the second step
 };
 
 struct Comparison {
   std::vector<Difference> differences;
-  std::optional<Mismatch> mismatch;  // they are not one program
+  std::optional<Mismatch> mismatch;  // set where they are not one program
 };
 
-// Errors of mismatches, all of kind value: those that a tape was refused with, "capture_operations"
-// (another operation, or number of them), "capture_shapes", "capture_arrays" (another array, or one
-// that the step gives back), "capture_uploads" (other bytes from the host).
+// Compares two tapes. Errors of mismatches, all of kind value: those with which a tape was refused,
+// "capture_operations" (another operation, or another number of them), "capture_shapes",
+// "capture_arrays" (another array, or one that the step frees), "capture_uploads" (other bytes from
+// the host).
 Comparison compare(const Tape& first, const Tape& second);
 
 }  // namespace arraycore::capture

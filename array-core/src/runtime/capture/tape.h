@@ -1,10 +1,10 @@
-// What a step told the back ends, in order: launches, uploads, and the storage that it made. Two
-// tapes of one program are compared (compare.h), and the second is played (capture.h). Touched by
-// Python's thread only.
+// The calls of a step to the back ends, in order: launches, uploads, and the storage that it made.
+// Two tapes of one program are compared (compare.h), and the second one is played (capture.h).
+// Touched by Python's thread only.
 //
-// A storage stands on a tape by a Name: one that was there before the step by its id, one that the
-// step made by its number among those, and one that the step before had made by its number there.
-// So the same program gives the same names, wherever its arrays came to lie.
+// A tape refers to a storage by a Name. A storage from before the step is named by its id, one that
+// the step made by its number among those, and one that the step before made by its number there.
+// So the same program gives the same names, wherever its arrays are.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct Upload {
 struct Zero {
   StorageId storage = 0;
 };
-// Backend::launch_batch.
+// The arguments of Backend::launch_batch.
 struct BatchLaunch {
   KernelId kernel = 0;
   std::vector<ir::Scalar> scalars;
@@ -49,7 +49,7 @@ struct BatchLaunch {
 };
 using Action = std::variant<Launch, GemmLaunch, RawLaunch, BatchLaunch, Upload, Zero>;
 
-// What messages call an operation, the dtypes of its parameters (none of a raw kernel's) and which
+// An operation's name in messages, the dtypes of its parameters (a raw kernel has none), and which
 // of them are scalars.
 struct Operation {
   std::string name;
@@ -60,10 +60,10 @@ struct Operation {
 struct Command {
   std::size_t side = 0;
   const Operation* operation = nullptr;
-  Action action;  // its storages are Names on a tape, and ids where it is run
+  Action action;  // its storages are Names on a tape, and ids where it runs
 };
 
-// Each storage of an action, in its order; what a product has no operand for (0) is left out. Valid
+// Returns each storage of an action in order, without the missing operands (0) of a product. Valid
 // while the action is neither moved nor changed.
 std::vector<StorageId*> storages_of(Action& action);
 
@@ -73,34 +73,33 @@ class Tape {
     std::size_t side = 0;
     StorageId id = 0;
     std::int64_t bytes = 0;
-    bool alive = true;  // not given back yet
+    bool alive = true;  // not freed yet
   };
   struct Outside {
-    std::uint64_t serial = 0;  // tells it from another of the same id
+    std::uint64_t serial = 0;  // distinguishes it from another storage with the same id
     bool alive = true;
   };
-  // Why this step cannot be played, whatever the other one does.
+  // The reason why this step cannot be played, whatever the other one does.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;
   };
 
-  // `before`: the step before this one, or null. It outlives the recording.
+  // `before` is the step before this one, or null. It must outlive the recording.
   explicit Tape(Tape* before) : before_(before) {}
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Takes a command whose storages are ids. `serials`, by id - 1, tell one
-  // storage from another.
+  // Adds a command whose storages are ids. `serials`, indexed by id - 1, distinguish storages.
   void add(std::size_t side, const Operation* operation, Action action,
            std::span<const std::uint64_t> serials);
   void made(std::size_t side, StorageId id, std::int64_t bytes) {
     made_at_[side][id] = static_cast<std::uint32_t>(made_.size());
     made_.push_back({side, id, bytes});
   }
-  // Also after the recording, as long as the tape is kept.
+  // Notes that a storage was freed, also after the recording as long as the tape is kept.
   void destroyed(std::size_t side, StorageId id);
-  // Only the first counts.
+  // Notes why the step cannot be played; only the first reason counts.
   void refuse(Error error);
 
   const std::vector<Command>& commands() const { return commands_; }
@@ -109,7 +108,7 @@ class Tape {
   const Outside& outside(std::size_t side, StorageId id) const { return outside_[side].at(id); }
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void forget_before() { before_ = nullptr; }
-  // Whether this step made the storage that has the id now.
+  // Returns whether this step made the storage that now has the id.
   bool is_of_this_step(std::size_t side, StorageId id) const;
 
  private:

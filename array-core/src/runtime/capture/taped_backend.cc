@@ -12,7 +12,7 @@ const Operation kProduct{"matmul or convolution", {}, {}};
 const Operation kUpload{"an upload", {}, {}};
 const Operation kZero{"zeros", {}, {}};
 
-// Names are those of numbers: what fills a gap is never asked for.
+// Operations are indexed by kernel number; nobody asks for those in a gap.
 void keep(std::deque<Operation>& operations, KernelId number, Operation operation) {
   if (operations.size() <= number) operations.resize(number + 1);
   operations[number] = std::move(operation);
@@ -152,7 +152,7 @@ Result<DeviceTrace> TapedBackend::take_trace() {
 }
 
 Status TapedBackend::reset() {
-  // Ids begin anew; no capture outlives a reset.
+  // Ids start again, and no capture survives a reset.
   serials_.clear();
   pins_.clear();
   for (const KernelId kernel : forgotten_) inner_->forget(kernel);

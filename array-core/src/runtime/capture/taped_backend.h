@@ -1,6 +1,6 @@
-// Every back end of a launcher as the launcher sees it: passes all on, and while a step is recorded
-// notes it on the tape. Storage that a capture plays is pinned: given back, it stays as it is
-// until the capture ends, and so do kernels. Touched by Python's thread only.
+// Stands in front of each back end of a launcher. It passes on every call and, while a step is
+// recorded, notes it on the tape. Storage that a capture plays is pinned: when it is freed, it
+// stays as it is until the capture ends, and so do kernels. Touched by Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace arraycore::capture {
 // What the back ends of one launcher share.
 struct Recorder {
   Tape* tape = nullptr;    // of the step that is being recorded
-  Tape* newest = nullptr;  // the last one, which hears what became of its storages
+  Tape* newest = nullptr;  // the last one, which is told what became of its storages
 };
 
 class TapedBackend final : public Backend {
@@ -29,14 +29,14 @@ class TapedBackend final : public Backend {
   TapedBackend(std::unique_ptr<Backend> inner, Recorder& recorder, std::size_t side)
       : inner_(std::move(inner)), recorder_(recorder), side_(side) {}
 
-  // What is launched there is on no tape.
+  // Returns the back end itself. What is launched there is on no tape.
   Backend& inner() { return *inner_; }
-  // The storage stays, also when it is given back, until unpin() was called as often.
+  // Keeps the storage, even when it is freed, until unpin() was called as often.
   void pin(StorageId storage) { ++pins_[storage].count; }
   void unpin(StorageId storage);
-  // Tells a storage from another that had its id before.
+  // Returns a number that distinguishes a storage from others that had its id.
   std::uint64_t serial(StorageId storage) const { return serials_[storage - 1]; }
-  // Copies as many bytes from one storage to another. Error: what the back end says.
+  // Copies bytes from one storage to another. Error: what the back end says.
   Result<Launch> copy(StorageId from, StorageId to, std::int64_t bytes);
 
   bool is_device() const override { return inner_->is_device(); }
@@ -86,7 +86,7 @@ class TapedBackend final : public Backend {
   std::vector<std::uint64_t> serials_;  // by storage - 1
   std::uint64_t serial_ = 0;
   std::unordered_map<StorageId, Pin> pins_;
-  std::vector<KernelId> forgotten_;  // once nothing is pinned
+  std::vector<KernelId> forgotten_;  // to be dropped once nothing is pinned
   std::optional<KernelId> copy_words_;
   std::optional<KernelId> copy_bytes_;
 };
