@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
+#include <array>
 #include <set>
 #include <string>
 
-#include "ir/interpret.h"
 #include "ir/verify.h"
 
 namespace arraycore::ops {
@@ -86,17 +84,6 @@ TEST(UFuncResolve, NamesWhatNoLoopTakes) {
   EXPECT_EQ(loop.error().code, "no_loop");
   EXPECT_NE(loop.error().message.find("bitwise_and"), std::string::npos);
   EXPECT_NE(loop.error().message.find("complex64"), std::string::npos);
-}
-
-double run(const ir::Kernel& kernel, std::vector<double> operands) {
-  ir::Launch launch;
-  launch.loop = Dims{1};
-  operands.push_back(0);  // the result
-  const View view = contiguous(Dims{1}, sizeof(double));
-  for (double& operand : operands) launch.arguments.push_back(ir::Argument::array(&operand, view));
-  const Status status = ir::interpret(kernel, launch);
-  EXPECT_TRUE(status);
-  return operands.back();
 }
 
 }  // namespace
