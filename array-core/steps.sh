@@ -42,7 +42,7 @@ step_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest array-core/tests/chainer
-  run_pytest array-core/bench array-core/tests/parity
+  run_pytest array-core/bench array-core/calls array-core/tests/parity
   ARRAYCORE_LIBRARY=$library/libarraycore.so run_pytest array-core/tests/documents
 }
 

@@ -58,6 +58,7 @@ step_lint() {
 
 format_command() {
   python3 -m protocol.generator
+  python3 array-core/calls/generate.py
   CPP_FILES | xargs clang-format -i
   npx biome check --write .
   ruff check --fix "${PYTHON_FOLDERS[@]}"

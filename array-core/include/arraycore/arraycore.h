@@ -14,6 +14,8 @@
 #include <stddef.h>  // NOLINT(modernize-deprecated-headers): this header is C too
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers)
 
+#include "arraycore/operations.h"
+
 #if defined(__wasm__)
 #define AC_EXPORT(name) __attribute__((export_name(#name)))
 #else
@@ -109,93 +111,8 @@ int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, i
                          int32_t freed_a, int32_t freed_b);
 
 // Every other operation. `words` are its arguments, 32 bits each; 64-bit integers and doubles are
-// two words, the low one first. src/abi/calls/*.h describe the words of each operation. Malformed
+// two words, the low one first. operations.h describes the words of each operation. Malformed
 // words are refused (internal, "bad_call"). Returns an id, or what the operation defines.
-enum ac_operation {
-  // calls/ufuncs.h
-  AC_CALL_UFUNC = 0,
-  AC_CALL_RESULT = 1,     // the second result of the last ufunc call
-  AC_CALL_TOLERANCE = 2,  // how far results may be from the exact ones
-  // calls/copies.h
-  AC_CALL_COPY = 10,
-  AC_CALL_ASSIGN = 11,
-  AC_CALL_FILL = 12,
-  // calls/views.h
-  AC_CALL_INDEX = 20,
-  AC_CALL_RESHAPE = 21,
-  AC_CALL_TRANSPOSE = 22,
-  AC_CALL_SWAP_AXES = 23,
-  AC_CALL_MOVE_AXES = 24,
-  AC_CALL_FLIP = 25,
-  AC_CALL_SQUEEZE = 26,
-  AC_CALL_EXPAND_DIMS = 27,
-  AC_CALL_BROADCAST_TO = 28,
-  AC_CALL_DIAGONAL = 29,
-  AC_CALL_REINTERPRET = 30,  // another dtype over the same bytes
-  AC_CALL_REAL = 31,
-  AC_CALL_IMAG = 32,
-  // calls/kernels.h
-  AC_CALL_KERNEL = 40,         // a kernel made by ac_kernel
-  AC_CALL_RAW_KERNEL = 41,     // one made of WGSL
-  AC_CALL_KERNEL_RESULT = 42,  // a further output of the last AC_CALL_KERNEL
-  // calls/device.h
-  AC_CALL_TIMER_BEGIN = 50,
-  AC_CALL_TIMER_END = 51,
-  AC_CALL_FUSE = 52,
-  AC_CALL_FLUSH = 53,
-  AC_CALL_PROFILE_BEGIN = 54,
-  AC_CALL_PROFILE_END = 55,
-  // calls/reductions.h
-  AC_CALL_REDUCE = 60,
-  AC_CALL_ACCUMULATE = 61,
-  AC_CALL_REDUCTION_NUMBER = 62,     // by NumPy's name
-  AC_CALL_REDUCTION_TOLERANCE = 63,  // how far results may be from the exact ones
-  // calls/indexing.h
-  AC_CALL_KEY_READ = 70,
-  AC_CALL_KEY_WRITE = 71,
-  AC_CALL_KEY_FILL = 72,
-  AC_CALL_KEY_UPDATE = 73,  // ufunc.at
-  AC_CALL_NONZERO = 74,
-  AC_CALL_SELECT = 75,
-  AC_CALL_WRITE_WHERE = 76,
-  // calls/linear.h
-  AC_CALL_MATMUL = 80,
-  AC_CALL_TUNE_MATMUL = 81,
-  // calls/random.h
-  AC_CALL_RANDOM = 90,
-  AC_CALL_EMPTY = 92,
-  // calls/sorting.h
-  AC_CALL_SORT = 91,
-  // calls/convolution.h
-  AC_CALL_CONV = 120,
-  AC_CALL_DENSE = 121,
-  // calls/normalization.h
-  AC_CALL_BATCH_NORM = 122,
-  AC_CALL_BATCH_NORM_GRADIENT = 123,
-  // calls/losses.h
-  AC_CALL_CROSS_ENTROPY = 124,
-  AC_CALL_CROSS_ENTROPY_GRADIENT = 125,
-  // calls/pooling.h
-  AC_CALL_POOL = 128,
-  // calls/device.h
-  AC_CALL_HELPED = 130,  // the caller does an operation on the CPU for a device
-  // calls/views.h
-  AC_CALL_AS_STRIDED = 140,
-  // calls/capture.h
-  AC_CALL_CAPTURE_BEGIN = 170,
-  AC_CALL_CAPTURE_END = 171,
-  AC_CALL_CAPTURE_ABORT = 172,
-  AC_CALL_CAPTURE_POSITION = 173,
-  AC_CALL_CAPTURE_COMPARE = 174,
-  AC_CALL_CAPTURE_BLAME = 175,
-  AC_CALL_CAPTURE_BUILD = 176,
-  AC_CALL_CAPTURE_PLAY = 177,
-  AC_CALL_CAPTURE_RESUME = 178,
-  AC_CALL_CAPTURE_CLOSE = 179,
-  AC_CALL_CAPTURE_ABOUT = 180,
-  AC_CALL_CAPTURE_KEEPS = 181,
-  AC_CALL_CAPTURE_ORIGIN = 182
-};
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
                 int32_t freed_b);

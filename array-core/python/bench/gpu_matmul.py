@@ -21,7 +21,7 @@ from typing import Any
 
 import arraycore as ac
 import numpy as np
-from arraycore._runtime import calls
+from arraycore._runtime import operations
 from device_clock import Run, speeds
 
 ALIGNED, RAGGED, SOFTWARE = (1024, 2048, 4096), (1000, 1023), 256
@@ -70,7 +70,7 @@ class Bench:
             ac.matmul(self.left, self.right, out=self.out)
 
         def tuned() -> None:
-            calls.call(calls.TUNE_MATMUL, tile, prefetch, 0)
+            operations.tune_matmul(tile, prefetch, 0)
             run()
 
         tuned()
@@ -122,7 +122,7 @@ def table(sizes: tuple[int, ...], folder: Path | None, software: bool) -> None:
                 speed = bench.gflops({"": run}, launches_of(size, software))[""]
                 label = f"{name}{' prefetch' if prefetch else ''}"
                 print(f"n = {size:5}  {label:26} {speed:10.1f} GFLOP/s", flush=True)
-    calls.call(calls.TUNE_MATMUL, 0, 0, 0)
+    operations.tune_matmul(0, 0, 0)
 
 
 def measure(sizes: tuple[int, ...], ragged: tuple[int, ...], folder: Path, software: bool) -> Any:

@@ -13,6 +13,7 @@
 #include "abi/calls/calls.h"
 #include "abi/calls/context.h"
 #include "abi/calls/device.h"
+#include "abi/calls/kernels.h"
 #include "abi/calls/ufuncs.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/gpu/webgpu_backend.h"

@@ -13,9 +13,7 @@ import numpy as np
 
 from .._core.creation import array
 from .._core.ndarray import ndarray
-from .._runtime.calls import call
-
-_HELPED = 130
+from .._runtime import operations
 
 
 def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -35,7 +33,7 @@ def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     host_args = [_to_host(each) for each in args]
     host_kwargs = {name: _to_host(each) for name, each in kwargs.items()}
-    call(_HELPED)
+    operations.helped()
     return _to_device(function(*host_args, **host_kwargs))
 
 

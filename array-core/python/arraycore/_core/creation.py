@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime import session
-from .._runtime.calls import call, int64s, integers
-from .._runtime.dtypes import number_of, supported
+from .._runtime import operations, session
+from .._runtime.calls import integers
+from .._runtime.dtypes import supported
 from .ndarray import ndarray
 
-_EMPTY = 92
 _MOST_AXES = 32
 
 
@@ -145,8 +144,7 @@ def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> 
         return zeros(shape, dtype, order)  # which has NumPy's words for it
     if order == "F":
         return empty(extents[::-1], dtype).T
-    number = number_of(supported(dtype))
-    return ndarray(call(_EMPTY, number, len(extents), *int64s(extents)))
+    return ndarray(operations.empty(supported(dtype), extents))
 
 
 def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:

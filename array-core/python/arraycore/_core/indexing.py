@@ -13,23 +13,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime import session
-from .._runtime.calls import (
-    ASSIGN,
-    FILL,
-    INDEX,
-    KEY_FILL,
-    KEY_READ,
-    KEY_WRITE,
-    call,
-    int64,
-)
+from .._runtime import opcodes, operations, session
+from .._runtime.calls import call, int64
 from .._runtime.dtypes import supported
+from .._runtime.opcodes import (
+    KEY_CHECKED,
+    KEY_FLAT,
+    KEY_FLAT_CHECKED,
+    KEY_INTEGERS,
+    KEY_MASK,
+    KEY_OUTSIDE,
+    KEY_POSITIONS,
+)
 from .._runtime.scalars import is_scalar, scalar_words
 from .ndarray import ndarray
 
 _INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
-_INTEGERS, _CHECKED, _MASK, _POSITIONS, _FLAT, _FLAT_CHECKED, _OUTSIDE = range(32, 39)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
 _ARRAY = -1
@@ -70,7 +69,7 @@ class Key:
         for item in items:
             if isinstance(item, ndarray):
                 mask = item.dtype.kind == "b"
-                self._add_array(_MASK if mask else _INTEGERS, item)
+                self._add_array(KEY_MASK if mask else KEY_INTEGERS, item)
             elif isinstance(item, np.ndarray):
                 counts = item.dtype.kind != "b" and used <= len(shape) and axis < len(shape)
                 self._add_host(item, of, shape[axis] if counts else None)
@@ -105,18 +104,18 @@ class Key:
         """Upload indices of the host's; ``extent`` is None of masks and of too many indices."""
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)
-            self._add_array(_POSITIONS, _uploaded(positions, of))
+            self._add_array(KEY_POSITIONS, _uploaded(positions, of))
             self.words.append(item.ndim)
             for extent in item.shape:
                 self.words += int64(extent)
         elif extent is None:
-            self._add_array(_INTEGERS, _uploaded(item.astype(supported(item.dtype)), of))
+            self._add_array(KEY_INTEGERS, _uploaded(item.astype(supported(item.dtype)), of))
         else:
             wrong = _outside(item, extent)
             if wrong is None:
-                self._add_array(_CHECKED, _uploaded(_from_start(item, extent), of))
+                self._add_array(KEY_CHECKED, _uploaded(_from_start(item, extent), of))
             else:  # an error, unless another index broadcasts it away
-                self._add_array(_OUTSIDE, _uploaded(np.zeros(item.shape, np.int32), of))
+                self._add_array(KEY_OUTSIDE, _uploaded(np.zeros(item.shape, np.int32), of))
                 self.words += _position(wrong)
 
 
@@ -136,12 +135,12 @@ def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
         One of the host's is out of bounds.
     """
     if isinstance(indices, ndarray):
-        return [_FLAT, indices._id, of.ndim], indices
+        return [KEY_FLAT, indices._id, of.ndim], indices
     wrong = _outside(indices, of.size)
     if wrong is not None:
         raise IndexError(f"index {wrong} is out of bounds for axis 0 with size {of.size}")
     held = _uploaded(_from_start(indices, of.size), of)
-    return [_FLAT_CHECKED, held._id, of.ndim], held
+    return [KEY_FLAT_CHECKED, held._id, of.ndim], held
 
 
 def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
@@ -239,21 +238,23 @@ class Indexing:
 
     def __getitem__(self: Any, key: Any) -> ndarray:
         if type(key) is int and -_SMALL <= key < _SMALL:  # what loops over elements ask for
-            made = call(INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF)
+            made = call(opcodes.INDEX, self._id, _INTEGER, key & _HALF, key >> 32 & _HALF)
         else:
             parsed = Key(key, self)
-            made = call(KEY_READ if parsed.arrays else INDEX, self._id, *parsed.words)
+            read = operations.key_read if parsed.arrays else operations.index
+            made = read(self, parsed.words)
         return type(self)(made)  # type: ignore[no-any-return]
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
         parsed = Key(key, self)
         if is_scalar(value):
-            operation = KEY_FILL if parsed.arrays else FILL
-            call(operation, self._id, *scalar_words(value), *parsed.words)
+            fill = operations.key_fill if parsed.arrays else operations.fill
+            fill(self, value, parsed.words)
             return
         if not isinstance(value, ndarray):
             # NumPy's own conversion finds what does not fit the dtype.
             dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
             elements = np.asarray(value, supported(dtype), order="C")
             value = type(self)(session.create(elements.shape, elements, elements.dtype))
-        call(KEY_WRITE if parsed.arrays else ASSIGN, self._id, value._id, *parsed.words)
+        write = operations.key_write if parsed.arrays else operations.assign
+        write(self, value, parsed.words)

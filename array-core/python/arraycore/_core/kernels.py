@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._runtime import session
-from .._runtime.calls import KERNEL_RESULT, call, int64, int64s, integers
+from .._runtime import opcodes, operations, session
+from .._runtime.calls import call, int64, int64s, integers
 from .._runtime.scalars import scalar_words
 from .ndarray import ndarray
 
 _ELEMENTWISE, _REDUCTION, _RAW = range(3)
-_KERNEL, _RAW_KERNEL = 40, 41
 _ARRAY, _BORROWED = -1, -2
 _MOST_GROUPS = 0xFFFFFFFF
 
@@ -94,7 +93,7 @@ class _TypedKernel(_Kernel):
         if self.nout == 0:
             return ()
         made = [ndarray(first)]
-        made += [ndarray(call(KERNEL_RESULT, which)) for which in range(1, self.nout)]
+        made += [ndarray(operations.kernel_result(which)) for which in range(1, self.nout)]
         return tuple(made)
 
 
@@ -184,7 +183,7 @@ class ElementwiseKernel(_TypedKernel):
         """
         words = [0] if size is None else [1, *int64(size)]
         out = self._argument_words(words, args)
-        first = self._call(_KERNEL, words)
+        first = self._call(opcodes.KERNEL, words)
         if self.no_return:
             if not out:
                 self._outputs(first)
@@ -299,7 +298,7 @@ class ReductionKernel(_TypedKernel):
             axes = integers(axis)
             words += (1, len(axes), *int64s(axes))
         given = self._argument_words(words, args)
-        first = self._call(_KERNEL, words)
+        first = self._call(opcodes.KERNEL, words)
         results = given or self._outputs(first)
         return results[0] if len(results) == 1 else results
 
@@ -375,7 +374,7 @@ class RawKernel(_Kernel):
         words.append(0)
         for argument in args:
             words[place] += _raw_argument_words(words, argument, held)
-        self._call(_RAW_KERNEL, words)
+        self._call(opcodes.RAW_KERNEL, words)
 
 
 def _number_of_params(params: str) -> int:

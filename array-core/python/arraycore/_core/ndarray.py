@@ -12,26 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime import session
-from .._runtime.calls import (
-    COPY,
-    DIAGONAL,
-    IMAG,
-    INDEX,
-    REAL,
-    REINTERPRET,
-    RESHAPE,
-    SQUEEZE,
-    SWAP_AXES,
-    TRANSPOSE,
-    call,
-    int64,
-    int64s,
-    integers,
-    optional_axes,
-)
+from .._runtime import operations, session
+from .._runtime.calls import integers
 from .._runtime.devices import Stream
-from .._runtime.dtypes import DTYPES, number_of, supported
+from .._runtime.dtypes import DTYPES, supported
 from .flags import Flags
 
 if TYPE_CHECKING:
@@ -147,7 +131,7 @@ class ndarray(ArrayMethods):
     @property
     def T(self) -> ndarray:
         """A view with all axes reversed."""
-        return ndarray(call(TRANSPOSE, self._id, 0))
+        return ndarray(operations.transpose(self, None))
 
     @property
     def mT(self) -> ndarray:
@@ -159,7 +143,7 @@ class ndarray(ArrayMethods):
     @property
     def real(self) -> ndarray:
         """A view of the real parts; of real numbers the array itself."""
-        return ndarray(call(REAL, self._id))
+        return ndarray(operations.real(self))
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -168,7 +152,7 @@ class ndarray(ArrayMethods):
     @property
     def imag(self) -> ndarray:
         """A view of the imaginary parts; of real numbers new zeros."""
-        return ndarray(call(IMAG, self._id))
+        return ndarray(operations.imag(self))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -185,8 +169,8 @@ class ndarray(ArrayMethods):
             One dtype lives on the device, the other on the CPU.
         """
         if dtype is None:
-            return ndarray(call(INDEX, self._id))
-        return ndarray(call(REINTERPRET, self._id, number_of(np.dtype(dtype))))
+            return ndarray(operations.index(self, ()))
+        return ndarray(operations.reinterpret(self, np.dtype(dtype)))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
         """Return the elements in another shape: a view where strides can say it, else a copy.
@@ -216,7 +200,7 @@ class ndarray(ArrayMethods):
         return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
 
     def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
-        return ndarray(call(RESHAPE, self._id, mode, order, *int64s(shape)))
+        return ndarray(operations.reshape(self, mode, order, shape))
 
     def transpose(self, *axes: Any) -> ndarray:
         """Return a view with its axes in another order; without axes reversed."""
@@ -224,25 +208,25 @@ class ndarray(ArrayMethods):
             axes = (None,) if axes[0] is None else integers(axes[0])
         if not axes or axes[0] is None:
             return self.T
-        return ndarray(call(TRANSPOSE, self._id, 1, *int64s(axes)))
+        return ndarray(operations.transpose(self, axes))
 
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """Return a view with two axes exchanged."""
-        return ndarray(call(SWAP_AXES, self._id, *int64(axis1), *int64(axis2)))
+        return ndarray(operations.swap_axes(self, axis1, axis2))
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray:
         """Return a view without the given (or all) axes of extent 1."""
-        return ndarray(call(SQUEEZE, self._id, *optional_axes(axis)))
+        return ndarray(operations.squeeze(self, axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
-        return ndarray(call(DIAGONAL, self._id, *int64(offset), *int64(axis1), *int64(axis2)))
+        return ndarray(operations.diagonal(self, offset, axis1, axis2))
 
     # ---- copies
 
     def copy(self, order: str = "C") -> ndarray:
         """Return a copy with memory of its own."""
-        return ndarray(call(COPY, self._id, 0, _order(order, "CFAK")))
+        return ndarray(operations.copy(self, None, _order(order, "CFAK")))
 
     def astype(
         self,
@@ -266,7 +250,7 @@ class ndarray(ArrayMethods):
             )
         if not copy and target == self.dtype and self._lies_in(order):
             return self
-        return ndarray(call(COPY, self._id, 1 + number_of(target), layout))
+        return ndarray(operations.copy(self, target, layout))
 
     def _lies_in(self, order: str) -> bool:
         if order == "K":

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime.calls import call, int64, int64s, integers
-from .._runtime.dtypes import number_of
+from .._runtime import operations
+from .._runtime.calls import integers
 from .._runtime.scalars import is_scalar, scalar_words
 from .creation import array
 from .ndarray import ndarray, require_array
 
-_REDUCE, _ACCUMULATE, _NUMBER, _TOLERANCE = range(60, 64)
 _INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
-_DOUBLE, _PAIR = struct.Struct("<d"), struct.Struct("<ii")
 _IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
 
 
@@ -29,7 +27,7 @@ NO_VALUE: Any = np._NoValue
 @cache
 def _number(name: str) -> int:
     """Return a reduction's place in array-core's table."""
-    return call(_NUMBER, *name.encode())
+    return operations.reduction_number(name)
 
 
 def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
@@ -46,16 +44,9 @@ def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
     is_complex : bool
         Whether they are complex numbers.
     """
-    bits = call(_TOLERANCE, _number(name), *int64(elements), int(is_complex))
+    bits = operations.reduction_tolerance(_number(name), elements, is_complex)
     value: float = _FLOAT.unpack(_INT.pack(bits))[0]
     return value
-
-
-def _axes(axis: Any) -> list[int]:
-    if axis is None:
-        return [0]
-    axes = integers(axis)
-    return [1, len(axes), *int64s(axes)]
 
 
 def _target(out: Any) -> ndarray | None:
@@ -64,10 +55,6 @@ def _target(out: Any) -> ndarray | None:
     if out is not None and not isinstance(out, ndarray):
         raise TypeError(f"Results go to arrays of arraycore's, not to {type(out)}.")
     return out
-
-
-def _dtype_word(dtype: npt.DTypeLike | None) -> int:
-    return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
 
 
 def reduced(
@@ -85,33 +72,30 @@ def reduced(
     source = require_array(a)
     target = _target(out)
     mask = mask_of(where, bool)
-    words = [
-        *which,
-        source._id,
-        _dtype_word(dtype),
-        int(bool(keepdims)),
-        *_axes(axis),
-        0 if target is None else target._id,
-        0 if mask is None else mask._id,
-        *_PAIR.unpack(_DOUBLE.pack(ddof)),
-    ]
-    if initial is NO_VALUE:
-        words.append(_IDENTITY)
-    elif initial is None:
-        words.append(_NOT_EVEN_IDENTITY)
-    else:
-        words += (_NUMBER_GIVEN, *_initial_words(initial))
-    # `mask` holds the array made here until the call is done.
-    made = call(_REDUCE, *words)
+    made = operations.reduce(
+        which,
+        source,
+        dtype,
+        keepdims,
+        None if axis is None else integers(axis),
+        target,
+        mask,
+        ddof,
+        _initial_words(initial),
+    )
     return type(source)(made) if target is None else target
 
 
 def _initial_words(initial: Any) -> tuple[int, ...]:
+    if initial is NO_VALUE:
+        return (_IDENTITY,)
+    if initial is None:
+        return (_NOT_EVEN_IDENTITY,)
     if isinstance(initial, ndarray):
         raise NotImplementedError(
             "arraycore takes no array as 'initial': pass float(array), or combine the two results."
         )
-    return scalar_words(initial)
+    return _NUMBER_GIVEN, *scalar_words(initial)
 
 
 def mask_of(where: Any, dtype: npt.DTypeLike | None = None) -> ndarray | None:
@@ -127,14 +111,7 @@ def accumulated(
     """Return every total on the way along an axis."""
     source = require_array(a)
     target = _target(out)
-    words = (
-        function._number,
-        int(skips_nan),
-        source._id,
-        *int64(one_axis(axis)),
-        _dtype_word(dtype),
-    )
-    made = call(_ACCUMULATE, *words, 0 if target is None else target._id)
+    made = operations.accumulate(function._number, skips_nan, source, one_axis(axis), dtype, target)
     return type(source)(made) if target is None else target
 
 

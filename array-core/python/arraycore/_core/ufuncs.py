@@ -14,9 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._runtime import session
-from .._runtime.calls import call
-from .._runtime.dtypes import number_of
+from .._runtime import opcodes, operations, session
 from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar
 from .creation import array
 from .indexing import value_words
@@ -129,7 +127,6 @@ __all__ = [
     "ufunc",
 ]
 
-_CALL_UFUNC, _CALL_RESULT, _CALL_TOLERANCE = range(3)
 _INTS, _FLOATS = struct.Struct("<ii"), struct.Struct("<ff")
 _CASTINGS = {"no": 0, "equiv": 1, "safe": 2, "same_kind": 3, "unsafe": 4}
 
@@ -224,24 +221,16 @@ class ufunc:
             kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
             operands = [array(each, kind if type(each) is float else None) for each in operands]
             arrays = operands
-        words = [
-            self._number,
-            0 if dtype is None else number_of(np.dtype(dtype)) + 1,
-            _CASTINGS[casting],
-            0 if mask is None else mask._id,
-            *(0 if each is None else each._id for each in outs),
-        ]
-        for operand in operands:
-            words += value_words(operand)
-        # `operands` and `mask` hold the arrays made here until the call is done.
-        made = call(_CALL_UFUNC, *words)
+        words = [word for operand in operands for word in value_words(operand)]
+        # `operands` holds the arrays made here until the call is done.
+        made = operations.ufunc(self._number, dtype, _CASTINGS[casting], mask, *outs, words)
         cls = type(arrays[0])
         first = cls(made) if outs[0] is None else outs[0]
         if self.nout == 1:
             return first
         if outs[1] is not None:
             return first, outs[1]
-        return first, cls(session.check(session.bridge.call(_CALL_RESULT, 0, 0)))
+        return first, cls(session.check(session.bridge.call(opcodes.RESULT, 0, 0)))
 
     def tolerance(self, *dtypes: npt.DTypeLike, gpu: bool = False) -> tuple[float, float]:
         """Return how far the results of a loop may lie from the exact ones.
@@ -260,11 +249,9 @@ class ufunc:
         floor : float
             Results smaller than this may err by as much as this would.
         """
-        words = [self._number, int(gpu), 0, *(number_of(np.dtype(each)) for each in dtypes)]
-        call = session.bridge.call
-        ulp = session.check(call(_CALL_TOLERANCE, 0, 0, *words))
-        words[2] = 1
-        floor = session.check(call(_CALL_TOLERANCE, 0, 0, *words))
+        operands = [np.dtype(each) for each in dtypes]
+        ulp = operations.tolerance(self._number, gpu, False, operands)
+        floor = operations.tolerance(self._number, gpu, True, operands)
         return _FLOATS.unpack(_INTS.pack(ulp, floor))
 
     def _absent(self, method: str, instead: str) -> NoReturn:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._runtime.calls import KEY_UPDATE, call
+from .._runtime import operations
 from .._runtime.scalars import is_scalar
 from .creation import asarray
 from .indexing import Key, value_words
@@ -60,4 +60,4 @@ def update(function: Any, a: Any, key: Any, value: Any = None, *, cast: bool = F
         function(view, *(() if given is None else (given,)), out=view, casting="unsafe")
         return
     words = (_NO_VALUE,) if given is None else value_words(given)
-    call(KEY_UPDATE, target._id, function._number, int(cast), *words, *parsed.words)
+    operations.key_update(target, function._number, cast, words, parsed.words)

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from .._core import ufuncs
 from .._core.creation import empty
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import MOVE_AXES, call, int64s, integers
+from .._runtime import operations
+from .._runtime.calls import integers
 from .products import count_of, dot, matmul, ndim_of, scalar_or_array, sum_axes
 
 
@@ -186,8 +187,7 @@ def cross(
     result = empty((*last.shape, 3), last.dtype)
     for place, component in enumerate((first, second, last)):
         result[..., place] = component
-    words = int64s((result.ndim - 1, axisc))
-    return type(result)(call(MOVE_AXES, result._id, 1, *words))
+    return type(result)(operations.move_axes(result, 1, (result.ndim - 1, axisc)))
 
 
 def _components(a: Any, axis: int) -> list[Any]:
@@ -196,7 +196,7 @@ def _components(a: Any, axis: int) -> list[Any]:
     extent = a.shape[axis]
     if extent not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    first = type(a)(call(MOVE_AXES, a._id, 1, *int64s((axis, 0))))
+    first = type(a)(operations.move_axes(a, 1, (axis, 0)))
     return [first[place] for place in range(extent)]
 
 

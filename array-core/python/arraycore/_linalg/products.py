@@ -14,10 +14,9 @@ import numpy as np
 from .._core import ufuncs
 from .._core.kernels import ReductionKernel
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import MATMUL, MOVE_AXES, call, int64s
+from .._runtime import operations
+from .._runtime.opcodes import PRODUCT_DOT, PRODUCT_MATMUL
 from .._runtime.scalars import is_scalar
-
-_MATMUL, _DOT = range(2)
 
 
 class Products:
@@ -25,7 +24,7 @@ class Products:
 
     def __matmul__(self: Any, other: Any) -> Any:
         if isinstance(other, ndarray):
-            return type(self)(call(MATMUL, self._id, other._id, 0, _MATMUL))
+            return type(self)(operations.matmul(self, other, None, PRODUCT_MATMUL))
         return _refused(other, 1)
 
     def __rmatmul__(self: Any, other: Any) -> Any:
@@ -55,7 +54,7 @@ def _in_place(a: Any, b: Any) -> Any:
             "inplace matrix multiplication requires the first operand to have at least one and "
             "the second at least two dimensions."
         )
-    call(MATMUL, a._id, b._id, a._id, _MATMUL)
+    operations.matmul(a, b, a, PRODUCT_MATMUL)
     return a
 
 
@@ -87,8 +86,8 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
         if not isinstance(operand, ndarray) and is_scalar(operand):
             _refused(operand, place)
     cls = type(require_array(x1))
-    target = 0 if out is None else require_array(out)._id
-    made = call(MATMUL, x1._id, require_array(x2)._id, target, _MATMUL)
+    target = None if out is None else require_array(out)
+    made = operations.matmul(x1, require_array(x2), target, PRODUCT_MATMUL)
     return cls(made) if out is None else out
 
 
@@ -107,7 +106,8 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     if ndim_of(a) == 0 or ndim_of(b) == 0:
         return ufuncs.multiply(a, b) if out is None else ufuncs.multiply(a, b, out=out)
     if a.ndim <= 2 and b.ndim <= 2:
-        made = call(MATMUL, a._id, b._id, 0 if out is None else require_array(out)._id, _DOT)
+        target = None if out is None else require_array(out)
+        made = operations.matmul(a, b, target, PRODUCT_DOT)
         return type(a)(made) if out is None else out
     terms = a.shape[-1]
     if b.ndim == 1 or b.shape[-2] != terms:
@@ -115,8 +115,7 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     rows = a.reshape(count_of(a.shape[:-1]), terms)
     product = matmul(rows, b)
     if b.ndim > 2:
-        words = int64s((product.ndim - 2, 0))
-        product = type(product)(call(MOVE_AXES, product._id, 1, *words))
+        product = type(product)(operations.move_axes(product, 1, (product.ndim - 2, 0)))
     result = product.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
     return _placed(result, out)
 

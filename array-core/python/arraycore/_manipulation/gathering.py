@@ -11,7 +11,8 @@ from .._core import ufuncs
 from .._core.creation import array, empty, full
 from .._core.indexing import flat_words, value_words
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import KEY_READ, NONZERO, SELECT, call, integers
+from .._runtime import operations
+from .._runtime.calls import integers
 from .views import broadcast_to, copyto
 
 _MODES = ("raise", "wrap", "clip")
@@ -119,7 +120,7 @@ def take(
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if whole:
         words, held = flat_words(where, a)
-        made = ndarray(call(KEY_READ, a._id, *words))
+        made = ndarray(operations.key_read(a, words))
         del held  # until here the words named it
         return _given(made, out)
     return _given(a[(slice(None),) * at + (where,)], out)
@@ -228,7 +229,7 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
             "Calling nonzero on 0d arrays is not allowed. "
             "Use np.atleast_1d(scalar).nonzero() instead."
         )
-    found = ndarray(call(NONZERO, a._id))
+    found = ndarray(operations.nonzero(a))
     return tuple(found[:, axis] for axis in range(a.ndim))
 
 
@@ -240,7 +241,7 @@ def flatnonzero(a: ndarray) -> ndarray:
 def argwhere(a: ndarray) -> ndarray:
     """Return the coordinates of the elements that are not 0, an int64 row each."""
     source = require_array(a) if a.ndim else a[None]
-    found = ndarray(call(NONZERO, source._id))
+    found = ndarray(operations.nonzero(source))
     return found if a.ndim else found[:, :0]
 
 
@@ -296,7 +297,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(mask)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return ndarray(call(SELECT, mask._id, *value_words(x), *value_words(y)))
+    return ndarray(operations.select(mask, value_words(x), value_words(y)))
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:

@@ -11,7 +11,7 @@ from .._core.creation import asarray
 from .._core.indexing import flat_words, value_words
 from .._core.ndarray import ndarray, require_array
 from .._core.updates import device_value, update
-from .._runtime.calls import KEY_FILL, KEY_WRITE, WRITE_WHERE, call
+from .._runtime import operations
 from .._runtime.scalars import scalar_words
 from .gathering import along_axis, bounded, flatnonzero
 
@@ -57,9 +57,9 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     words, held = flat_words(where, a)
     if isinstance(value, ndarray):
         source = _repeated(value, where.size).reshape(where.shape)
-        call(KEY_WRITE, a._id, source._id, *words)
+        operations.key_write(a, source, words)
     else:
-        call(KEY_FILL, a._id, *scalar_words(_cast(value, a.dtype)), *words)
+        operations.key_fill(a, _cast(value, a.dtype), words)
     del held  # until here the words named it
 
 
@@ -88,9 +88,9 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
         words, held = flat_words(given, arr)
         value = device_value(values, arr.dtype)
         if isinstance(value, ndarray):
-            call(KEY_WRITE, arr._id, value._id, *words)
+            operations.key_write(arr, value, words)
         else:
-            call(KEY_FILL, arr._id, *scalar_words(value), *words)
+            operations.key_fill(arr, value, words)
         del held  # until here the words named it
         return
     target, key = along_axis(arr, indices, axis)
@@ -176,9 +176,9 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
         put(arr, found, value)
     elif isinstance(value, ndarray):
         source = value.reshape(())
-        call(WRITE_WHERE, arr._id, where._id, *value_words(source))
+        operations.write_where(arr, where, value_words(source))
     else:
-        call(WRITE_WHERE, arr._id, where._id, *scalar_words(_cast(value, arr.dtype)))
+        operations.write_where(arr, where, scalar_words(_cast(value, arr.dtype)))
 
 
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
@@ -205,9 +205,9 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
             return
         one = value.size == 1
         source = value.reshape(()) if one else _repeated(value, a.size).reshape(a.shape)
-        call(WRITE_WHERE, a._id, where._id, *value_words(source))
+        operations.write_where(a, where, value_words(source))
     else:
-        call(WRITE_WHERE, a._id, where._id, *scalar_words(_cast(value, a.dtype)))
+        operations.write_where(a, where, scalar_words(_cast(value, a.dtype)))
 
 
 # ---- updates

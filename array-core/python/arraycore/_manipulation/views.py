@@ -8,19 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import (
-    ASSIGN,
-    BROADCAST_TO,
-    EXPAND_DIMS,
-    FILL,
-    FLIP,
-    MOVE_AXES,
-    WRITE_WHERE,
-    call,
-    int64s,
-    integers,
-    optional_axes,
-)
+from .._runtime import operations
+from .._runtime.calls import integers
 from .._runtime.scalars import is_scalar, scalar_words
 
 _ARRAY = -1  # a value that is an array's id (src/abi/calls/indexing.h)
@@ -48,12 +37,12 @@ def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
 
 def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
     """Return a view with new axes of extent 1; ``axis`` counts in the result."""
-    return ndarray(call(EXPAND_DIMS, require_array(a)._id, *int64s(integers(axis))))
+    return ndarray(operations.expand_dims(require_array(a), integers(axis)))
 
 
 def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
     """Return a view that repeats the array to a shape; it cannot be written to."""
-    return ndarray(call(BROADCAST_TO, require_array(array)._id, *int64s(integers(shape))))
+    return ndarray(operations.broadcast_to(require_array(array), integers(shape)))
 
 
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
@@ -102,8 +91,8 @@ def moveaxis(
 ) -> ndarray:
     """Return a view with axes at other places; the rest keeps its order."""
     from_ = integers(source)
-    words = int64s((*from_, *integers(destination)))
-    return ndarray(call(MOVE_AXES, require_array(a)._id, len(from_), *words))
+    axes = (*from_, *integers(destination))
+    return ndarray(operations.move_axes(require_array(a), len(from_), axes))
 
 
 def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
@@ -122,7 +111,7 @@ def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
 
 def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view that runs backwards along the given (or all) axes."""
-    return ndarray(call(FLIP, require_array(m)._id, *optional_axes(axis)))
+    return ndarray(operations.flip(require_array(m), axis))
 
 
 def flipud(m: ndarray) -> ndarray:
@@ -179,13 +168,13 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         )
     if where is not True and not isinstance(where, np.bool_ | bool):
         value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
-        call(WRITE_WHERE, target._id, require_array(where)._id, *value)
+        operations.write_where(target, require_array(where), value)
     elif not where:
         return
     elif is_scalar(src):
-        call(FILL, target._id, *scalar_words(src))
+        operations.fill(target, src, ())
     else:
-        call(ASSIGN, target._id, src._id)
+        operations.assign(target, src, ())
 
 
 def copy(a: ndarray, order: str = "C") -> ndarray:

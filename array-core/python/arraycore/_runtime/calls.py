@@ -1,29 +1,23 @@
-"""Operations by words (``ac_call``), and how their arguments become words.
+"""Calls of operations by words (``ac_call``), and how numbers become words.
 
-The numbers are those of ``ac_operation``; the headers of ``src/abi/calls`` say which words each
-takes.
+``operations`` has a function for each operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Collection, Iterable
 from operator import index
 from typing import Any
 
-from . import session
+import numpy as np
+import numpy.typing as npt
 
-COPY, ASSIGN, FILL = 10, 11, 12
-INDEX, RESHAPE, TRANSPOSE, SWAP_AXES, MOVE_AXES, FLIP, SQUEEZE = range(20, 27)
-EXPAND_DIMS, BROADCAST_TO, DIAGONAL, REINTERPRET, REAL, IMAG = range(27, 33)
-KERNEL_RESULT = 42
-KEY_READ, KEY_WRITE, KEY_FILL, KEY_UPDATE, NONZERO, SELECT, WRITE_WHERE = range(70, 77)
-MATMUL, TUNE_MATMUL = 80, 81
-CONV, DENSE, BATCH_NORM, BATCH_NORM_GRADIENT = range(120, 124)
-POOL = 128
-CROSS_ENTROPY, CROSS_ENTROPY_GRADIENT = 124, 125
-AS_STRIDED = 140
+from . import session
+from .dtypes import number_of
 
 _HALF = 0xFFFFFFFF
+_DOUBLE, _PAIR = struct.Struct("<d"), struct.Struct("<ii")
 
 
 def call(
@@ -91,3 +85,18 @@ def integers(values: Any) -> tuple[int, ...]:
 def optional_axes(axes: Any) -> list[int]:
     """Return the words of axes that may be left out: None, an axis or several."""
     return [0] if axes is None else [1, *int64s(integers(axes))]
+
+
+def optional_dims(values: Collection[Any] | None) -> list[int]:
+    """Return the words of several integers that may be left out."""
+    return [0] if values is None else [1, len(values), *int64s(values)]
+
+
+def optional_dtype(dtype: npt.DTypeLike | None) -> int:
+    """Return the word of a dtype that may be left out."""
+    return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
+
+
+def float64(value: float) -> tuple[int, ...]:
+    """Return the two words of a double."""
+    return _PAIR.unpack(_DOUBLE.pack(value))

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from . import session
-from .calls import call
+from . import operations, session
 
 __all__ = ["DeviceInfo", "DeviceTime", "device_info", "device_timer"]
 
-_TIMER_BEGIN, _TIMER_END = 50, 51
 _TIMER_NANOSECONDS, _FLAGS, _CPU_THREADS = 11, 12, 14  # of ac_counter_name
 _HAS_CLOCK, _IS_SOFTWARE = 4, 8  # of ac_device_flag
 #: Devices that do not always say themselves that they are programs.
@@ -94,9 +92,9 @@ def device_timer() -> Iterator[DeviceTime]:
     0.08
     """
     time = DeviceTime()
-    call(_TIMER_BEGIN)
+    operations.timer_begin()
     try:
         yield time
     finally:
-        call(_TIMER_END)
+        operations.timer_end()
         time.nanoseconds = int(session.bridge.counter(_TIMER_NANOSECONDS))

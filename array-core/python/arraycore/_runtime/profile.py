@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from . import session
-from .calls import call
+from . import opcodes, operations, session
 from .device_info import DeviceInfo, device_info
 
 __all__ = ["Profile", "ProfileRow", "profile"]
 
-_BEGIN, _END = 54, 55
 _CPU_TRACK, _DEVICE_TRACK = 1, 2
 
 
@@ -198,7 +196,7 @@ def profile() -> Iterator[Profile]:
     """
     made = Profile()
     session.drain()
-    call(_BEGIN)
+    operations.profile_begin()
     try:
         yield made
     except BaseException:
@@ -209,7 +207,7 @@ def profile() -> Iterator[Profile]:
 
 def _end(made: Profile, *, fails: bool) -> None:
     """End the profile; what the block raised is told rather than what failed after it."""
-    status = int(session.bridge.call(_END, 0, 0))
+    status = int(session.bridge.call(opcodes.PROFILE_END, 0, 0))
     if status >= 0 or not fails:
         made._take(session.bridge.profile_text())
     if status < 0 and fails:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._bridge import FREE_IDS, connect
+from . import opcodes
 from .dtypes import number_of
 from .errors import exception_of
 
@@ -28,7 +29,6 @@ COUNTERS = (
     "device_bytes",
 )
 _OUT_OF_MEMORY = -4
-_FUSE, _SETTLE = 52, 53
 _FUSED = 13  # of ac_counter_name
 #: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
 BACKLOG = 256
@@ -76,7 +76,7 @@ def set_fusing(fusing: bool) -> bool:
     """
     global _fusing
     drain()
-    before = bool(check(bridge.call(_FUSE, 0, 0, int(fusing))))
+    before = bool(check(bridge.call(opcodes.FUSE, 0, 0, int(fusing))))
     _fusing = fusing
     return before
 
@@ -102,7 +102,7 @@ def set_promotion(mode: str) -> str:
 def settle() -> None:
     """Launch all that waits to be fused."""
     drain()
-    check(bridge.call(_SETTLE, 0, 0))
+    check(bridge.call(opcodes.FLUSH, 0, 0))
 
 
 def before_read() -> None:

@@ -17,12 +17,11 @@ from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_of, concatenate, take_axis
 from .._manipulation.ranges import arange
 from .._manipulation.views import moveaxis
-from .._runtime.calls import call, int64, integers
+from .._runtime import operations
+from .._runtime.calls import integers
 from .._runtime.dtypes import supported
+from .._runtime.opcodes import SORT_ELEMENTS, SORT_PLACES
 from .histograms import searchsorted
-
-_SORT = 91
-_ELEMENTS, _PLACES = range(2)
 
 _first_of_each = elementwise(
     "raw T x, bool one_nan",
@@ -43,7 +42,7 @@ def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     values = as_device_array(a)
     if axis is None:
         values, axis = values.ravel(), 0
-    return ndarray(call(_SORT, values._id, *int64(axis), what))
+    return ndarray(operations.sort(values, axis, what))
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
@@ -51,7 +50,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
 
     ``kind`` is taken for NumPy's callers: every sort is stable.
     """
-    return _sorted(a, axis, kind, _ELEMENTS)
+    return _sorted(a, axis, kind, SORT_ELEMENTS)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
@@ -59,7 +58,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
     values = as_device_array(a)
     if values.ndim == 0 and axis in (0, -1, None):
         return zeros(1, np.int64)  # as NumPy: a vector of the only place
-    return _sorted(values, axis, kind, _PLACES)
+    return _sorted(values, axis, kind, SORT_PLACES)
 
 
 def sort_complex(a: Any) -> ndarray:

@@ -25,14 +25,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .._core.ndarray import ndarray
-from .._runtime import session
-from .._runtime.calls import call
+from .._runtime import opcodes, operations, session
 from .._runtime.dtypes import DTYPES
 from ..random import _distributions
 
-_BEGIN, _END, _ABORT, _POSITION, _COMPARE, _BLAME, _BUILD, _REPLAY = range(170, 178)
-_RESUME, _CLOSE, _ABOUT, _KEEPS, _ORIGIN = range(178, 183)
-_COMMANDS, _VALUES, _KIB, _CARRIED, _INTERRUPTED = range(5)
 _NO_VALUE = -1
 _RAW_WORD = 0xFFFFFFFF
 #: What a word of a raw kernel's uniforms is taken for.
@@ -118,7 +114,7 @@ class _Watch:
         caller = frame.f_back
         if caller is None or caller.f_code.co_filename.startswith(_PACKAGE):
             return
-        now = session.bridge.call(_POSITION, 0, 0)
+        now = session.bridge.call(opcodes.CAPTURE_POSITION, 0, 0)
         if now != self._last:
             self._last = now
             self.places.append(_Place(now >> 1, bool(now & 1), _where(caller)))
@@ -144,7 +140,7 @@ def _same(a: float, b: float) -> bool:
 def _origins(result: object) -> list[int]:
     """Return which storage each array that a step returned lies in; 0: one that the step made."""
     if isinstance(result, ndarray):
-        return [call(_ORIGIN, result._id)]
+        return [operations.capture_origin(result)]
     if isinstance(result, dict):
         return [origin for each in result.values() for origin in _origins(each)]
     if isinstance(result, tuple | list):
@@ -208,7 +204,7 @@ class Recorder:
         drawn: list[_distributions.Source] = []
         calls: dict[int, int] = {}
         session.drain()
-        call(_BEGIN)
+        operations.capture_begin()
         _owner, _under_way = weakref.ref(self), True
         try:
             # When cycles are collected must not decide what a step launches.
@@ -224,7 +220,7 @@ class Recorder:
                     gc.enable()
             gc.collect(0)  # what the step let go lies within it
             session.drain()
-            call(_END)
+            operations.capture_end()
             origins = _origins(result)
         except BaseException:
             self.forget()
@@ -255,7 +251,7 @@ class Recorder:
         CaptureError
             The step did something that no replay can do.
         """
-        if call(_POSITION) & 1:
+        if operations.capture_position() & 1:
             self._compare()
 
     @property
@@ -266,7 +262,7 @@ class Recorder:
     def forget(self) -> None:
         """Forget what was recorded."""
         self._recordings = []
-        call(_ABORT)
+        operations.capture_abort()
 
     def build(self) -> Replay:
         """Return the replay of the two newest recordings, which are forgotten then.
@@ -293,7 +289,7 @@ class Recorder:
             found = bool(value.given)
             numbers.append(known.setdefault(value, len(known)) if found else _NO_VALUE)
         try:
-            number = call(_BUILD, *numbers)
+            number = operations.capture_build(numbers)
         except (ValueError, MemoryError) as error:
             raise self._refused(error) from None
         self._recordings = []
@@ -301,7 +297,7 @@ class Recorder:
 
     def _compare(self) -> list[_Difference]:
         try:
-            told = ndarray(call(_COMPARE)).get()
+            told = ndarray(operations.capture_compare()).get()
         except ValueError as error:
             raise self._refused(error) from None
         return [
@@ -316,7 +312,7 @@ class Recorder:
     def _refused(self, error: Exception) -> CaptureError:
         """Return the error with the line of Python's that launched what it names."""
         code = str(getattr(error, "code", "capture_none"))
-        command = session.bridge.call(_BLAME, 0, 0)
+        command = session.bridge.call(opcodes.CAPTURE_BLAME, 0, 0)
         places = self._recordings[-1].places if self._recordings else []
         where = next((p.where for p in places if p.commands > command or p.refused), None)
         return CaptureError(code, str(error) + (f" ({where})" if where else ""))
@@ -370,7 +366,7 @@ def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any],
         bits = _bits(dtype, after)
         if bits is None or bits != _bits(dtype, before):
             continue
-        if call(_KEEPS, number, place, bits & 0xFFFFFFFF, bits >> 32):
+        if operations.capture_keeps(number, place, bits):
             kept.append((dtype, bits))
     return kept
 
@@ -410,9 +406,9 @@ class Replay:
                 self._constant[index] = b
             else:
                 self._rounded += [(index, *kept) for kept in _kept(number, a, b)]
-        self.commands = call(_ABOUT, number, _COMMANDS)
-        self.nbytes = call(_ABOUT, number, _KIB) * 1024
-        self.carried = call(_ABOUT, number, _CARRIED)
+        self.commands = operations.capture_about(number, opcodes.CAPTURE_COMMANDS)
+        self.nbytes = operations.capture_about(number, opcodes.CAPTURE_KIB) * 1024
+        self.carried = operations.capture_about(number, opcodes.CAPTURE_CARRIED)
 
     def __call__(self) -> None:
         """Run the step.
@@ -428,7 +424,7 @@ class Replay:
             and :meth:`resume` runs the rest.
         """
         words = self._words(tuple(self._numbers()))
-        call(_REPLAY, self._number, *words)
+        operations.capture_play(self._number, words)
         for stream in self._streams:
             stream.source._calls += stream.calls
 
@@ -465,16 +461,16 @@ class Replay:
     def interrupted(self) -> bool:
         """Whether the last call was interrupted in the middle of the step, and can go on."""
         try:
-            return bool(call(_ABOUT, self._number, _INTERRUPTED))
+            return bool(operations.capture_about(self._number, opcodes.CAPTURE_INTERRUPTED))
         except ValueError:  # the library was reset meanwhile
             return False
 
     def resume(self) -> None:
         """Run the rest of a step that was interrupted."""
-        call(_RESUME, self._number)
+        operations.capture_resume(self._number)
         for stream in self._streams:
             stream.source._calls += stream.calls
 
     def close(self) -> None:
         """Give back its memory. Arrays of the recorded step that Python holds stay."""
-        call(_CLOSE, self._number)
+        operations.capture_close(self._number)

@@ -6,7 +6,8 @@ from typing import Any
 
 from .._core.ndarray import ndarray
 from .._manipulation.views import broadcast_arrays, broadcast_to
-from .._runtime.calls import AS_STRIDED, call, int64s, integers
+from .._runtime import operations
+from .._runtime.calls import integers
 
 __all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]
 
@@ -40,8 +41,7 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
     steps = x.strides if strides is None else integers(strides)
     if max(len(extents), len(steps)) > _MOST_AXES:
         raise ValueError(f"maximum supported dimension for an ndarray is {_MOST_AXES}")
-    words = (len(extents), *int64s(extents), len(steps), *int64s(steps))
-    return ndarray(call(AS_STRIDED, x._id, *words))
+    return ndarray(operations.as_strided(x, extents, steps))
 
 
 def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndarray:

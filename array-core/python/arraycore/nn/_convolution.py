@@ -16,7 +16,13 @@ from typing import Any
 
 from .._core.ndarray import ndarray, require_array
 from .._linalg.products import count_of
-from .._runtime.calls import CONV, DENSE, call, int64, int64s, integers
+from .._runtime import operations
+from .._runtime.calls import int64, int64s, integers
+from .._runtime.opcodes import (
+    CONVOLUTION_DATA_GRADIENT,
+    CONVOLUTION_FORWARD,
+    CONVOLUTION_WEIGHT_GRADIENT,
+)
 from ._results import made
 
 #: An integer for all axes of space, or one for each.
@@ -24,7 +30,6 @@ Each = int | Sequence[int]
 #: The same, or a pair (before, behind) for each axis, or "valid" or "same".
 Padding = Each | Sequence[tuple[int, int]] | str
 
-_FORWARD, _DATA, _WEIGHTS = range(3)
 #: By number of ``src/runtime/stage_kernels.h``.
 _ACTIVATIONS = (None, "relu", "sigmoid", "tanh", "gelu")
 
@@ -112,19 +117,23 @@ def _places(
 
 
 def _call(
-    what: int, a: Any, b: Any, geometry: tuple[Any, ...], extras: Sequence[int] = (0, 0, 0, 0)
+    what: int,
+    a: Any,
+    b: Any,
+    geometry: tuple[Any, ...],
+    extras: tuple[Any, Any, Any, int] = (None, None, None, 0),
 ) -> Any:
     try:
         words = _kept_words(*geometry)
     except TypeError:  # a list among them; or what is no number, which is said now
         words = _words(*geometry)
     window, space, stride, padding, dilation, groups = geometry
-    made_id = call(CONV, what, a._id, b._id, *extras, *words)
+    made_id = operations.conv(what, a, b, *extras, words)
     if a.dtype != b.dtype:
         return type(a)(made_id)
-    if what == _DATA:
+    if what == CONVOLUTION_DATA_GRADIENT:
         return made(made_id, a, (a.shape[0], b.shape[1] * groups, *space))
-    if what == _WEIGHTS:
+    if what == CONVOLUTION_WEIGHT_GRADIENT:
         return made(made_id, a, (b.shape[1], a.shape[1] // groups, *window))
     try:
         places = _places(a.shape[2:], window, stride, padding, dilation)
@@ -190,10 +199,12 @@ def conv(
     x, w = require_array(x), require_array(w)
     if (scale is None) != (shift is None):
         raise ValueError("scale and shift come together.")
-    ids = tuple(0 if each is None else require_array(each)._id for each in (b, scale, shift))
-    extras = (*ids, _activation(activation))
+    for each in (b, scale, shift):
+        if each is not None:
+            require_array(each)
+    extras = (b, scale, shift, _activation(activation))
     geometry = (w.shape[2:], (), stride, padding, dilation, groups)
-    return _call(_FORWARD, x, w, geometry, extras)
+    return _call(CONVOLUTION_FORWARD, x, w, geometry, extras)
 
 
 def dense(
@@ -230,8 +241,8 @@ def dense(
     """
     x, w = require_array(x), require_array(w)
     rows = x if x.ndim == 2 else x.reshape((count_of(x.shape[:-1]), *x.shape[-1:]))
-    target = 0 if b is None else require_array(b)._id
-    y = type(x)(call(DENSE, rows._id, w._id, target, _activation(activation)))
+    bias = None if b is None else require_array(b)
+    y = type(x)(operations.dense(rows, w, bias, _activation(activation)))
     return y if x.ndim == 2 else y.reshape((*x.shape[:-1], y.shape[-1]))
 
 
@@ -276,7 +287,9 @@ def conv_data_gradient(
     gy, w = require_array(gy), require_array(w)
     window = w.shape[2:]
     extents = _each("space", space, len(window))
-    return _call(_DATA, gy, w, (window, extents, stride, padding, dilation, groups))
+    return _call(
+        CONVOLUTION_DATA_GRADIENT, gy, w, (window, extents, stride, padding, dilation, groups)
+    )
 
 
 def conv_weight_gradient(
@@ -316,4 +329,6 @@ def conv_weight_gradient(
     """
     x, gy = require_array(x), require_array(gy)
     extents = _each("window", window, max(x.ndim - 2, 0))
-    return _call(_WEIGHTS, x, gy, (extents, extents, stride, padding, dilation, groups))
+    return _call(
+        CONVOLUTION_WEIGHT_GRADIENT, x, gy, (extents, extents, stride, padding, dilation, groups)
+    )

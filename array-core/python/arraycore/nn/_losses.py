@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import (
-    CROSS_ENTROPY,
-    CROSS_ENTROPY_GRADIENT,
-    KERNEL_RESULT,
-    call,
-    int64,
-)
+from .._runtime import operations
 from ._results import made
 
 
@@ -49,10 +43,8 @@ def softmax_cross_entropy(
         Scores of no float dtype, or labels of no signed integer one.
     """
     x, t = require_array(x), require_array(t)
-    loss = call(CROSS_ENTROPY, x._id, t._id, *int64(ignore_label), int(bool(normalize)))
-    kind = type(x)
-    lse, coeff = kind(call(KERNEL_RESULT, 1)), kind(call(KERNEL_RESULT, 2))
-    return made(loss, x, ()), lse, coeff
+    loss, lse, coeff = operations.cross_entropy(x, t, ignore_label, normalize)
+    return made(loss, x, ()), type(x)(lse), type(x)(coeff)
 
 
 def softmax_cross_entropy_gradient(
@@ -89,5 +81,6 @@ def softmax_cross_entropy_gradient(
         Dtypes that :func:`softmax_cross_entropy` neither takes nor gives.
     """
     gloss, x, t = require_array(gloss), require_array(x), require_array(t)
-    ids = (gloss._id, x._id, t._id, require_array(lse)._id, require_array(coeff)._id)
-    return made(call(CROSS_ENTROPY_GRADIENT, *ids, *int64(ignore_label)), x, x.shape)
+    lse, coeff = require_array(lse), require_array(coeff)
+    gx = operations.cross_entropy_gradient(gloss, x, t, lse, coeff, ignore_label)
+    return made(gx, x, x.shape)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import (
-    BATCH_NORM,
-    BATCH_NORM_GRADIENT,
-    KERNEL_RESULT,
-    call,
-    int64s,
-    integers,
-)
+from .._runtime import operations
+from .._runtime.calls import integers
 from ._results import made
 
 
-def _axes_words(x: ndarray, axis: int | Sequence[int] | None) -> list[int]:
-    axes = integers(axis) if axis is not None else (0, *range(2, x.ndim))
-    return [len(axes), *int64s(axes)]
+def _axes(x: ndarray, axis: int | Sequence[int] | None) -> tuple[int, ...]:
+    return integers(axis) if axis is not None else (0, *range(2, x.ndim))
 
 
-def _results(x: ndarray, gamma: ndarray, first: int) -> Any:
+def _results(x: ndarray, gamma: ndarray, first: int, one: int, other: int) -> Any:
     """Return the three results, of the shapes of data and parameters."""
-    one, other = call(KERNEL_RESULT, 1), call(KERNEL_RESULT, 2)
     if x.dtype != gamma.dtype:  # of which one the last two have
         kind = type(x)
         return made(first, x, x.shape), kind(one), kind(other)
@@ -82,12 +73,10 @@ def batch_norm(
     x, gamma, beta = require_array(x), require_array(gamma), require_array(beta)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var come together.")
-    running = (0, 0)
-    if running_mean is not None and running_var is not None:
-        running = (running_mean._id, running_var._id)
-    words = _axes_words(x, axis)
-    words += struct.unpack("<4i", struct.pack("<2d", eps, decay))
-    return _results(x, gamma, call(BATCH_NORM, x._id, gamma._id, beta._id, *running, *words))
+    ids = operations.batch_norm(
+        x, gamma, beta, running_mean, running_var, _axes(x, axis), eps, decay
+    )
+    return _results(x, gamma, *ids)
 
 
 def batch_norm_gradient(
@@ -126,5 +115,5 @@ def batch_norm_gradient(
     """
     gy, x, gamma = require_array(gy), require_array(x), require_array(gamma)
     mean, inv_std = require_array(mean), require_array(inv_std)
-    ids = (gy._id, x._id, gamma._id, mean._id, inv_std._id)
-    return _results(x, gamma, call(BATCH_NORM_GRADIENT, *ids, *_axes_words(x, axis)))
+    ids = operations.batch_norm_gradient(gy, x, gamma, mean, inv_std, _axes(x, axis))
+    return _results(x, gamma, *ids)

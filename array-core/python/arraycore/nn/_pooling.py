@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.ndarray import ndarray, require_array
-from .._runtime.calls import KERNEL_RESULT, POOL, call, int64s, integers
+from .._runtime import operations
+from .._runtime.calls import call, int64s, integers
+from .._runtime.opcodes import (
+    KERNEL_RESULT,
+    POOL_MAX,
+    POOL_MAX_GRADIENT,
+    POOL_MEAN,
+    POOL_MEAN_GRADIENT,
+)
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]
-
-_MAX, _MAX_GRADIENT, _MEAN, _MEAN_GRADIENT = range(4)
 
 
 def _pool(
@@ -40,7 +46,7 @@ def _pool(
         if len(each) != axes and not (name == "space" and not each):
             raise ValueError(f"{name} has {len(each)} numbers for {axes} axes of space.")
         words += (len(each), *int64s(each))
-    return call(POOL, what, array._id, 0 if places is None else places._id, *words)
+    return operations.pool(what, array, places, words)
 
 
 def max_pool(
@@ -84,7 +90,7 @@ def max_pool(
         The dtype is no float.
     """
     x = require_array(x)
-    y = type(x)(_pool(_MAX, x, None, window, stride, padding, behind))
+    y = type(x)(_pool(POOL_MAX, x, None, window, stride, padding, behind))
     return y, type(x)(call(KERNEL_RESULT, 1))
 
 
@@ -124,7 +130,7 @@ def max_pool_gradient(
         The dtype is no float, or ``places`` are not int32.
     """
     gy, places = require_array(gy), require_array(places)
-    made = _pool(_MAX_GRADIENT, gy, places, window, stride, padding, behind, space)
+    made = _pool(POOL_MAX_GRADIENT, gy, places, window, stride, padding, behind, space)
     return type(gy)(made)
 
 
@@ -154,7 +160,7 @@ def mean_pool(
         As :func:`max_pool`.
     """
     x = require_array(x)
-    return type(x)(_pool(_MEAN, x, None, window, stride, padding, behind))
+    return type(x)(_pool(POOL_MEAN, x, None, window, stride, padding, behind))
 
 
 def mean_pool_gradient(
@@ -184,4 +190,4 @@ def mean_pool_gradient(
         As :func:`max_pool_gradient`.
     """
     gy = require_array(gy)
-    return type(gy)(_pool(_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space))
+    return type(gy)(_pool(POOL_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space))

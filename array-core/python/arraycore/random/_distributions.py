@@ -10,7 +10,7 @@ by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's
 from __future__ import annotations
 
 import math
-import struct
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -21,11 +21,11 @@ from .._core import ufuncs
 from .._core.creation import asarray, full
 from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
-from .._runtime.calls import call, int64, int64s, integers
+from .._runtime import operations
+from .._runtime.calls import float64, int64, int64s, integers
 from .._runtime.dtypes import number_of, supported
 from .._runtime.scalars import is_scalar
 
-_RANDOM = 90
 (
     _BITS, _UNIFORM, _NORMAL, _EXPONENTIAL, _LOGNORMAL, _GUMBEL, _LAPLACE, _GAMMA, _POISSON,
     _INTEGERS, _INTEGERS_WIDE, _BERNOULLI, _BINOMIAL,
@@ -33,8 +33,6 @@ _RANDOM = 90
 _TWO_32, _TWO_64 = 1 << 32, 1 << 64
 #: Each draw of a binomial element is counted one by one.
 _MOST_TRIALS = 1 << 16
-_DOUBLE = struct.Struct("<d")
-_WORDS = struct.Struct("<ii")
 
 _row_sums = reduction("T x", "T y", "x", "a + b", "y = a", "0", "row_sums")
 
@@ -70,8 +68,8 @@ class Source:
         self,
         distribution: int,
         dtype: np.dtype[Any],
-        a: list[int],
-        b: list[int],
+        a: Sequence[int],
+        b: Sequence[int],
         size: Size,
         each: ndarray | None = None,
     ) -> ndarray:
@@ -81,17 +79,16 @@ class Source:
         if drawing is not None:
             drawing.append(self)
         words = [*self._key, 0, number % _TWO_32, number >> 32, 0]
-        made = call(
-            _RANDOM, distribution, number_of(dtype), *(_signed(word) for word in words), *a, *b,
+        return ndarray(operations.random((
+            distribution, number_of(dtype), *(_signed(word) for word in words), *a, *b,
             0 if each is None else each._id, len(shape), *int64s(shape),
-        )  # fmt: skip
-        return ndarray(made)
+        )))  # fmt: skip
 
     def _floats(
         self, distribution: int, a: float, b: float, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
         wanted, drawn = _floating(dtype)
-        made = self._draw(distribution, drawn, _double(a), _double(b), size)
+        made = self._draw(distribution, drawn, float64(a), float64(b), size)
         return made if drawn == wanted else made.astype(wanted)
 
     def _located(
@@ -117,7 +114,7 @@ class Source:
             full((), each, drawn) if is_scalar(each) else asarray(each).astype(drawn, copy=False)
         )
         factor = float(scale) if is_scalar(scale) else 1.0
-        made = self._draw(distribution, drawn, _double(0), _double(factor), size, given)
+        made = self._draw(distribution, drawn, float64(0), float64(factor), size, given)
         if not is_scalar(scale):
             made *= _on_device(scale)
         return made if drawn == wanted else made.astype(wanted)
@@ -137,13 +134,9 @@ def _floating(dtype: npt.DTypeLike) -> tuple[np.dtype[Any], np.dtype[Any]]:
     return wanted, np.dtype(np.float32) if wanted.itemsize < 4 else wanted
 
 
-def _double(value: float) -> list[int]:
-    return list(_WORDS.unpack(_DOUBLE.pack(value)))
-
-
-def _word64(value: int) -> list[int]:
+def _word64(value: int) -> tuple[int, int]:
     value %= _TWO_64
-    return list(int64(value - _TWO_64 if value >= _TWO_64 >> 1 else value))
+    return int64(value - _TWO_64 if value >= _TWO_64 >> 1 else value)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 import pytest
-from arraycore._runtime import calls
+from arraycore._runtime import operations
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64",
           "complex64", "complex128")  # fmt: skip
@@ -416,24 +416,24 @@ def test_einsum_refuses_what_does_not_fit() -> None:
 @pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
 def test_a_wrong_kernel_is_denied_and_a_plain_one_taken() -> None:
     a, b = numbers((40, 50)), numbers((50, 60), seed=1)
-    denied = calls.call(calls.TUNE_MATMUL, 0, 0, 1)  # wrong on purpose from here on
+    denied = operations.tune_matmul(0, 0, 1)  # wrong on purpose from here on
     try:
         same(ac.array(a) @ ac.array(b), a @ b)
-        assert calls.call(calls.TUNE_MATMUL, 0, 0, 0) == denied + 1
+        assert operations.tune_matmul(0, 0, 0) == denied + 1
         same(ac.array(a) @ ac.array(b), a @ b)
-        assert calls.call(calls.TUNE_MATMUL, 0, 0, 0) == denied + 1
+        assert operations.tune_matmul(0, 0, 0) == denied + 1
     finally:
-        calls.call(calls.TUNE_MATMUL, 0, 0, 0)
+        operations.tune_matmul(0, 0, 0)
 
 
 @pytest.mark.skipif(not ON_DEVICE, reason="the CPU has one kernel")
 def test_a_tile_multiplies_on_every_device() -> None:
     smallest = 6
     try:
-        denied = calls.call(calls.TUNE_MATMUL, smallest, 0, 0)
+        denied = operations.tune_matmul(smallest, 0, 0)
         a, b = numbers((67, 35)), numbers((35, 66), seed=1)
         same(ac.array(a) @ ac.array(b), a @ b)
         same(ac.array(a.T.copy()).T @ ac.array(b.T.copy()).T, a @ b)
-        assert calls.call(calls.TUNE_MATMUL, 0, 0, 0) == denied
+        assert operations.tune_matmul(0, 0, 0) == denied
     finally:
-        calls.call(calls.TUNE_MATMUL, 0, 0, 0)
+        operations.tune_matmul(0, 0, 0)

@@ -9,7 +9,7 @@ from typing import Any
 import arraycore as ac
 import numpy as np
 import pytest
-from arraycore._runtime import calls
+from arraycore._runtime import operations
 
 RNG = np.random.default_rng(5)
 ON_DEVICE = ac.device_info().name != "cpu"
@@ -325,11 +325,11 @@ def test_options_and_dtypes_that_there_are_none_of() -> None:
 def test_a_wrong_kernel_is_found_and_another_taken() -> None:
     x, w = numbers((2, 4, 9, 9)), numbers((5, 4, 3, 3))
     want = direct(x, w, (1, 1), ((1, 1), (1, 1)), (1, 1), 1)
-    denied = calls.call(calls.TUNE_MATMUL, 4, 0, 1)
+    denied = operations.tune_matmul(4, 0, 1)
     try:
         exactly(ac.nn.conv(ac.array(x), ac.array(w), padding=1), want, "float32")
     finally:
-        now = calls.call(calls.TUNE_MATMUL, 0, 0, 0)
+        now = operations.tune_matmul(0, 0, 0)
     assert now == denied + 1
 
 
@@ -341,11 +341,11 @@ def test_a_tile_gives_weights_gradients_on_every_device(shape: tuple[int, ...]) 
     gy = ac.array(numbers((shape[0], 5, *shape[2:])))
     want = ac.nn.conv_weight_gradient(x, gy, window, padding=1).get()
     try:
-        denied = calls.call(calls.TUNE_MATMUL, 4, 0, 0)
+        denied = operations.tune_matmul(4, 0, 0)
         exactly(ac.nn.conv_weight_gradient(x, gy, window, padding=1), want, "float32")
-        assert calls.call(calls.TUNE_MATMUL, 0, 0, 0) == denied
+        assert operations.tune_matmul(0, 0, 0) == denied
     finally:
-        calls.call(calls.TUNE_MATMUL, 0, 0, 0)
+        operations.tune_matmul(0, 0, 0)
 
 
 def test_what_python_says_of_results_is_what_the_core_says() -> None:

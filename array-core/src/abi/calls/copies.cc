@@ -8,17 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "abi/calls/calls.h"
-#include "abi/calls/ufuncs.h"
-#include "abi/calls/views.h"
-#include "arraycore/arraycore.h"
+#include "abi/calls/functions.h"
 #include "view/shape.h"
 
 namespace arraycore::calls {
 
 namespace {
-
-enum class Order : std::uint8_t { c = 0, f = 1, any = 2, keep = 3 };
 
 // ---- copies
 
@@ -46,73 +41,12 @@ std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   return axes;
 }
 
-Result<Array> copied(Launcher& launcher, const Array& array, DType dtype, Order order) {
-  const std::vector<std::int64_t> axes = axes_of_copy(array, order);
-  const auto turned = transpose(array.view, axes);
-  if (!turned) return turned.error();
-  auto made = launcher.copy(Array{array.dtype, *turned, array.storage}, dtype);
-  if (!made) return made;
-  std::vector<std::int64_t> back(axes.size());
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    back[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
-  const auto view = transpose(made->view, back);
+// Returns the elements of an array that `items` leave.
+Result<Array> indexed(const Array& array, const std::vector<Index>& items) {
+  if (items.empty()) return array;
+  auto view = basic_index(array.view, items);
   if (!view) return view.error();
-  made->view = *view;
-  return made;
-}
-
-Result<std::int32_t> copy(Context& context, Words& words) {
-  const ArrayId id = words.next();
-  const std::int32_t number = words.below(static_cast<std::int32_t>(kDTypes) + 1);
-  const auto order = static_cast<Order>(words.below(4));
-  const Status end = words.end();
-  if (!end) return end.error();
-  const auto array = context.get(id);
-  if (!array) return array.error();
-  const DType dtype = number == 0 ? (*array)->dtype : static_cast<DType>(number - 1);
-  auto made = copied(context.launcher(), **array, dtype, order);
-  if (!made) return made.error();
-  return context.insert(std::move(*made));
-}
-
-// ---- assignments
-
-Result<std::int32_t> assign(Context& context, Words& words) {
-  const ArrayId target_id = words.next();
-  const ArrayId source_id = words.next();
-  const std::vector<Index> items = read_items(words);
-  const Status end = words.end();
-  if (!end) return end.error();
-  const auto source = context.get(source_id);
-  if (!source) return source.error();
-  const auto target = indexed(context, target_id, items);
-  if (!target) return target.error();
-  auto view = broadcast_for_assignment((*source)->view, target->view.shape);
-  if (!view) return view.error();
-  // `a[i] += b` ends with an assignment of what was already written in place.
-  const bool is_itself = (*source)->storage == target->storage &&
-                         (*source)->dtype == target->dtype && *view == target->view;
-  if (target->view.count() == 0 || is_itself) return 0;
-  const Status assigned = context.launcher().assign(
-      *target, Array{(*source)->dtype, std::move(*view), (*source)->storage});
-  if (!assigned) return assigned.error();
-  return 0;
-}
-
-Result<std::int32_t> fill(Context& context, Words& words) {
-  const ArrayId id = words.next();
-  const UFuncOperand scalar = read_scalar(words, words.next());
-  const std::vector<Index> items = read_items(words);
-  const Status end = words.end();
-  if (!end) return end.error();
-  const auto target = indexed(context, id, items);
-  if (!target) return target.error();
-  const auto value = element_of(scalar, target->dtype);
-  if (!value) return value.error();
-  if (target->view.count() == 0) return 0;
-  const Status filled = context.launcher().fill(*target, *value);
-  if (!filled) return filled.error();
-  return 0;
+  return Array{array.dtype, std::move(*view), array.storage};
 }
 
 // ---- scalars
@@ -166,17 +100,42 @@ Result<ir::Scalar> element_of(const UFuncOperand& scalar, DType dtype) {
   return ir::scalar_of(dtype, ir::get<ir::Complex<double>>(scalar.value));
 }
 
-Call find_copy_call(std::int32_t operation) {
-  switch (operation) {
-    case AC_CALL_COPY:
-      return copy;
-    case AC_CALL_ASSIGN:
-      return assign;
-    case AC_CALL_FILL:
-      return fill;
-    default:
-      return nullptr;
-  }
+Result<Array> copy(Context& context, const Array& x, std::optional<DType> dtype, Order order) {
+  const std::vector<std::int64_t> axes = axes_of_copy(x, order);
+  const auto turned = transpose(x.view, axes);
+  if (!turned) return turned.error();
+  auto made = context.launcher().copy(Array{x.dtype, *turned, x.storage}, dtype.value_or(x.dtype));
+  if (!made) return made;
+  std::vector<std::int64_t> back(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    back[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+  const auto view = transpose(made->view, back);
+  if (!view) return view.error();
+  made->view = *view;
+  return made;
+}
+
+Status assign(Context& context, const Array& target, const Array& source,
+              const std::vector<Index>& items) {
+  const auto part = indexed(target, items);
+  if (!part) return part.error();
+  auto view = broadcast_for_assignment(source.view, part->view.shape);
+  if (!view) return view.error();
+  // `a[i] += b` ends in an assignment of what was written in place already.
+  const bool is_itself = source.storage == part->storage && source.dtype == part->dtype &&
+                         *view == part->view;
+  if (part->view.count() == 0 || is_itself) return Done{};
+  return context.launcher().assign(*part, Array{source.dtype, std::move(*view), source.storage});
+}
+
+Status fill(Context& context, const Array& target, const UFuncOperand& value,
+            const std::vector<Index>& items) {
+  const auto part = indexed(target, items);
+  if (!part) return part.error();
+  const auto element = element_of(value, part->dtype);
+  if (!element) return element.error();
+  if (part->view.count() == 0) return Done{};
+  return context.launcher().fill(*part, *element);
 }
 
 }  // namespace arraycore::calls

@@ -2,66 +2,11 @@
 
 #include <utility>
 
-#include "abi/calls/calls.h"
-#include "arraycore/arraycore.h"
+#include "abi/calls/functions.h"
 
 namespace arraycore::calls {
 
 namespace {
-
-Result<std::int32_t> begin_timer(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  if (const Status flushed = context.launcher().flush(); !flushed) return flushed.error();
-  const Status begun = context.launcher().raw_backend().begin_timer();
-  if (!begun) return begun.error();
-  return 0;
-}
-
-Result<std::int32_t> end_timer(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  if (const Status flushed = context.launcher().flush(); !flushed) return flushed.error();
-  const auto nanoseconds = context.launcher().raw_backend().end_timer();
-  if (!nanoseconds) return nanoseconds.error();
-  ++context.counters().sync_waits;
-  context.counters().timer_nanoseconds = *nanoseconds;
-  return 0;
-}
-
-Result<std::int32_t> fuse(Context& context, Words& words) {
-  const bool fusing = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
-  const bool before = context.launcher().is_fusing();
-  const Status set = context.launcher().set_fusing(fusing);
-  if (!set) return set.error();
-  return before ? 1 : 0;
-}
-
-Result<std::int32_t> flush(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  const Status flushed = context.launcher().flush();
-  if (!flushed) return flushed.error();
-  return 0;
-}
-
-Result<std::int32_t> helped(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  if (context.launcher().raw_backend().is_device()) ++context.counters().cpu_ops;
-  return 0;
-}
-
-Result<std::int32_t> begin_profile(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  const Status begun = context.launcher().begin_profile();
-  if (!begun) return begun.error();
-  return 0;
-}
-
-Result<std::int32_t> end_profile(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
-  const Status ended = context.launcher().end_profile(context.profile_text);
-  if (!ended) return ended.error();
-  return 0;
-}
 
 bool is_packed(const Array& array) {
   return array.view.offset % 4 == 0 && is_c_contiguous(array.view, size_of(array.dtype));
@@ -129,14 +74,30 @@ Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std
   return read;
 }
 
-Call find_device_call(std::int32_t operation) {
-  if (operation == AC_CALL_TIMER_BEGIN) return begin_timer;
-  if (operation == AC_CALL_TIMER_END) return end_timer;
-  if (operation == AC_CALL_FUSE) return fuse;
-  if (operation == AC_CALL_HELPED) return helped;
-  if (operation == AC_CALL_PROFILE_BEGIN) return begin_profile;
-  if (operation == AC_CALL_PROFILE_END) return end_profile;
-  return operation == AC_CALL_FLUSH ? flush : nullptr;
+Status timer_begin(Context& context) {
+  if (const Status flushed = context.launcher().flush(); !flushed) return flushed;
+  return context.launcher().raw_backend().begin_timer();
+}
+
+Status timer_end(Context& context) {
+  if (const Status flushed = context.launcher().flush(); !flushed) return flushed;
+  const auto nanoseconds = context.launcher().raw_backend().end_timer();
+  if (!nanoseconds) return nanoseconds.error();
+  ++context.counters().sync_waits;
+  context.counters().timer_nanoseconds = *nanoseconds;
+  return Done{};
+}
+
+Result<std::int32_t> fuse(Context& context, bool fusing) {
+  const bool before = context.launcher().is_fusing();
+  const Status set = context.launcher().set_fusing(fusing);
+  if (!set) return set.error();
+  return before ? 1 : 0;
+}
+
+Status helped(Context& context) {
+  if (context.launcher().raw_backend().is_device()) ++context.counters().cpu_ops;
+  return Done{};
 }
 
 }  // namespace arraycore::calls

@@ -1,24 +1,4 @@
-// Calls about the device itself, and arrays moved in pieces. Touched by Python's thread only.
-//
-// AC_CALL_TIMER_BEGIN: no words. Starts the device's clock with the next launch. Returns 0. Errors
-// of both timer calls: not_implemented, "no_timer", on the CPU.
-//
-// AC_CALL_TIMER_END: no words. Waits for what was launched since. Then the counter
-// AC_TIMER_NANOSECONDS is the time that the device took, or 0 where it has no clock. Returns 0.
-//
-// AC_CALL_FUSE: a flag. From now on, operations wait (1) or do not wait (0) to be launched with
-// those that read them. Returns the old value.
-//
-// AC_CALL_PROFILE_BEGIN: no words. Begins to record launches, uploads and downloads. Returns 0.
-// Errors: value, "profiled_already".
-//
-// AC_CALL_PROFILE_END: no words. Waits for what was launched. ac_profile_text() then returns the
-// profile, also after an error of the device. Returns 0. Errors: value, "not_profiled".
-//
-// AC_CALL_FLUSH: no words. Launches everything that waits. Returns 0.
-//
-// AC_CALL_HELPED: no words. Counts an operation that the caller does on the CPU for a device.
-// Returns 0.
+// Arrays that are moved in pieces. Python's thread only.
 #pragma once
 
 #include <cstddef>

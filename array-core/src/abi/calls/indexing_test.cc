@@ -1,5 +1,5 @@
 // The calls of indexing by their words, over the CPU back end: results, and invalid words.
-#include "abi/calls/indexing.h"
+#include "abi/calls/functions.h"
 
 #include <gtest/gtest.h>
 

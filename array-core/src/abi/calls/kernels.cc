@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "abi/calls/calls.h"
-#include "abi/calls/ufuncs.h"
+#include "abi/calls/functions.h"
+#include "abi/calls/results.h"
 #include "arraycore/arraycore.h"
 
 namespace arraycore::calls {
@@ -16,44 +16,49 @@ namespace {
 constexpr std::int32_t kArrayArgument = -1;
 constexpr std::int32_t kBorrowedArgument = -2;
 
-struct Arguments {
-  std::vector<KernelArgument> arguments;
-  std::vector<std::optional<ArrayId>> ids;  // none: it is a number
-};
+Error other_kind() {
+  return {ErrorKind::internal, "bad_call", "A kernel was called as one of another kind."};
+}
 
-// Reads a count, then as many arguments. Arrays are looked up by found(), after all words were
-// read.
+}  // namespace
+
 Arguments read_arguments(Words& words) {
   Arguments read;
   // Each argument has at least two words, so a wrong count cannot reserve more than there is.
   const auto count =
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left() / 2) + 1));
-  read.arguments.resize(count);
+  read.values.resize(count);
   read.ids.resize(count);
   for (std::size_t k = 0; k < count; ++k) {
     const std::int32_t kind = words.next();
     if (kind == kArrayArgument || kind == kBorrowedArgument) {
       read.ids[k] = words.next();
-      read.arguments[k].borrowed = kind == kBorrowedArgument;
+      read.values[k].borrowed = kind == kBorrowedArgument;
     } else {
-      read.arguments[k].value = read_scalar(words, kind);
+      read.values[k].value = read_scalar(words, kind);
     }
   }
   return read;
 }
 
-Status found(const Context& context, Arguments& arguments) {
+Status find_arguments(const Context& context, Arguments& arguments) {
   for (std::size_t k = 0; k < arguments.ids.size(); ++k) {
     if (!arguments.ids[k]) continue;
     const auto array = context.get(*arguments.ids[k]);
     if (!array) return array.error();
-    arguments.arguments[k].value.array = *array;
+    arguments.values[k].value.array = *array;
   }
   return Done{};
 }
 
-Error other_kind() {
-  return {ErrorKind::internal, "bad_call", "A kernel was called as one of another kind."};
+std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words) {
+  const std::int32_t count = words.next();
+  if (count < 0) return std::nullopt;
+  if (static_cast<std::size_t>(count) > words.left()) words.below(0);  // marks them as invalid
+  std::vector<std::uint32_t> uniforms;
+  for (std::int32_t k = 0; words.ok() && k < count; ++k)
+    uniforms.push_back(static_cast<std::uint32_t>(words.next()));
+  return uniforms;
 }
 
 Result<std::int32_t> kernel_call(Context& context, Words& words) {
@@ -78,7 +83,7 @@ Result<std::int32_t> kernel_call(Context& context, Words& words) {
   std::vector<ArrayId> out_ids(outs);
   for (ArrayId& id : out_ids) id = words.next();
   if (const Status read = words.end(); !read) return read.error();
-  if (const Status arrays = found(context, in); !arrays) return arrays.error();
+  if (const Status found = find_arguments(context, in); !found) return found.error();
   std::vector<const Array*> out;
   for (const ArrayId id : out_ids) {
     const auto array = context.get(id);
@@ -86,47 +91,37 @@ Result<std::int32_t> kernel_call(Context& context, Words& words) {
     out.push_back(*array);
   }
 
-  auto made = *kind == KernelKind::elementwise
-                  ? kernels.run(UserKernels::Elementwise{kernel, size, in.arguments, out})
-                  : kernels.run(UserKernels::Reduction{kernel, axes, keep_dims, in.arguments, out});
-  if (!made) return made.error();
-  return give_all(context, *made);
+  return give_all(
+      context, *kind == KernelKind::elementwise
+                   ? kernels.run(UserKernels::Elementwise{kernel, size, in.values, out})
+                   : kernels.run(UserKernels::Reduction{kernel, axes, keep_dims, in.values, out}));
 }
 
-Result<std::int32_t> further_result(Context& context, Words& words) {
-  std::vector<ArrayId>& results = context.kernels().further_results;
-  const std::int32_t which = words.below(static_cast<std::int32_t>(results.size()) + 1);
-  if (const Status read = words.end(); !read) return read.error();
-  if (which == 0) return Error{ErrorKind::internal, "bad_call", "A result has a number from 1 on."};
-  return std::exchange(results[static_cast<std::size_t>(which - 1)], 0);
-}
-
-Result<std::int32_t> raw_call(Context& context, Words& words) {
-  UserKernels::Raw call;
-  call.kernel = words.next();
-  const auto kind = context.kernels().kind_of(call.kernel);
+Status raw_kernel(Context& context, std::int32_t kernel, std::int32_t x, std::int32_t y,
+                  std::int32_t z, const std::optional<std::vector<std::uint32_t>>& uniforms,
+                  const Arguments& arguments) {
+  const auto kind = context.kernels().kind_of(kernel);
   if (!kind) return kind.error();
   if (*kind != KernelKind::raw) return other_kind();
-  for (std::uint32_t& groups : call.groups) groups = static_cast<std::uint32_t>(words.next());
-  std::vector<std::uint32_t> uniforms;
-  if (const std::int32_t count = words.next(); count >= 0) {
-    if (static_cast<std::size_t>(count) > words.left())
-      words.below(0);  // marks the words as invalid
-    for (std::int32_t k = 0; words.ok() && k < count; ++k)
-      uniforms.push_back(static_cast<std::uint32_t>(words.next()));
-    call.uniforms = uniforms;
-  }
-  Arguments arguments = read_arguments(words);
-  if (const Status read = words.end(); !read) return read.error();
-  if (const Status arrays = found(context, arguments); !arrays) return arrays.error();
-  call.arguments = arguments.arguments;
+  UserKernels::Raw call;
+  call.kernel = kernel;
+  call.groups = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                 static_cast<std::uint32_t>(z)};
+  if (uniforms) call.uniforms = *uniforms;
+  call.arguments = arguments.values;
   const Status run = context.kernels().run(call);
-  if (!run) return run.error();
-  if (std::ranges::find(call.groups, 0U) == call.groups.end()) ++context.counters().dispatches;
-  return 0;
+  if (run && std::ranges::find(call.groups, 0U) == call.groups.end())
+    ++context.counters().dispatches;
+  return run;
 }
 
-}  // namespace
+Result<std::int32_t> kernel_result(Context& context, std::int32_t which) {
+  std::vector<ArrayId>& results = context.kernels().further_results;
+  if (which < 1 || static_cast<std::size_t>(which) > results.size())
+    return Error{ErrorKind::internal, "bad_call",
+                 "There is no further result " + std::to_string(which) + "."};
+  return std::exchange(results[static_cast<std::size_t>(which - 1)], 0);
+}
 
 Result<std::int32_t> give_all(Context& context, std::span<Array> arrays) {
   std::vector<ArrayId>& further = context.kernels().further_results;
@@ -145,19 +140,6 @@ Result<std::int32_t> give_all(Context& context, std::span<Array> arrays) {
       further.push_back(*id);
   }
   return first;
-}
-
-Call find_kernel_call(std::int32_t operation) {
-  switch (operation) {
-    case AC_CALL_KERNEL:
-      return kernel_call;
-    case AC_CALL_KERNEL_RESULT:
-      return further_result;
-    case AC_CALL_RAW_KERNEL:
-      return raw_call;
-    default:
-      return nullptr;
-  }
 }
 
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts) {

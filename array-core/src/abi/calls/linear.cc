@@ -1,11 +1,9 @@
-#include "abi/calls/linear.h"
-
+// Products of matrices. Python's thread only.
 #include <array>
 #include <string>
 #include <utility>
 
-#include "abi/calls/calls.h"
-#include "arraycore/arraycore.h"
+#include "abi/calls/functions.h"
 #include "dtype/promotion.h"
 #include "view/messages.h"
 #include "view/overlap.h"
@@ -14,8 +12,6 @@
 namespace arraycore::calls {
 
 namespace {
-
-enum class Form : std::uint8_t { matmul = 0, dot = 1 };
 
 constexpr const char* kSignature = "(n?,k),(k,m?)->(n?,m?)";
 
@@ -29,12 +25,12 @@ Error too_few_dimensions(int operand) {
                       kSignature + " requires 1)");
 }
 
-Error terms_differ(Form form, const View& a, const View& b) {
+Error terms_differ(ProductForm form, const View& a, const View& b) {
   const int axis_a = a.ndim() - 1;
   const int axis_b = b.ndim() > 1 ? b.ndim() - 2 : 0;
   const std::string size_a = std::to_string(a.shape[axis_a]);
   const std::string size_b = std::to_string(b.shape[axis_b]);
-  if (form == Form::dot)
+  if (form == ProductForm::dot)
     return shapes_error("shapes " + shape_text(a.shape) + " and " + shape_text(b.shape) +
                         " not aligned: " + size_a + " (dim " + std::to_string(axis_a) +
                         ") != " + size_b + " (dim " + std::to_string(axis_b) + ")");
@@ -82,9 +78,9 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
 
 // Checks `out` by NumPy's rules: the last `core` extents are the product's, and those before
 // broadcast.
-Status check_out(Form form, const Array& out, const Dims& shape, int core, DType dtype) {
+Status check_out(ProductForm form, const Array& out, const Dims& shape, int core, DType dtype) {
   if (const Status may = Launcher::writable(out); !may) return may;
-  if (form == Form::dot) {
+  if (form == ProductForm::dot) {
     if (out.dtype == dtype && out.view.shape == shape &&
         is_c_contiguous(out.view, size_of(out.dtype)))
       return Done{};
@@ -123,18 +119,15 @@ bool apart(const Array& out, const Array& operand) {
                                                    size_of(operand.dtype)) == Overlap::disjoint;
 }
 
-Result<std::int32_t> matmul(Context& context, Words& words) {
-  const ArrayId id_a = words.next();
-  const ArrayId id_b = words.next();
-  const ArrayId id_out = words.next();
-  const auto form = static_cast<Form>(words.below(2));
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_a = context.get(id_a);
-  if (!found_a) return found_a.error();
-  const auto found_b = context.get(id_b);
-  if (!found_b) return found_b.error();
-  const Array& a = **found_a;
-  const Array& b = **found_b;
+}  // namespace
+
+std::uint32_t read_tile(Words& words) {
+  return static_cast<std::uint32_t>(
+      words.below(static_cast<std::int32_t>(gemm::tiles().size()) + 1));
+}
+
+Result<std::optional<Array>> matmul(Context& context, const Array& a, const Array& b,
+                                    const Array* out, ProductForm form) {
   if (a.view.ndim() == 0) return too_few_dimensions(0);
   if (b.view.ndim() == 0) return too_few_dimensions(1);
 
@@ -157,13 +150,8 @@ Result<std::int32_t> matmul(Context& context, Words& words) {
   const std::array<DType, 2> dtypes{a.dtype, b.dtype};
   const DType dtype = result_type(context.promotion, dtypes, {});
   Launcher& launcher = context.launcher();
-  const Array* out = nullptr;
-  if (id_out != 0) {
-    const auto found_out = context.get(id_out);
-    if (!found_out) return found_out.error();
-    out = *found_out;
+  if (out != nullptr)
     if (const Status may = check_out(form, *out, shape, core, dtype); !may) return may.error();
-  }
   const auto operand_a = taken(launcher, a, left, dtype, with(*batch, rows, terms));
   if (!operand_a) return operand_a.error();
   const auto operand_b = taken(launcher, b, right, dtype, with(*batch, terms, columns));
@@ -178,28 +166,10 @@ Result<std::int32_t> matmul(Context& context, Words& words) {
   product.view.offset = result->view.offset;
   const Status done = launcher.multiply(*operand_a, *operand_b, product);
   if (!done) return done.error();
-  if (out == nullptr) return context.insert(std::move(*result));
-  if (in_place) return 0;
-  const Status assigned = launcher.assign(*out, *result);
-  if (!assigned) return assigned.error();
-  return 0;
-}
-
-Result<std::int32_t> tune(Context& context, Words& words) {
-  gemm::Tuning tuning;
-  tuning.tile =
-      static_cast<std::uint32_t>(words.below(static_cast<std::int32_t>(gemm::tiles().size()) + 1));
-  tuning.prefetch = words.flag();
-  tuning.wrong = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
-  return static_cast<std::int32_t>(context.launcher().raw_backend().tune_gemm(tuning));
-}
-
-}  // namespace
-
-Call find_linear_call(std::int32_t operation) {
-  if (operation == AC_CALL_MATMUL) return matmul;
-  return operation == AC_CALL_TUNE_MATMUL ? tune : nullptr;
+  if (out == nullptr) return std::optional(std::move(*result));
+  if (!in_place)
+    if (const Status assigned = launcher.assign(*out, *result); !assigned) return assigned.error();
+  return std::optional<Array>();
 }
 
 }  // namespace arraycore::calls

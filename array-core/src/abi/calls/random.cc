@@ -1,15 +1,10 @@
-#include "abi/calls/random.h"
-
-#include <utility>
-
-#include "abi/calls/device.h"
-#include "arraycore/arraycore.h"
+// Random numbers. Python's thread only.
+#include "abi/calls/functions.h"
+#include "abi/calls/results.h"
 
 namespace arraycore::calls {
 
-namespace {
-
-Result<std::int32_t> random(Context& context, Words& words) {
+Result<std::int32_t> draw(Context& context, Words& words) {
   RandomRequest request;
   request.distribution = static_cast<ops::Distribution>(words.below(ops::kDistributions));
   request.dtype = words.dtype();
@@ -29,24 +24,7 @@ Result<std::int32_t> random(Context& context, Words& words) {
     if ((*array)->dtype != request.dtype) return bad_call();
     request.each = *array;
   }
-  auto made = context.random().make(request);
-  if (!made) return made.error();
-  return context.insert(std::move(*made));
-}
-
-Result<std::int32_t> empty(Context& context, Words& words) {
-  const DType dtype = words.dtype();
-  const Dims shape = words.dims();
-  if (const Status end = words.end(); !end) return end.error();
-  return create_unset(context, dtype, shape);
-}
-
-}  // namespace
-
-Call find_random_call(std::int32_t operation) {
-  if (operation == AC_CALL_RANDOM) return random;
-  if (operation == AC_CALL_EMPTY) return empty;
-  return nullptr;
+  return give(context, context.random().make(request));
 }
 
 }  // namespace arraycore::calls

@@ -1,133 +1,72 @@
-#include "abi/calls/reductions.h"
-
-#include <bit>
+// Reductions and running results, and their words. Python's thread only.
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "abi/calls/calls.h"
-#include "abi/calls/ufuncs.h"
-#include "arraycore/arraycore.h"
+#include "abi/calls/functions.h"
 
 namespace arraycore::calls {
 
-namespace {
-
-std::int32_t reduction_number(Words& words) {
-  return words.below(static_cast<std::int32_t>(ops::reductions().size()));
-}
-
-// Reads a ufunc of two operands and one result, which can combine elements.
-ops::UFuncId folding_ufunc(Words& words) {
+ops::UFuncId read_combining_ufunc(Words& words) {
   const std::int32_t number = words.below(static_cast<std::int32_t>(ops::table().size()));
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
   if (ufunc.operands != 2 || ufunc.results != 1) words.below(0);  // marks the words as invalid
   return number;
 }
 
-std::optional<DType> optional_dtype(Words& words) {
-  const std::int32_t number = words.below(static_cast<std::int32_t>(kDTypes) + 1);
-  if (number == 0) return std::nullopt;
-  return static_cast<DType>(number - 1);
-}
-
-// Returns the array of an id, or nullptr for 0.
-Result<const Array*> optional_array(const Context& context, ArrayId id) {
-  if (id == 0) return static_cast<const Array*>(nullptr);
-  return context.get(id);
-}
-
-Result<std::int32_t> given(Context& context, Result<std::optional<Array>> result) {
-  if (!result) return result.error();
-  if (!*result) return 0;
-  return context.insert(std::move(**result));
-}
-
-Result<std::int32_t> reduce(Context& context, Words& words) {
+ReductionCall read_reducer(Words& words) {
   ReductionCall call;
   if (words.flag())
-    call.ufunc = folding_ufunc(words);
+    call.ufunc = read_combining_ufunc(words);
   else
-    call.reduction = reduction_number(words);
-  const ArrayId x = words.next();
-  call.dtype = optional_dtype(words);
-  call.keep_dims = words.flag();
-  if (words.flag()) call.axes = words.dims();
-  const ArrayId out = words.next();
-  const ArrayId where = words.next();
-  call.less = words.number();
-  const std::int32_t initial = words.below(3);
-  if (initial == 1) call.initial = read_scalar(words, words.next());
-  call.has_identity = initial != 2;
-  if (const Status read = words.end(); !read) return read.error();
-  const auto array = context.get(x);
-  if (!array) return array.error();
-  const auto target = optional_array(context, out);
-  if (!target) return target.error();
-  const auto mask = optional_array(context, where);
-  if (!mask) return mask.error();
-  if (*mask != nullptr && (*mask)->dtype != DType::boolean)
-    return Error{
-        ErrorKind::type, "where_dtype",
-        "'where' is an array of bool, not of " + std::string(name_of((*mask)->dtype)) + "."};
-  call.x = *array;
-  call.out = *target;
-  call.where = *mask;
-  return given(context, context.reductions().run(call));
+    call.reduction = words.below(static_cast<std::int32_t>(ops::reductions().size()));
+  return call;
 }
 
-Result<std::int32_t> accumulate(Context& context, Words& words) {
-  AccumulateCall call;
-  call.ufunc = folding_ufunc(words);
-  call.skips_nan = words.flag();
-  const ArrayId x = words.next();
-  call.axis = words.integer();
-  call.dtype = optional_dtype(words);
-  const ArrayId out = words.next();
-  if (const Status read = words.end(); !read) return read.error();
-  const auto array = context.get(x);
-  if (!array) return array.error();
-  const auto target = optional_array(context, out);
-  if (!target) return target.error();
-  call.x = *array;
-  call.out = *target;
-  return given(context, context.reductions().run(call));
+Initial read_initial(Words& words) {
+  Initial initial;
+  const std::int32_t form = words.below(3);
+  if (form == 1) initial.value = read_scalar(words, words.next());
+  initial.has_identity = form != 2;
+  return initial;
 }
 
-Result<std::int32_t> number_of(Context&, Words& words) {
-  std::string name;
-  while (words.left() > 0) name += static_cast<char>(words.below(128));
-  if (const Status read = words.end(); !read) return read.error();
-  const auto found = ops::find_reduction(name);
-  if (found) return *found;
+std::optional<Dims> read_optional_dims(Words& words) {
+  if (!words.flag()) return std::nullopt;
+  return words.dims();
+}
+
+std::string read_text(Words& words) {
+  std::string text;
+  while (words.left() > 0) text += static_cast<char>(words.below(128));
+  return text;
+}
+
+Result<std::optional<Array>> reduce(Context& context, const ReductionCall& reducer, const Array& x,
+                                    std::optional<DType> dtype, bool keep_dims,
+                                    const std::optional<Dims>& axes, const Array* out,
+                                    const Array* where, double ddof, const Initial& initial) {
+  ReductionCall call = reducer;
+  call.x = &x;
+  call.dtype = dtype;
+  call.keep_dims = keep_dims;
+  call.axes = axes;
+  call.out = out;
+  call.where = where;
+  call.less = ddof;
+  call.initial = initial.value;
+  call.has_identity = initial.has_identity;
+  return context.reductions().run(call);
+}
+
+Result<std::optional<Array>> accumulate(Context& context, ops::UFuncId number, bool skips_nan,
+                                        const Array& x, std::int64_t axis,
+                                        std::optional<DType> dtype, const Array* out) {
+  return context.reductions().run(AccumulateCall{number, &x, axis, dtype, out, skips_nan});
+}
+
+Result<std::int32_t> reduction_number(Context&, const std::string& name) {
+  if (const auto found = ops::find_reduction(name)) return *found;
   return Error{ErrorKind::internal, "unknown_operation", "There is no reduction '" + name + "'."};
-}
-
-// This is for tests and documents, which judge results by the table's own bounds.
-Result<std::int32_t> tolerance(Context&, Words& words) {
-  const std::int32_t number = reduction_number(words);
-  const std::int64_t elements = words.integer();
-  const bool complex = words.flag();
-  if (const Status read = words.end(); !read) return read.error();
-  return std::bit_cast<std::int32_t>(
-      ops::reductions()[static_cast<std::size_t>(number)].growth.ulp(elements, complex));
-}
-
-}  // namespace
-
-Call find_reduction_call(std::int32_t operation) {
-  switch (operation) {
-    case AC_CALL_REDUCE:
-      return reduce;
-    case AC_CALL_ACCUMULATE:
-      return accumulate;
-    case AC_CALL_REDUCTION_NUMBER:
-      return number_of;
-    case AC_CALL_REDUCTION_TOLERANCE:
-      return tolerance;
-    default:
-      return nullptr;
-  }
 }
 
 }  // namespace arraycore::calls

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "abi/calls/calls.h"
+#include "abi/calls/functions.h"
 #include "arraycore/arraycore.h"
 #include "ops/tolerance.h"
 
@@ -16,7 +16,6 @@ namespace arraycore::calls {
 
 namespace {
 
-constexpr std::int32_t kArrayOperand = -1;
 constexpr double kExactIntegers = 0x1p53;
 
 Error no_ufunc(std::int32_t number) {
@@ -78,112 +77,7 @@ Result<ArrayId> run(Context& context, std::int32_t ufunc, std::span<const UFuncO
   return run(context, call);
 }
 
-Result<std::int32_t> ufunc_call(Context& context, Words& words) {
-  UFuncCall call;
-  call.ufunc = words.below(static_cast<std::int32_t>(ops::table().size()));
-  call.mode = context.promotion;
-  const std::int32_t dtype = words.below(static_cast<std::int32_t>(kDTypes) + 1);
-  if (dtype > 0) call.dtype = static_cast<DType>(dtype - 1);
-  call.casting = static_cast<Casting>(words.below(static_cast<std::int32_t>(Casting::unsafe) + 1));
-  const ArrayId where = words.next();
-  const std::array<ArrayId, ops::kMaxResults> out{words.next(), words.next()};
-  const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
-  std::array<UFuncOperand, ops::kMaxOperands> operands;
-  std::array<ArrayId, ops::kMaxOperands> ids{};
-  const auto count = static_cast<std::size_t>(ufunc.operands);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int32_t kind = words.next();
-    if (kind == kArrayOperand)
-      ids[i] = words.next();
-    else
-      operands[i] = read_scalar(words, kind);
-  }
-  const Status read = words.end();
-  if (!read) return read.error();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (ids[i] == 0) continue;
-    const auto array = context.get(ids[i]);
-    if (!array) return array.error();
-    operands[i].array = *array;
-  }
-  call.operands = {operands.data(), count};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
-    if (out[i] == 0) continue;
-    const auto array = context.get(out[i]);
-    if (!array) return array.error();
-    call.out[i] = *array;
-  }
-  if (where != 0) {
-    const auto array = context.get(where);
-    if (!array) return array.error();
-    if ((*array)->dtype != DType::boolean)
-      return Error{
-          ErrorKind::type, "where_dtype",
-          "'where' is an array of bool, not of " + std::string(name_of((*array)->dtype)) + "."};
-    call.where = *array;
-  }
-  return run(context, call);
-}
-
-Result<std::int32_t> second_result(Context& context, Words& words) {
-  const Status read = words.end();
-  if (!read) return read.error();
-  return std::exchange(context.second_result, 0);
-}
-
-// This is for tests and documents, which judge results by the table's own bounds.
-Result<std::int32_t> tolerance(Context&, Words& words) {
-  const auto number = words.below(static_cast<std::int32_t>(ops::table().size()));
-  const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
-  const auto executor = words.flag() ? ops::Executor::gpu : ops::Executor::cpu;
-  const bool floor = words.flag();
-  std::array<DType, ops::kMaxOperands> operands{};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.operands); ++i)
-    operands[i] = words.dtype();
-  const Status read = words.end();
-  if (!read) return read.error();
-  for (const ops::Loop& loop : ops::loops_of(ufunc)) {
-    if (loop.operands != operands) continue;
-    const ops::Bound bound = ops::bound_of(ufunc, loop, executor);
-    return std::bit_cast<std::int32_t>(floor ? bound.floor : bound.ulp);
-  }
-  return Error{ErrorKind::type, "no_loop",
-               std::string(ufunc.name) + " has no loop of exactly these dtypes."};
-}
-
 }  // namespace
-
-UFuncOperand read_scalar(Words& words, std::int32_t kind) {
-  UFuncOperand operand;
-  switch (kind) {
-    case AC_PYTHON_INT: {
-      operand.python = PythonScalar::integer;
-      operand.integer.negative = words.flag();
-      operand.integer.magnitude = static_cast<std::uint64_t>(words.integer());
-      operand.integer.beyond = words.flag();
-      operand.value = ir::put(words.number());
-      return operand;
-    }
-    case AC_PYTHON_FLOAT:
-      return weak_float(words.number());
-    case AC_PYTHON_COMPLEX: {
-      operand.python = PythonScalar::complex;
-      operand.value.bits = static_cast<std::uint64_t>(words.integer());
-      operand.value.bits_high = static_cast<std::uint64_t>(words.integer());
-      return operand;
-    }
-    case AC_PYTHON_BOOL:
-      return boolean_scalar(words.flag());
-    case AC_NUMPY_SCALAR:
-      operand.dtype = words.dtype();
-      operand.value.bits = static_cast<std::uint64_t>(words.integer());
-      operand.value.bits_high = static_cast<std::uint64_t>(words.integer());
-      return operand;
-    default:
-      words.below(0);  // marks the words as invalid
-      return operand;
-  }
-}
 
 Result<ArrayId> unary(Context& context, std::int32_t ufunc, ArrayId a) {
   if (!takes(ufunc, 1)) return no_ufunc(ufunc);
@@ -223,10 +117,32 @@ Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, d
   return run(context, ufunc, operands);
 }
 
-Call find_ufunc_call(std::int32_t operation) {
-  if (operation == AC_CALL_UFUNC) return ufunc_call;
-  if (operation == AC_CALL_TOLERANCE) return tolerance;
-  return operation == AC_CALL_RESULT ? second_result : nullptr;
+Result<std::int32_t> ufunc(Context& context, ops::UFuncId number, std::optional<DType> dtype,
+                           Casting casting, const Array* where, const Array* out,
+                           const Array* second_out, const Operands& operands) {
+  UFuncCall call;
+  call.ufunc = number;
+  call.operands = {operands.values.data(), operands.count};
+  call.mode = context.promotion;
+  call.dtype = dtype;
+  call.casting = casting;
+  call.where = where;
+  call.out = {out, second_out};
+  return run(context, call);
+}
+
+// For tests and documents, which check results by the table's own bounds.
+Result<std::int32_t> tolerance(Context&, ops::UFuncId number, bool on_gpu, bool floor,
+                               const OperandDTypes& operands) {
+  const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
+  for (const ops::Loop& loop : ops::loops_of(ufunc)) {
+    if (loop.operands != operands) continue;
+    const ops::Bound bound =
+        ops::bound_of(ufunc, loop, on_gpu ? ops::Executor::gpu : ops::Executor::cpu);
+    return std::bit_cast<std::int32_t>(floor ? bound.floor : bound.ulp);
+  }
+  return Error{ErrorKind::type, "no_loop",
+               std::string(ufunc.name) + " has no loop of exactly these dtypes."};
 }
 
 }  // namespace arraycore::calls

@@ -1,7 +1,7 @@
 // The calls of views and copies by their words, over the CPU back end: what is a view and what a
 // copy, scalars that do not fit, and invalid words. The tests of src/view check the views
 // themselves.
-#include "abi/calls/views.h"
+#include "abi/calls/functions.h"
 
 #include <gtest/gtest.h>
 
