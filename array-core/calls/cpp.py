@@ -213,36 +213,43 @@ def _decoder(operation: Operation) -> str:
     context = " context" if "context" in finds + result else ""
     return (
         f"Result<std::int32_t> call_{operation.name}(Context&{context}, Words& words) {{\n"
-        f"{reads}if (const Status end = words.end(); !end) return end.error();\n{finds}{result}}}\n"
+        f"{reads}TRY_DONE(words.end());\n{finds}{result}}}\n"
     )
 
 
 def _read(name: str, kind: Kind) -> str:
     constant = "" if kind.complete else "const "
-    return f"{constant}{kind.type} {name}{'_words' if kind.find else ''} = {kind.read};\n"
+    return f"{constant}{kind.type} {_read_name(name, kind)} = {kind.read};\n"
+
+
+def _read_name(name: str, kind: Kind) -> str:
+    """Return the name of what is read, which is not the argument yet where arrays are looked up."""
+    if kind.find is None:
+        return name
+    return f"{name}_{'id' if kind.type == 'ArrayId' else 'words'}"
 
 
 def _found(name: str, kind: Kind) -> str:
     if kind.complete:
-        call = kind.complete.format(name)
-        return f"if (const Status found = {call}; !found) return found.error();\n"
+        return f"TRY_DONE({kind.complete.format(name)});\n"
     if kind.find is None:
         return ""
-    found = f"found_{name}"
+    call = kind.find.call.format(_read_name(name, kind))
+    if kind.find.is_pointer:
+        return (
+            f"TRY(const auto* const {name}_found, {call});\n"
+            f"{kind.find.parameter} {name} = *{name}_found;\n"
+        )
     space = "" if kind.find.parameter.endswith("&") else " const"
-    return (
-        f"const auto {found} = {kind.find.call.format(f'{name}_words')};\n"
-        f"if (!{found}) return {found}.error();\n"
-        f"{kind.find.parameter}{space} {name} = {kind.find.value.format(found)};\n"
-    )
+    return f"TRY({kind.find.parameter}{space} {name}, {call});\n"
 
 
 def _result(operation: Operation) -> str:
     does = operation.does or f"{operation.name}({', '.join(['context', *operation.takes])})"
     if not isinstance(operation.gives, tuple):
         return f"return {_GIVES[operation.gives].format(does)};\n"
-    results = ", ".join(f"std::move(made->{name})" for name in operation.gives)
+    results = ", ".join(f"std::move(made.{name})" for name in operation.gives)
     return (
-        f"auto made = {does};\nif (!made) return made.error();\n"
+        f"TRY(auto& made, {does});\n"
         f"std::array results{{{results}}};\nreturn give_all(context, results);\n"
     )

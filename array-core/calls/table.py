@@ -25,7 +25,11 @@ class Find:
 
     parameter: str  # the C++ type of the function's parameter
     call: str  # C++ that returns a Result; {} is what was read
-    value: str  # C++ that takes the argument from the Result, which is {}
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether the Result holds a pointer to what the function takes by reference."""
+        return self.parameter == "const Array&"
 
 
 @dataclass(frozen=True)

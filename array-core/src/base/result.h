@@ -69,3 +69,16 @@ struct Done {
 using Status = Result<Done>;
 
 }  // namespace arraycore
+
+// TRY(const auto& x, f()) declares x as the value of the Result that f() returns. If f() returns an
+// Error, the function that contains TRY returns it.
+#define TRY(declaration, ...)                                                 \
+  auto ARRAYCORE_RESULT(__LINE__) = __VA_ARGS__;                              \
+  if (!ARRAYCORE_RESULT(__LINE__)) return ARRAYCORE_RESULT(__LINE__).error(); \
+  declaration = *ARRAYCORE_RESULT(__LINE__)
+// TRY_DONE(f()) does the same for a Status, which has no value.
+#define TRY_DONE(...)                                                                   \
+  if (const auto ARRAYCORE_RESULT(__LINE__) = __VA_ARGS__; !ARRAYCORE_RESULT(__LINE__)) \
+  return ARRAYCORE_RESULT(__LINE__).error()
+#define ARRAYCORE_RESULT(line) ARRAYCORE_RESULT_OF(line)
+#define ARRAYCORE_RESULT_OF(line) result_##line

@@ -240,14 +240,13 @@ Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length) {
 
 Result<Plan> make_plan(const Kernel& kernel, const Launch& launch, const Limits& limits) {
   LaunchAnalysis analysis;
-  if (const Status taken = analysis.analyze(kernel, merge_of(kernel), launch); !taken)
-    return taken.error();
+  TRY_DONE(analysis.analyze(kernel, merge_of(kernel), launch));
   return make_plan(kernel, analysis.signature, limits);
 }
 
 Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
                        const Limits& limits) {
-  if (const Status types = check_types(kernel); !types) return types.error();
+  TRY_DONE(check_types(kernel));
   const bool reduction = kernel.reduction.has_value();
   Plan plan;
   plan.limits = limits;

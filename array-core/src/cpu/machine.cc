@@ -42,8 +42,7 @@ Status Machine::run(const ir::Launch& launch) {
 }
 
 Status Machine::begin(const ir::Launch& launch) {
-  const Status checked = ir::check_launch(k_, launch);
-  if (!checked) return checked;
+  TRY_DONE(ir::check_launch(k_, launch));
   launch_ = &launch;
   reg_ = own_;
   views_.clear();

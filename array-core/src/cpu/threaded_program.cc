@@ -16,8 +16,7 @@ constexpr std::int64_t kPartsOfThread = 8;
 
 Status ThreadedProgram::run(const ir::Launch& launch) {
   Machine& own = machine();
-  const Status begun = own.begin(launch);
-  if (!begun) return begun;
+  TRY_DONE(own.begin(launch));
   units_ = own.units();
   const int threads = std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
   if (threads == 1 || units_ < 2 || !program_.is_independent() ||
@@ -27,8 +26,7 @@ Status ThreadedProgram::run(const ir::Launch& launch) {
   }
   while (machines_.size() < static_cast<std::size_t>(threads)) add();
   for (int thread = 1; thread < threads; ++thread) {
-    const Status helping = machines_[static_cast<std::size_t>(thread)]->begin(launch);
-    if (!helping) return helping;
+    TRY_DONE(machines_[static_cast<std::size_t>(thread)]->begin(launch));
   }
   const std::int64_t parts = std::min(units_, threads * kPartsOfThread);
   units_of_part_ = (units_ + parts - 1) / parts;

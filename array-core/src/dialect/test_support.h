@@ -44,9 +44,8 @@ inline Result<ir::Kernel> compiled(const Texts& texts, const Dtypes& dtypes) {
   text.preamble = texts.preamble;
   text.loop_prep = texts.loop_prep;
   text.after_loop = texts.after_loop;
-  const auto types = bound(text.in_params, text.out_params, dtypes);
-  if (!types) return types.error();
-  auto kernel = compile_elementwise(text, *types);
+  TRY(const auto& types, bound(text.in_params, text.out_params, dtypes));
+  auto kernel = compile_elementwise(text, types);
   if (kernel) {
     const Status verified = ir::verify(*kernel);
     EXPECT_TRUE(verified.ok()) << verified.error().message << ir::print(*kernel);

@@ -78,37 +78,35 @@ std::string head(const Variant& variant, const StageText& stages) {
 }
 
 Result<std::string> generate(const Variant& variant, const Stages& stages) {
-  const auto stage = stage_text(stages, 4, variant.axes > 0);
-  if (!stage) return stage.error();
+  TRY(const auto& stage, stage_text(stages, 4, variant.axes > 0));
   switch (variant.kind) {
     case Kind::plain:
-      return plain_text(variant, *stage);
+      return plain_text(variant, stage);
     case Kind::direct:
-      return direct_text(variant, *stage);
+      return direct_text(variant, stage);
     case Kind::tiled:
-      return tiled_text(variant, *stage);
+      return tiled_text(variant, stage);
     case Kind::rows:
     case Kind::columns:
       break;
   }
-  return vector_text(variant, *stage);
+  return vector_text(variant, stage);
 }
 
 // The parts of each batch are consecutive C-ordered matrices of `part` elements.
 Result<std::string> generate_join(int window_axes, const Stages& stages) {
-  const auto stage = stage_text(stages, 3, window_axes > 0);
-  if (!stage) return stage.error();
+  TRY(const auto& stage, stage_text(stages, 3, window_axes > 0));
   const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";
-  const std::string sum = stage->epilogue ? "epilogue_at(sum, at.batch, i / p.n, i % p.n)" : "sum";
+  const std::string sum = stage.epilogue ? "epilogue_at(sum, at.batch, i / p.n, i % p.n)" : "sum";
   return block_text(window_axes, stages.any()) +
          R"(@group(0) @binding(1) var<storage, read> parts: array<f32>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 )" + kPlace +
-         (window_axes == 0 ? "" : window_out_text(window_axes)) + stage->functions +
+         (window_axes == 0 ? "" : window_out_text(window_axes)) + stage.functions +
          R"(@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32,
         @builtin(num_workgroups) groups: vec3<u32>) {
-)" + stage->begin +
+)" + stage.begin +
          R"(  let at = place(group.z * p.splits);
   let first = (group.z + p.first) * p.splits * p.part;
   for (var i = group.x * 64u + t; i < p.part; i += groups.x * 64u) {

@@ -11,8 +11,7 @@ namespace {
 // on.
 Result<std::string> function_of(const Stage& stage, const std::string& name, int first,
                                 int& binding) {
-  auto function = codegen::function_text(*stage.kernel, name);
-  if (!function) return function;
+  TRY(auto& function, codegen::function_text(*stage.kernel, name));
   std::string bindings;
   std::string arguments = "value";
   for (int i = 0; i < stage.operands(); ++i) {
@@ -22,7 +21,7 @@ Result<std::string> function_of(const Stage& stage, const std::string& name, int
     arguments += ", " + e + "[p." + e + "_offset + batch * p." + e + "_batch + row * p." + e +
                  "_row + column * p." + e + "_column]";
   }
-  return bindings + *function + "fn " + name +
+  return bindings + function + "fn " + name +
          "_at(value: f32, batch: u32, row: u32, column: u32) -> f32 {\n  return " + name + "(" +
          arguments + ");\n}\n";
 }
@@ -48,19 +47,17 @@ std::string by_fours(const std::string& name, const std::string& of, bool column
 Result<StageText> stage_text(const Stages& stages, int binding, bool of_window) {
   StageText text;
   if (stages.prologue.kernel != nullptr) {
-    const auto made = function_of(stages.prologue, "prologue", 0, binding);
-    if (!made) return made.error();
+    TRY(const auto& made, function_of(stages.prologue, "prologue", 0, binding));
     text.prologue = true;
-    text.functions += *made;
+    text.functions += made;
     if (!of_window)
       text.functions += by_fours("prologue_lines", "prologue_at", true, "p.n") +
                         by_fours("prologue_terms", "prologue_at", false, "p.k");
   }
   if (stages.epilogue.kernel != nullptr) {
-    const auto made = function_of(stages.epilogue, "epilogue", kStageOperands, binding);
-    if (!made) return made.error();
+    TRY(const auto& made, function_of(stages.epilogue, "epilogue", kStageOperands, binding));
     text.epilogue = true;
-    text.functions += *made + by_fours("epilogue4", "epilogue_at", true, "p.n");
+    text.functions += made + by_fours("epilogue4", "epilogue_at", true, "p.n");
   }
   if (!stages.any()) return text;
   text.functions += codegen::helper_text(text.functions);

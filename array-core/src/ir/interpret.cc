@@ -480,8 +480,7 @@ Status check_launch(const Kernel& kernel, const Launch& launch) {
 }
 
 Status interpret(const Kernel& kernel, const Launch& launch) {
-  const Status checked = check_launch(kernel, launch);
-  if (!checked) return checked;
+  TRY_DONE(check_launch(kernel, launch));
   Interpreter interpreter(kernel, launch);
   if (kernel.reduction) return interpreter.reduce();
   interpreter.elementwise();

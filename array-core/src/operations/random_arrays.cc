@@ -15,18 +15,16 @@ Result<KernelRef> RandomArrays::kernel(ops::Distribution distribution, DType dty
 }
 
 Result<Array> RandomArrays::make(const RandomRequest& request) {
-  auto made = launcher_.allocate(request.dtype, request.shape);
-  if (!made) return made;
-  const std::int64_t count = made->view.count();
+  TRY(auto& made, launcher_.allocate(request.dtype, request.shape));
+  const std::int64_t count = made.view.count();
   if (count > std::numeric_limits<std::int32_t>::max())
     return Error{ErrorKind::value, "loop_too_long",
                  "Random arrays have at most 2147483647 elements."};
-  if (count == 0) return made;
-  const auto drawing = kernel(request.distribution, request.dtype);
-  if (!drawing) return drawing.error();
+  if (count == 0) return std::move(made);
+  TRY(const auto& drawing, kernel(request.distribution, request.dtype));
   const auto word = [](std::uint32_t value) { return Operand{nullptr, ir::put(value)}; };
   const bool takes_array = ops::takes_array(request.distribution);
-  const Operand result{&*made, {}};
+  const Operand result{&made, {}};
   const std::array<Operand, 10> operands{word(request.key[0]),
                                          word(request.key[1]),
                                          word(request.counter[0]),
@@ -39,10 +37,8 @@ Result<Array> RandomArrays::make(const RandomRequest& request) {
                                          result};
   const std::int64_t per_turn = ops::elements_per_turn(request.distribution, request.dtype);
   const Dims loop = takes_array ? request.shape : Dims{(count + per_turn - 1) / per_turn};
-  const Status launched =
-      launcher_.launch({*drawing, loop, 0, std::span(operands).first(takes_array ? 10 : 9)});
-  if (!launched) return launched.error();
-  return made;
+  TRY_DONE(launcher_.launch({drawing, loop, 0, std::span(operands).first(takes_array ? 10 : 9)}));
+  return std::move(made);
 }
 
 }  // namespace arraycore

@@ -8,11 +8,10 @@ Result<std::uint32_t> axis_bits(const std::optional<Dims>& axes, int ndim) {
   if (!axes) return ndim >= 32 ? ~0U : (1U << ndim) - 1U;
   std::uint32_t bits = 0;
   for (const std::int64_t axis : *axes) {
-    const auto normal = normalize_axis(axis, ndim);
-    if (!normal) return normal.error();
-    if ((bits >> *normal & 1U) != 0)
+    TRY(const auto& normal, normalize_axis(axis, ndim));
+    if ((bits >> normal & 1U) != 0)
       return value_error("repeated_axis", "duplicate value in 'axis'");
-    bits |= 1U << *normal;
+    bits |= 1U << normal;
   }
   return bits;
 }

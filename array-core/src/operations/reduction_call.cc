@@ -118,9 +118,8 @@ Result<ReductionSpec> ReductionCalls::spec_of(const ReductionCall& call) const {
   if (call.out != nullptr) out = call.out->dtype;
   switch (spec.form) {
     case Form::fold: {
-      const auto loop = ops::fold_dtype(*spec.ufunc, spec.array, out, call.dtype);
-      if (!loop) return loop.error();
-      spec.loop = *loop;
+      TRY(const auto& loop, ops::fold_dtype(*spec.ufunc, spec.array, out, call.dtype));
+      spec.loop = loop;
       spec.out = out.value_or(spec.loop);
       return spec;
     }
@@ -130,9 +129,8 @@ Result<ReductionSpec> ReductionCalls::spec_of(const ReductionCall& call) const {
       spec.out = out.value_or(DType::int64);
       return spec;
     case Form::range: {
-      const auto loop = ops::fold_dtype(ufunc_named("subtract"), spec.array, std::nullopt, {});
-      if (!loop) return loop.error();
-      spec.loop = *loop;
+      TRY(const auto& loop, ops::fold_dtype(ufunc_named("subtract"), spec.array, std::nullopt, {}));
+      spec.loop = loop;
       spec.out = out.value_or(spec.loop);
       return spec;
     }
@@ -151,7 +149,7 @@ Result<ReductionSpec> ReductionCalls::spec_of(const ReductionCall& call) const {
 
 Result<Array> ReductionCalls::place(const Array* out, DType dtype, const Dims& shape) {
   if (out == nullptr) return launcher_.allocate(dtype, shape);
-  if (const Status may = Launcher::writable(*out); !may) return may.error();
+  TRY_DONE(Launcher::writable(*out));
   if (!(out->view.shape == shape))
     return value_error("out_shape", "The array passed as 'out' has shape " +
                                         shape_text(out->view.shape) + ", and the result " +
@@ -165,9 +163,8 @@ Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec
                                                              const ReductionCall& call) const {
   if (spec.form != Form::fold) return std::optional<ir::Scalar>();
   if (call.initial) {
-    const auto value = value_for(*call.initial, spec.loop);
-    if (!value) return value.error();
-    return std::optional(*value);
+    TRY(const auto& value, value_for(*call.initial, spec.loop));
+    return std::optional(value);
   }
   std::optional<ir::Scalar> identity;
   if (call.has_identity) identity = ops::identity_of(*spec.ufunc, spec.loop);
@@ -209,48 +206,43 @@ Result<ir::Scalar> ReductionCalls::of_nothing(const ReductionSpec& spec, const R
 
 Result<std::optional<Array>> ReductionCalls::run(const ReductionCall& call) {
   const Dims& loop = call.x->view.shape;
-  const auto axes = axis_bits(call.axes, loop.size());
-  if (!axes) return axes.error();
-  auto spec = spec_of(call);
-  if (!spec) return spec.error();
-  const bool fold = spec->form == Form::fold;
-  const bool ordered = fold && !ops::reducible(*spec->ufunc).by_tree;
-  if (fold && !ops::reducible(*spec->ufunc).reorderable && (*axes & (*axes - 1)) != 0)
-    return value_error("not_reorderable", "reduction operation '" + std::string(spec->ufunc->name) +
+  TRY(const auto& axes, axis_bits(call.axes, loop.size()));
+  TRY(auto& spec, spec_of(call));
+  const bool fold = spec.form == Form::fold;
+  const bool ordered = fold && !ops::reducible(*spec.ufunc).by_tree;
+  if (fold && !ops::reducible(*spec.ufunc).reorderable && (axes & (axes - 1)) != 0)
+    return value_error("not_reorderable", "reduction operation '" + std::string(spec.ufunc->name) +
                                               "' is not reorderable, so at most one axis may be "
                                               "specified");
-  const auto initial = initial_of(*spec, call);
-  if (!initial) return initial.error();
-  spec->initial = initial->has_value();
+  TRY(const auto& initial, initial_of(spec, call));
+  spec.initial = initial.has_value();
 
   Dims rows;
   Dims shown;
   for (int axis = 0; axis < loop.size(); ++axis) {
-    const bool gone = (*axes >> axis & 1U) != 0;
+    const bool gone = (axes >> axis & 1U) != 0;
     if (!gone) rows.push_back(loop[axis]);
     if (!gone || call.keep_dims) shown.push_back(gone ? 1 : loop[axis]);
   }
-  const bool nothing = !empty(rows) && length_of(loop, *axes) == 0;
+  const bool nothing = !empty(rows) && length_of(loop, axes) == 0;
   ir::Scalar instead;
   if (nothing) {
-    const auto value = of_nothing(*spec, call, *initial);
-    if (!value) return value.error();
-    instead = *value;
+    TRY(const auto& value, of_nothing(spec, call, initial));
+    instead = value;
   }
-  auto result = place(call.out, spec->out, shown);
-  if (!result) return result.error();
-  Array target = *result;
-  if (call.keep_dims) target.view = without_axes(target.view, *axes);
+  TRY(auto& result, place(call.out, spec.out, shown));
+  Array target = result;
+  if (call.keep_dims) target.view = without_axes(target.view, axes);
   Status done = Done{};
   if (nothing) {
     done = launcher_.fill(target, instead);
   } else if (!empty(rows)) {
-    done = ordered ? reduce_in_order(*spec, call, *axes, *initial, target)
-                   : reduce(*spec, call, *axes, *initial, target);
+    done = ordered ? reduce_in_order(spec, call, axes, initial, target)
+                   : reduce(spec, call, axes, initial, target);
   }
   if (!done) return done.error();
   if (call.out != nullptr) return std::optional<Array>();
-  return std::optional(std::move(*result));
+  return std::optional(std::move(result));
 }
 
 Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& call,
@@ -265,19 +257,17 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
     first.form = Form::mean;
     first.root = false;
     first.out = ops::computed_in(spec.loop);
-    auto made = launcher_.allocate(first.out, without_axes(call.x->view, axes).shape);
-    if (!made) return made.error();
-    if (const Status s = reduce(first, call, axes, std::nullopt, *made); !s) return s;
-    made->view = with_axes(made->view, axes, loop.size());
-    mean = std::move(*made);
+    TRY(auto& made, launcher_.allocate(first.out, without_axes(call.x->view, axes).shape));
+    TRY_DONE(reduce(first, call, axes, std::nullopt, made));
+    made.view = with_axes(made.view, axes, loop.size());
+    mean = std::move(made);
   }
-  const auto found = kernel(spec, Way::tree);
-  if (!found) return found.error();
+  TRY(const auto& found, kernel(spec, Way::tree));
   std::vector<Operand> operands{{call.x, {}}};
   if (mean) operands.push_back({&*mean, {}});
   if (call.where != nullptr) operands.push_back({call.where, {}});
   if (initial) operands.push_back({nullptr, *initial});
-  const ir::Kernel& made = launcher_.kernel(*found);
+  const ir::Kernel& made = launcher_.kernel(found);
   const auto number = [&](double value) {
     operands.push_back({nullptr, ir::scalar_of(made.params[operands.size()].dtype, value)});
   };
@@ -285,7 +275,7 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
     number(static_cast<double>(length_of(loop, axes)));
   if (spec.form == Form::variance) number(call.less);
   operands.push_back({&result, {}});
-  return launcher_.launch({*found, loop, axes, operands});
+  return launcher_.launch({found, loop, axes, operands});
 }
 
 Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& call,
@@ -294,9 +284,8 @@ Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& 
   const View rows = rows_of(call.x->view, axes);
   View where;
   if (call.where != nullptr) {
-    const auto wide = broadcast_to(call.where->view, call.x->view.shape);
-    if (!wide) return wide.error();
-    where = rows_of(*wide, axes);
+    TRY(const auto& wide, broadcast_to(call.where->view, call.x->view.shape));
+    where = rows_of(wide, axes);
   }
   const int first =
       result.view.ndim();  // of a row's axes; if there is none, each row is one element
@@ -310,13 +299,11 @@ Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& 
     spec.carried = so_far.has_value();
     spec.initial = initial.has_value() && !so_far;
     spec.out = end < extent ? spec.loop : out;
-    const auto found = kernel(spec, Way::ordered);
-    if (!found) return found.error();
+    TRY(const auto& found, kernel(spec, Way::ordered));
     Array target = result;
     if (end < extent) {
-      auto made = launcher_.allocate(spec.loop, result.view.shape);
-      if (!made) return made.error();
-      target = std::move(*made);
+      TRY(auto& made, launcher_.allocate(spec.loop, result.view.shape));
+      target = std::move(made);
     }
     const Array x{call.x->dtype, part(rows), call.x->storage};
     std::optional<Array> mask;
@@ -332,7 +319,7 @@ Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& 
     const std::int64_t length = length_of(call.x->view.shape, axes) / extent * (end - begin);
     operands.push_back({nullptr, ir::scalar_of(DType::int32, length)});
     operands.push_back({&target, {}});
-    if (const Status s = launcher_.launch({*found, result.view.shape, 0, operands}); !s) return s;
+    TRY_DONE(launcher_.launch({found, result.view.shape, 0, operands}));
     so_far = std::move(target);
   }
   return Done{};
@@ -348,9 +335,8 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
   const bool apart = extent > kSteps && (call.out != nullptr || spec.out != spec.loop);
   Array totals = result;
   if (apart) {
-    auto made = launcher_.allocate(spec.loop, call.x->view.shape);
-    if (!made) return made.error();
-    totals = std::move(*made);
+    TRY(auto& made, launcher_.allocate(spec.loop, call.x->view.shape));
+    totals = std::move(made);
     spec.out = spec.loop;
   }
   const View written = rows_of(totals.view, axis);
@@ -359,8 +345,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
   for (std::int64_t begin = 0; begin < extent; begin += kSteps) {
     const std::int64_t end = std::min(extent, begin + kSteps);
     spec.carried = begin > 0;
-    const auto found = kernel(spec, Way::ordered_running);
-    if (!found) return found.error();
+    TRY(const auto& found, kernel(spec, Way::ordered_running));
     const Array x{spec.array, part_of(rows, last, begin, end), call.x->storage};
     const Array y{totals.dtype, part_of(written, last, begin, end), totals.storage};
     Array so_far{totals.dtype, written, totals.storage};
@@ -374,42 +359,38 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     }
     operands.push_back({nullptr, ir::scalar_of(DType::int32, end - begin)});
     operands.push_back({&y, {}});
-    if (const Status s = launcher_.launch({*found, each, 0, operands}); !s) return s;
+    TRY_DONE(launcher_.launch({found, each, 0, operands}));
   }
   return apart ? launcher_.assign(result, totals) : Status(Done{});
 }
 
 Result<std::optional<Array>> ReductionCalls::run(const AccumulateCall& call) {
   const View& view = call.x->view;
-  const auto axes = axis_bits(Dims{call.axis}, view.ndim());
-  if (!axes) return axes.error();
+  TRY(const auto& axes, axis_bits(Dims{call.axis}, view.ndim()));
   ReductionSpec spec;
   spec.ufunc = &ops::table()[static_cast<std::size_t>(call.ufunc)];
   spec.array = call.x->dtype;
   spec.skips_nan = call.skips_nan;
   std::optional<DType> out;
   if (call.out != nullptr) out = call.out->dtype;
-  const auto loop = ops::fold_dtype(*spec.ufunc, spec.array, out, call.dtype);
-  if (!loop) return loop.error();
-  spec.loop = *loop;
+  TRY(const auto& loop, ops::fold_dtype(*spec.ufunc, spec.array, out, call.dtype));
+  spec.loop = loop;
   spec.out = out.value_or(spec.loop);
-  auto result = place(call.out, spec.out, view.shape);
-  if (!result) return result.error();
+  TRY(auto& result, place(call.out, spec.out, view.shape));
   const bool ordered = !ops::reducible(*spec.ufunc).by_tree;
   if (!empty(view.shape)) {
     Status done = Done{};
     if (ordered) {
-      done = accumulate_in_order(spec, call, *axes, *result);
+      done = accumulate_in_order(spec, call, axes, result);
     } else {
-      const auto found = kernel(spec, Way::scan);
-      if (!found) return found.error();
-      const std::array<Operand, 2> operands{Operand{call.x, {}}, Operand{&*result, {}}};
-      done = launcher_.launch({*found, view.shape, *axes, operands});
+      TRY(const auto& found, kernel(spec, Way::scan));
+      const std::array<Operand, 2> operands{Operand{call.x, {}}, Operand{&result, {}}};
+      done = launcher_.launch({found, view.shape, axes, operands});
     }
     if (!done) return done.error();
   }
   if (call.out != nullptr) return std::optional<Array>();
-  return std::optional(std::move(*result));
+  return std::optional(std::move(result));
 }
 
 }  // namespace arraycore

@@ -24,12 +24,11 @@ Result<KernelRef> Scans::kernel(DType source, ScanKind kind) {
 }
 
 Status Scans::add(const Array& target, const Array& source, ScanKind kind) {
-  const auto found = kernel(source.dtype, kind);
-  if (!found) return found.error();
+  TRY(const auto& found, kernel(source.dtype, kind));
   const int ndim = source.view.ndim();
   const std::uint32_t all = ndim >= 32 ? ~0U : (1U << ndim) - 1U;
   const std::array<Operand, 2> operands{Operand{&source, {}}, Operand{&target, {}}};
-  return launcher_.launch({*found, source.view.shape, all, operands});
+  return launcher_.launch({found, source.view.shape, all, operands});
 }
 
 }  // namespace arraycore

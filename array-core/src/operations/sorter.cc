@@ -91,65 +91,54 @@ Result<KernelRef> Sorter::kernel(Kernels& kernels, DType dtype, ir::Kernel (*mak
 Result<Array> Sorter::sorted(const Array& array, std::int64_t axis, SortResult result) {
   const std::array<std::int64_t, 1> own{axis};
   constexpr std::array<std::int64_t, 1> kLastAxis{-1};
-  const auto turned = move_axes(array.view, own, kLastAxis);
-  if (!turned) return turned.error();
-  const std::int64_t length = turned->shape[turned->ndim() - 1];
-  const std::int64_t count = turned->count();
+  TRY(const auto& turned, move_axes(array.view, own, kLastAxis));
+  const std::int64_t length = turned.shape[turned.ndim() - 1];
+  const std::int64_t count = turned.count();
   if (count > std::numeric_limits<std::int32_t>::max())
     return Error{ErrorKind::value, "loop_too_long",
                  "An array that is sorted has at most 2147483647 elements."};
   Result<Array> made = [&]() -> Result<Array> {
     if (count == 0)
       return launcher_.allocate(result == SortResult::places ? DType::int64 : array.dtype,
-                                turned->shape);
-    auto packed = launcher_.copy(Array{array.dtype, *turned, array.storage}, array.dtype);
-    if (!packed) return packed;
-    packed->view = contiguous(Dims{count / length, length}, size_of(array.dtype));
-    const bool on_device_now = packed->storage->backend().is_device();
-    return on_device_now ? on_device(*packed, result) : on_cpu(*packed, result);
+                                turned.shape);
+    TRY(auto& packed, launcher_.copy(Array{array.dtype, turned, array.storage}, array.dtype));
+    packed.view = contiguous(Dims{count / length, length}, size_of(array.dtype));
+    const bool on_device_now = packed.storage->backend().is_device();
+    return on_device_now ? on_device(packed, result) : on_cpu(packed, result);
   }();
   if (!made) return made;
-  const View whole = contiguous(turned->shape, size_of(made->dtype));
-  const auto view = move_axes(whole, kLastAxis, own);
-  if (!view) return view.error();
-  made->view = *view;
+  const View whole = contiguous(turned.shape, size_of(made->dtype));
+  TRY(const auto& view, move_axes(whole, kLastAxis, own));
+  made->view = view;
   return made;
 }
 
 Result<Array> Sorter::on_device(const Array& rows, SortResult result) {
   const Dims& shape = rows.view.shape;
-  const auto encode = kernel(encode_, rows.dtype, ops::encode_kernel);
-  if (!encode) return encode.error();
-  const auto keys = launcher_.allocate(ops::sort_key(rows.dtype), shape);
-  if (!keys) return keys;
+  TRY(const auto& encode, kernel(encode_, rows.dtype, ops::encode_kernel));
+  TRY(const auto& keys, launcher_.allocate(ops::sort_key(rows.dtype), shape));
   const auto places = launcher_.allocate(DType::int32, shape);
   if (!places) return places;
-  const std::array<Operand, 3> coded{Operand{&rows, {}}, Operand{&*keys, {}},
-                                     Operand{&*places, {}}};
-  if (const Status done = launcher_.launch({*encode, shape, 0, coded}); !done) return done.error();
-  if (const Status done = exchange(*keys, *places); !done) return done.error();
+  const std::array<Operand, 3> coded{Operand{&rows, {}}, Operand{&keys, {}}, Operand{&*places, {}}};
+  TRY_DONE(launcher_.launch({encode, shape, 0, coded}));
+  TRY_DONE(exchange(keys, *places));
   if (result == SortResult::places) return launcher_.copy(*places, DType::int64);
 
-  const auto gather = kernel(gather_, rows.dtype, ops::gather_kernel);
-  if (!gather) return gather.error();
-  auto made = launcher_.allocate(rows.dtype, shape);
-  if (!made) return made;
-  const std::array<Operand, 3> taken{Operand{&rows, {}}, Operand{&*places, {}},
-                                     Operand{&*made, {}}};
-  if (const Status done = launcher_.launch({*gather, shape, 0, taken}); !done) return done.error();
-  return made;
+  TRY(const auto& gather, kernel(gather_, rows.dtype, ops::gather_kernel));
+  TRY(auto& made, launcher_.allocate(rows.dtype, shape));
+  const std::array<Operand, 3> taken{Operand{&rows, {}}, Operand{&*places, {}}, Operand{&made, {}}};
+  TRY_DONE(launcher_.launch({gather, shape, 0, taken}));
+  return std::move(made);
 }
 
 Status Sorter::exchange(const Array& keys, const Array& places) {
-  const auto step_kernel = kernel(exchange_, keys.dtype, ops::exchange_kernel);
-  if (!step_kernel) return step_kernel.error();
+  TRY(const auto& step_kernel, kernel(exchange_, keys.dtype, ops::exchange_kernel));
   const auto length = static_cast<std::int32_t>(keys.view.shape[1]);
   for (const ops::ExchangeStep& step : ops::exchange_steps(length)) {
     const std::array<Operand, 6> operands{Operand{&keys, {}}, Operand{&places, {}}, word(step.bit),
                                           word(step.wanted),  word(step.distance),  word(length)};
     const Dims loop{keys.view.shape[0], length - step.distance};
-    const Status done = launcher_.launch({*step_kernel, loop, 0, operands});
-    if (!done) return done;
+    TRY_DONE(launcher_.launch({step_kernel, loop, 0, operands}));
   }
   return Done{};
 }
@@ -158,12 +147,11 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   const std::size_t item = size_of(rows.dtype);
   const auto count = static_cast<std::size_t>(rows.view.count());
   const auto length = static_cast<std::size_t>(rows.view.shape[1]);
-  if (const Status there = launcher_.prepare_read(rows); !there) return there.error();
+  TRY_DONE(launcher_.prepare_read(rows));
   const Storage& storage = *rows.storage;
   Span span(launcher_.profile(), "sort");
   std::vector<std::byte> elements(count * item);
-  const Status read = storage.backend().download(storage.id(), 0, elements);
-  if (!read) return read.error();
+  TRY_DONE(storage.backend().download(storage.id(), 0, elements));
 
   std::vector<std::int32_t> places(count);
   ir::visit(rows.dtype, [&](auto zero) {
@@ -175,28 +163,25 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
   span.dispatched();
 
-  auto made =
-      launcher_.allocate(result == SortResult::places ? DType::int64 : rows.dtype, rows.view.shape);
-  if (!made) return made;
-  if (const Status may = launcher_.prepare_write(*made); !may) return may.error();
+  TRY(auto& made, launcher_.allocate(result == SortResult::places ? DType::int64 : rows.dtype,
+                                     rows.view.shape));
+  TRY_DONE(launcher_.prepare_write(made));
   if (result == SortResult::places) {
     // With a device, int64 arrays live there, so the positions are uploaded.
     const std::vector<std::int64_t> wide(places.begin(), places.end());
-    const Status up = made->storage->backend().is_device()
-                          ? launcher_.upload(*made, wide.data())
-                          : made->storage->backend().upload(made->storage->id(), 0,
-                                                            std::as_bytes(std::span(wide)));
-    if (!up) return up.error();
-    return made;
+    TRY_DONE(made.storage->backend().is_device()
+                 ? launcher_.upload(made, wide.data())
+                 : made.storage->backend().upload(made.storage->id(), 0,
+                                                  std::as_bytes(std::span(wide))));
+    return std::move(made);
   }
   std::vector<std::byte> ordered(count * item);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = i / length * length + static_cast<std::size_t>(places[i]);
     std::memcpy(ordered.data() + i * item, elements.data() + from * item, item);
   }
-  const Status up = made->storage->backend().upload(made->storage->id(), 0, ordered);
-  if (!up) return up.error();
-  return made;
+  TRY_DONE(made.storage->backend().upload(made.storage->id(), 0, ordered));
+  return std::move(made);
 }
 
 }  // namespace arraycore

@@ -87,8 +87,7 @@ Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
   if (operand.python == PythonScalar::integer) {
     if (!is_integer(to) && to != DType::boolean)
       return converted(operand.value, DType::float64, to);
-    const Status fits = check_fits(operand.integer, to);
-    if (!fits) return fits.error();
+    TRY_DONE(check_fits(operand.integer, to));
     return integer_of(operand.integer, to);
   }
   if (operand.python == PythonScalar::floating) return converted(operand.value, DType::float64, to);
@@ -96,8 +95,7 @@ Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
     return converted(operand.value, DType::complex128, to);
   // Only CuPy's promotion can make an integer narrower.
   if (is_integer(operand.dtype) && is_integer(to) && !can_cast(operand.dtype, to, Casting::safe)) {
-    const Status fits = check_fits(integer_in(operand.value, operand.dtype), to);
-    if (!fits) return fits.error();
+    TRY_DONE(check_fits(integer_in(operand.value, operand.dtype), to));
   }
   return converted(operand.value, operand.dtype, to);
 }
@@ -124,13 +122,13 @@ Result<const UFuncCalls::Decided*> UFuncCalls::decide(const UFuncCall& call) {
     operands[i].dtype = operand.array != nullptr ? operand.array->dtype : operand.dtype;
     spec.operands[i] = operands[i].dtype;
   }
-  auto loop = ops::resolve(ufunc, call.mode, {operands.data(), call.operands.size()}, call.dtype);
-  if (!loop) return loop.error();
+  TRY(auto& loop,
+      ops::resolve(ufunc, call.mode, {operands.data(), call.operands.size()}, call.dtype));
   Decided decided;
   decided.key = key;
-  decided.loop = spec.loop = *loop;
+  decided.loop = spec.loop = loop;
   for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
-    const DType computed = loop->results[i];
+    const DType computed = loop.results[i];
     decided.results[i] = spec.out[i] = call.out[i] != nullptr ? call.out[i]->dtype : computed;
     if (!can_cast(computed, spec.out[i], call.casting))
       return Error{ErrorKind::type, "cannot_cast",
@@ -138,9 +136,8 @@ Result<const UFuncCalls::Decided*> UFuncCalls::decide(const UFuncCall& call) {
                        ", which the casting rule does not allow to become the " +
                        std::string(name_of(spec.out[i])) + " of 'out'."};
   }
-  const auto kernel = launcher_.prepare(ops::make_kernel(spec));
-  if (!kernel) return kernel.error();
-  decided.kernel = *kernel;
+  TRY(const auto& kernel, launcher_.prepare(ops::make_kernel(spec)));
+  decided.kernel = kernel;
 
   // The table is at most half full, so that searches are short.
   if (2 * (count_ + 1) > decided_.size()) {
@@ -186,18 +183,14 @@ Result<std::optional<UFuncResults>> UFuncCalls::compare_beyond(const UFuncCall& 
     UFuncResults results;
     Array target;
     if (call.out[0] != nullptr) {
-      const Status may = Launcher::writable(*call.out[0]);
-      if (!may) return may.error();
+      TRY_DONE(Launcher::writable(*call.out[0]));
       target = *call.out[0];
     } else {
-      auto made = launcher_.allocate(DType::boolean, array->view.shape);
-      if (!made) return made.error();
-      target = results.arrays[0] = std::move(*made);
+      TRY(auto& made, launcher_.allocate(DType::boolean, array->view.shape));
+      target = results.arrays[0] = std::move(made);
     }
     if (target.view.shape != array->view.shape) return out_shape();
-    const Status filled =
-        launcher_.fill(target, ir::scalar_of(target.dtype, answer ? std::int64_t{1} : 0));
-    if (!filled) return filled.error();
+    TRY_DONE(launcher_.fill(target, ir::scalar_of(target.dtype, answer ? std::int64_t{1} : 0)));
     return std::optional(std::move(results));
   }
   return std::optional<UFuncResults>{};
@@ -211,18 +204,15 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
       (call.operands[0].python || call.operands[1].python)) {
     std::copy(call.operands.begin(), call.operands.end(), changed.begin());
     call.operands = {changed.data(), 2};
-    auto done = compare_beyond(call, {changed.data(), 2});
-    if (!done) return done.error();
-    if (*done) return std::move(**done);
+    TRY(auto& done, compare_beyond(call, {changed.data(), 2}));
+    if (done) return std::move(*done);
   }
   for (const Array* out : call.out) {
     if (out == nullptr) continue;
-    const Status may = Launcher::writable(*out);
-    if (!may) return may.error();
+    TRY_DONE(Launcher::writable(*out));
   }
-  const auto decision = decide(call);
-  if (!decision) return decision.error();
-  const Decided& decided = **decision;
+  TRY(const auto& decision, decide(call));
+  const Decided& decided = *decision;
 
   // Finds the shape of the loop. Usually all arrays have the same shape.
   std::array<const Array*, ops::kMaxOperands + 1 + ops::kMaxResults> arrays{};
@@ -239,9 +229,8 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
                    [&](const Array* array) { return array->view.shape == loop; })) {
     std::array<Dims, arrays.size()> shapes;
     for (std::size_t i = 0; i < count; ++i) shapes[i] = arrays[i]->view.shape;
-    const auto common = broadcast_shapes({shapes.data(), count});
-    if (!common) return common.error();
-    loop = *common;
+    TRY(const auto& common, broadcast_shapes({shapes.data(), count}));
+    loop = common;
     for (const Array* out : call.out)
       if (out != nullptr && out->view.shape != loop) return out_shape();
   }
@@ -251,9 +240,8 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
   for (std::size_t i = 0; i < call.operands.size(); ++i, ++at) {
     operands[at].array = call.operands[i].array;
     if (operands[at].array != nullptr) continue;
-    const auto value = value_for(call.operands[i], decided.loop.operands[i]);
-    if (!value) return value.error();
-    operands[at].scalar = *value;
+    TRY(const auto& value, value_for(call.operands[i], decided.loop.operands[i]));
+    operands[at].scalar = value;
   }
   if (call.where != nullptr) operands[at++].array = call.where;
   UFuncResults results;
@@ -264,8 +252,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
     // A new result is 0 where `where` is false, not what the memory held before.
     if (call.where != nullptr) {
-      const Status filled = launcher_.fill_zero(*made);
-      if (!filled) return filled.error();
+      TRY_DONE(launcher_.fill_zero(*made));
     }
     results.arrays[i] = std::move(*made);
     operands[at].array = &results.arrays[i];

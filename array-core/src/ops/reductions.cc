@@ -137,10 +137,9 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
   operands[0].dtype = dtype ? *dtype : out.value_or(array);
   operands[1].dtype = dtype ? *dtype : array;
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto loop = resolve(ufunc, PromotionMode::numpy2, operands);
-    if (!loop) return loop.error();
-    const DType result = loop->results[0];
-    if (result == loop->operands[0] && result == loop->operands[1]) {
+    TRY(const auto& loop, resolve(ufunc, PromotionMode::numpy2, operands));
+    const DType result = loop.results[0];
+    if (result == loop.operands[0] && result == loop.operands[1]) {
       if (dtype && result != *dtype) break;
       return result;
     }

@@ -45,9 +45,8 @@ struct PumpRig {
   }
   // Issues a fence and waits for it.
   Status finish() {
-    const auto fence = writer.fence();
-    if (!fence) return fence.error();
-    return writer.wait(*fence);
+    TRY(const auto& fence, writer.fence());
+    return writer.wait(fence);
   }
 
   ControlBlock control;
@@ -70,9 +69,8 @@ struct ThreadRig {
     thread = std::thread([this] { executor.run(); });
   }
   Status finish() {
-    const auto fence = writer.fence();
-    if (!fence) return fence.error();
-    return writer.wait(*fence);
+    TRY(const auto& fence, writer.fence());
+    return writer.wait(fence);
   }
 
   ControlBlock control;

@@ -88,7 +88,7 @@ Status Writer::append(Opcode opcode, std::initializer_list<std::uint32_t> operan
 }
 
 Status Writer::create_buffer(BufferId id, std::uint32_t bytes, std::string_view label_text) {
-  if (const Status room = reserve_texts(label_text.size()); !room) return room;
+  TRY_DONE(reserve_texts(label_text.size()));
   return append(Opcode::create_buffer, {id, bytes, keep_text(label_text), size32(label_text)});
 }
 
@@ -128,7 +128,7 @@ Status Writer::create_pipeline(PipelineId id, const PipelineText& text) {
   if (text.bindings > kMaxBindings)
     return Error{ErrorKind::value, "too_many_bindings",
                  "A pipeline has at most " + std::to_string(kMaxBindings) + " bindings."};
-  if (const Status room = reserve_texts(text.wgsl.size() + text.label.size()); !room) return room;
+  TRY_DONE(reserve_texts(text.wgsl.size() + text.label.size()));
   const Address wgsl = keep_text(text.wgsl);
   const Address name = keep_text(text.label);
   return append(Opcode::create_pipeline, {id, wgsl, size32(text.wgsl), name, size32(text.label),
@@ -208,7 +208,7 @@ Status Writer::trace(Address to, std::uint32_t number) {
 }
 
 Status Writer::label(std::string_view text) {
-  if (const Status room = reserve_texts(text.size()); !room) return room;
+  TRY_DONE(reserve_texts(text.size()));
   return append(Opcode::label, {keep_text(text), size32(text)});
 }
 
@@ -238,8 +238,7 @@ Address Writer::keep_text(std::string_view text) {
 
 Result<std::uint32_t> Writer::fence() {
   const std::uint32_t number = fences_ + 1;
-  const Status appended = append(Opcode::fence, {number});
-  if (!appended) return appended.error();
+  TRY_DONE(append(Opcode::fence, {number}));
   fences_ = number;
   return number;
 }

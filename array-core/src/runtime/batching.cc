@@ -75,8 +75,7 @@ Result<bool> Batching::take(const KernelCall& call) {
     waiting.arrays.push_back(array);
   }
   groups_[own].launches.push_back(std::move(waiting));
-  if (++launches_ >= kMaxLaunches)
-    if (const Status launched = flush(); !launched) return launched.error();
+  if (++launches_ >= kMaxLaunches) TRY_DONE(flush());
   return true;
 }
 
@@ -133,8 +132,7 @@ Status Batching::before(const KernelCall& call) {
   for (std::size_t p = 0; p < call.operands.size(); ++p) {
     if (call.operands[p].array == nullptr) continue;
     const Array& array = *call.operands[p].array;
-    const Status clear = is_written(kernel.params[p]) ? before_write(array) : before_read(array);
-    if (!clear) return clear;
+    TRY_DONE(is_written(kernel.params[p]) ? before_write(array) : before_read(array));
   }
   return Done{};
 }

@@ -174,9 +174,9 @@ Status Fusion::launch(const KernelCall& call) {
     if (array == nullptr || is_written(kernel.params[i])) continue;
     Storage& storage = *array->storage;
     if (storage.group() != nullptr && !can_inline(*array, kernel.params[i], call)) {
-      if (const Status flushed = flush(storage); !flushed) return flushed;
+      TRY_DONE(flush(storage));
     } else if (storage.group() == nullptr) {
-      if (const Status made = storage.make_memory(); !made) return made;
+      TRY_DONE(storage.make_memory());
     }
   }
   return can_wait(call) ? wait(call) : launch_with_groups(call);
@@ -195,8 +195,7 @@ Status Fusion::wait(const KernelCall& call) {
     if (other == nullptr) continue;
     Group* const joined = join(group, other, call);
     if (joined == nullptr) {
-      for (Group* const each : {group, other})
-        if (const Status flushed = flush(*each); !flushed) return flushed;
+      for (Group* const each : {group, other}) TRY_DONE(flush(*each));
       return launch(call);
     }
     group = joined;
@@ -212,8 +211,7 @@ Status Fusion::wait(const KernelCall& call) {
       Group* const own = group_of(result);
       Group* const joined = join(group, own, call);
       if (joined == nullptr) {
-        for (Group* const each : {group, own})
-          if (const Status flushed = flush(*each); !flushed) return flushed;
+        for (Group* const each : {group, own}) TRY_DONE(flush(*each));
         return launch(call);
       }
       group = joined;
@@ -222,12 +220,12 @@ Status Fusion::wait(const KernelCall& call) {
   if (group != nullptr && (group->nodes.size() >= kMaxNodes || group->home != &result.backend() ||
                            group->arrays() + plain + 1 > kMaxArrays + kSpareArrays ||
                            group->expressions + traits.expressions > kMaxExpressions)) {
-    if (const Status flushed = flush(*group); !flushed) return flushed;
+    TRY_DONE(flush(*group));
     return launch(call);
   }
   if (group == nullptr) {
     if (groups_.size() == kMaxGroups) {
-      if (const Status flushed = flush(*groups_.front()); !flushed) return flushed;
+      TRY_DONE(flush(*groups_.front()));
       return launch(call);
     }
     groups_.push_back(std::make_unique<Group>(*this));
@@ -274,8 +272,8 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     const Array* const array = call.operands[i].array;
     if (array == nullptr || !is_written(kernel.params[i])) continue;
-    if (const Status flushed = flush(*array->storage); !flushed) return flushed;
-    if (const Status made = array->storage->make_memory(); !made) return made;
+    TRY_DONE(flush(*array->storage));
+    TRY_DONE(array->storage->make_memory());
   }
   Group* group = nullptr;
   for (const Operand& operand : call.operands) {
@@ -284,7 +282,7 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
     Group* const joined =
         kernel.reduction || !runs_at(*other->home, call) ? nullptr : join(group, other, call);
     if (joined == nullptr) {
-      if (const Status flushed = flush(*other); !flushed) return flushed;
+      TRY_DONE(flush(*other));
     } else {
       group = joined;
     }
@@ -297,7 +295,7 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
       const bool reads = std::any_of(each.inputs.begin(), each.inputs.end(),
                                      [&](const Array& in) { return in.storage == array->storage; });
       if (!reads || &each == group) continue;
-      if (const Status flushed = flush(each); !flushed) return flushed;
+      TRY_DONE(flush(each));
       g = 0;
     }
   }
@@ -317,7 +315,7 @@ Status Fusion::flush_readers(const Storage& storage) {
                          [&](const Array& in) { return in.storage.get() == &storage; });
     });
     if (reader == groups_.end()) break;
-    if (const Status flushed = flush(**reader); !flushed) return flushed;
+    TRY_DONE(flush(**reader));
   }
   return Done{};
 }
@@ -328,8 +326,7 @@ Status Fusion::prepare_write(const Storage& storage) {
 }
 
 Status Fusion::flush_all() {
-  while (!groups_.empty())
-    if (const Status flushed = flush(*groups_.front()); !flushed) return flushed;
+  while (!groups_.empty()) TRY_DONE(flush(*groups_.front()));
   return Done{};
 }
 
@@ -341,7 +338,7 @@ Status Fusion::reclaim() {
                          [&](const Array& in) { return in.storage->is_pinned_alone(); });
     });
     if (holder == groups_.end()) break;
-    if (const Status flushed = flush(**holder); !flushed) return flushed;
+    TRY_DONE(flush(**holder));
   }
   return Done{};
 }
@@ -388,9 +385,8 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
 
   bool finished = false;
   if (ends.size() == 1 && !holds_elements && last == nullptr) {
-    const auto one = flush_as_one(group, elements, ends[0]);
-    if (!one) return one.error();
-    finished = *one;
+    TRY(const auto& one, flush_as_one(group, elements, ends[0]));
+    finished = one;
   }
   if (!finished) {
     for (const std::uint32_t end : ends)
@@ -398,11 +394,9 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
         if (source.from == Source::From::node) stored[source.index] = true;
     // A reduction may read what `last` writes.
     const KernelCall* const with = ends.empty() ? last : nullptr;
-    if (const Status done = flush_elements(group, elements, stored, with); !done) return done;
-    for (const std::uint32_t end : ends)
-      if (const Status done = run_alone(group, end); !done) return done;
-    if (last != nullptr && with == nullptr)
-      if (const Status done = launcher_.launch_now(*last); !done) return done;
+    TRY_DONE(flush_elements(group, elements, stored, with));
+    for (const std::uint32_t end : ends) TRY_DONE(run_alone(group, end));
+    if (last != nullptr && with == nullptr) TRY_DONE(launcher_.launch_now(*last));
   }
   drop(group);
   return Done{};
@@ -461,7 +455,7 @@ Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& no
     const bool takes_last = count > rest.size();
     const std::span<const std::uint32_t> taken = rest.first(std::min(count, rest.size()));
     const KernelCall* const own = takes_last ? last : nullptr;
-    if (const Status done = run(group, taken, with_crossing, own); !done) return done;
+    TRY_DONE(run(group, taken, with_crossing, own));
     rest = rest.subspan(taken.size());
     if (own != nullptr) return Done{};
   }
@@ -521,8 +515,7 @@ Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>
   if (arrays_of(group, all, stored, nullptr) > kMaxArrays ||
       !same_order(group, nodes, group.nodes[end]))
     return false;
-  const Status done = run(group, all, stored, nullptr);
-  if (!done) return done.error();
+  TRY_DONE(run(group, all, stored, nullptr));
   return true;
 }
 
@@ -563,10 +556,9 @@ Result<Fusion::Known*> Fusion::kernel_of(const Plan& plan) {
     for (const auto& [key, known] : known_) launcher_.forget(known.kernel);
     known_.clear();
   }
-  const auto prepared =
-      launcher_.prepare(fuse::fuse(fuse::name_of(plan.parts), plan.parts, plan.operands.size()));
-  if (!prepared) return prepared.error();
-  return &known_.emplace(plan.key, Known{*prepared, false}).first->second;
+  TRY(const auto& prepared,
+      launcher_.prepare(fuse::fuse(fuse::name_of(plan.parts), plan.parts, plan.operands.size())));
+  return &known_.emplace(plan.key, Known{prepared, false}).first->second;
 }
 
 // Computes the nodes in order, and then `last`, in one launch. Afterwards the stored results are
@@ -580,8 +572,7 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
     const Node& node = group.nodes[n];
     const auto own = static_cast<std::uint32_t>(plan.parts.size());
     part[n] = own + 1;
-    if (stored[n])
-      if (const Status made = give_memory(group, n); !made) return made;
+    if (stored[n]) TRY_DONE(give_memory(group, n));
     std::vector<fuse::Wire> wires;
     for (const Source& source : node.sources) {
       switch (source.from) {
@@ -626,17 +617,16 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
     plan.add(last->kernel, kernel, std::move(wires));
   }
 
-  const auto known = kernel_of(plan);
-  if (!known) return known.error();
+  TRY(const auto& known, kernel_of(plan));
   const Node& back = group.nodes[nodes.back()];
   bool launched = false;
-  if (!(*known)->refused) {
+  if (!known->refused) {
     const Status status = launcher_.launch_now(
-        {(*known)->kernel, group.loop, back.ends ? back.reduced : 0, plan.operands},
+        {known->kernel, group.loop, back.ends ? back.reduced : 0, plan.operands},
         Launcher::Fallback::none);
     if (!status && status.error().kind != ErrorKind::not_implemented) return status;
     launched = status.ok();
-    (*known)->refused = !launched;
+    known->refused = !launched;
   }
   if (launched) {
     launcher_.counters_.fused += static_cast<std::int64_t>(plan.parts.size()) - 1;
@@ -644,14 +634,13 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
       if (stored[n]) group.finish(n);
     return Done{};
   }
-  for (const std::uint32_t n : nodes)
-    if (const Status done = run_alone(group, n); !done) return done;
+  for (const std::uint32_t n : nodes) TRY_DONE(run_alone(group, n));
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
 // Runs the node by its own kernel, with its result in memory.
 Status Fusion::run_alone(Group& group, std::uint32_t node) {
-  if (const Status made = give_memory(group, node); !made) return made;
+  TRY_DONE(give_memory(group, node));
   const Node& own = group.nodes[node];
   std::deque<Array> arrays;
   std::vector<Operand> operands;

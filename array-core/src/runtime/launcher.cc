@@ -110,21 +110,18 @@ Launcher::Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device
 Launcher::~Launcher() = default;
 
 Result<Array> Launcher::allocate(DType dtype, const Dims& shape) {
-  const auto bytes = checked_bytes(shape, size_of(dtype));
-  if (!bytes) return bytes.error();
-  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - *bytes)
-    if (const Status may = check_budget(*bytes, "an array of shape " + shape_text(shape)); !may)
-      return may.error();
+  TRY(const auto& bytes, checked_bytes(shape, size_of(dtype)));
+  if (budget_bytes_ && counters_.live_bytes > *budget_bytes_ - bytes)
+    TRY_DONE(check_budget(bytes, "an array of shape " + shape_text(shape)));
   Backend& backend = home(dtype);
-  auto storage = std::make_shared<Storage>(backend, counters_, 0, *bytes, dtype);
-  if (!fusion_)
-    if (const Status made = storage->make_memory(); !made) return made.error();
+  auto storage = std::make_shared<Storage>(backend, counters_, 0, bytes, dtype);
+  if (!fusion_) TRY_DONE(storage->make_memory());
   return Array{dtype, contiguous(shape, size_of(dtype)), std::move(storage)};
 }
 
 Status Launcher::check_budget(std::int64_t bytes, std::string_view use) {
   if (!budget_bytes_ || counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
-  if (const Status flushed = flush(); !flushed) return flushed;
+  TRY_DONE(flush());
   if (counters_.live_bytes <= *budget_bytes_ - bytes) return Done{};
   return Error{ErrorKind::memory, "over_budget",
                std::to_string(bytes) + " bytes for " + std::string(use) +
@@ -133,7 +130,7 @@ Status Launcher::check_budget(std::int64_t bytes, std::string_view use) {
 }
 
 Status Launcher::upload(const Array& array, const void* elements) {
-  if (const Status may = prepare_write(array); !may) return may;
+  TRY_DONE(prepare_write(array));
   const Storage& storage = *array.storage;
   const std::span bytes(static_cast<const std::byte*>(elements),
                         static_cast<std::size_t>(storage.bytes()));
@@ -145,7 +142,7 @@ Status Launcher::upload(const Array& array, const void* elements) {
 }
 
 Status Launcher::fill_zero(const Array& array) {
-  if (const Status may = prepare_write(array); !may) return may;
+  TRY_DONE(prepare_write(array));
   const Span span(profile(), "zeros");
   return array.storage->backend().fill_zero(array.storage->id());
 }
@@ -162,7 +159,7 @@ Status Launcher::download(const Array& array, std::span<std::byte> out) {
     const auto packed = copy(array, array.dtype);
     return packed ? download(*packed, out) : Status(packed.error());
   }
-  if (const Status there = prepare_read(array); !there) return there;
+  TRY_DONE(prepare_read(array));
   Backend& backend = array.storage->backend();
   Span span(profile(), "read");
   span.moved(0, bytes);
@@ -204,14 +201,11 @@ Status Launcher::launch(const KernelCall& call) {
       if (call.operands[i].array == nullptr) continue;
       const Array& array = *call.operands[i].array;
       const bool written = is_written(kernels_[call.kernel].kernel.params[i]);
-      const Status there =
-          written ? fusion_->prepare_write(*array.storage) : fusion_->flush(*array.storage);
-      if (!there) return there;
-      if (const Status made = array.storage->make_memory(); !made) return made;
+      TRY_DONE(written ? fusion_->prepare_write(*array.storage) : fusion_->flush(*array.storage));
+      TRY_DONE(array.storage->make_memory());
     }
-    const auto taken = batching_->take(call);
-    if (!taken) return taken.error();
-    if (*taken) return Done{};
+    TRY(const auto& taken, batching_->take(call));
+    if (taken) return Done{};
   }
   const Status clear = batching_->before(call);
   return clear ? fusion_->launch(call) : clear;
@@ -228,7 +222,7 @@ Status Launcher::on_device(Prepared& prepared) {
 Status Launcher::launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
                               std::span<const BatchSegment> segments) {
   Prepared& prepared = kernels_[kernel];
-  if (const Status known = on_device(prepared); !known) return known;
+  TRY_DONE(on_device(prepared));
   const Status launched = device_->launch_batch(*prepared.device, scalars, segments);
   if (launched) ++counters_.dispatches;
   return launched;
@@ -243,8 +237,7 @@ Status Launcher::launch_now(const KernelCall& call, Fallback fallback) {
   for (std::size_t i = 0; i < count; ++i) arrays[i] = call.operands[i].array;
 
   for (const Array* array : arrays)
-    if (array != nullptr && !array->storage->has_memory())
-      if (const Status made = array->storage->make_memory(); !made) return made;
+    if (array != nullptr && !array->storage->has_memory()) TRY_DONE(array->storage->make_memory());
 
   const auto& loop = call.loop;
   const bool each = call.reduced == 0 || is_scan(kernels_[call.kernel].kernel);
@@ -260,8 +253,7 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
                               Fallback fallback) {
   Prepared& prepared = kernels_[call.kernel];
   std::vector<Array> copies;
-  const Status apart = separate(prepared, call, copies, arrays);
-  if (!apart) return apart;
+  TRY_DONE(separate(prepared, call, copies, arrays));
 
   const bool at_home = std::all_of(arrays.begin(), arrays.end(), [&](const Array* array) {
     return array == nullptr || &array->storage->backend() == device_.get();
@@ -296,11 +288,10 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
       View other = arrays[o]->view;
       bool in_step = !raw && reduced == 0;
       if (!raw && !is_written(params[o]) && (reduced != 0 || other.shape != written.view.shape)) {
-        const auto wide = broadcast_to(other, call.loop);
-        if (!wide) return wide.error();
-        const auto rows = by_row(*wide, reduced);
+        TRY(const auto& wide, broadcast_to(other, call.loop));
+        const auto rows = by_row(wide, reduced);
         in_step = rows.has_value();
-        other = rows ? *rows : *wide;
+        other = rows ? *rows : wide;
       }
       const Overlap common =
           overlap(written.view, size_of(written.dtype), other, size_of(arrays[o]->dtype));
@@ -311,9 +302,8 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                      "Two results of '" + prepared.kernel.name +
                          "' lie in the same memory, in part: give each its own."};
       if (copies.empty()) copies.reserve(arrays.size());  // pointers into it must stay valid
-      auto copied = copy(*arrays[o], arrays[o]->dtype);
-      if (!copied) return copied.error();
-      copies.push_back(std::move(*copied));
+      TRY(auto& copied, copy(*arrays[o], arrays[o]->dtype));
+      copies.push_back(std::move(copied));
       arrays[o] = &copies.back();
     }
   }
@@ -330,18 +320,16 @@ Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& ca
     const Array& array = *arrays[i];
     if (array.view.ndim() == kMaxDims)
       return Error{ErrorKind::not_implemented, "too_many_dimensions", ""};  // the CPU does it
-    auto made = allocate(array.dtype, array.view.shape);
-    if (!made) return made.error();
+    TRY(auto& made, allocate(array.dtype, array.view.shape));
     const ir::Param& param = prepared.kernel.params[i];
     const bool overwritten =
         param.kind == ir::ParamKind::elementwise && param.access == ir::Access::write;
     const std::int64_t piece = step_of(array.view);
     if (!overwritten) {
-      const Status filled = assign(as_pieces(*made, piece), as_pieces(array, piece));
-      if (!filled) return filled;
+      TRY_DONE(assign(as_pieces(made, piece), as_pieces(array, piece)));
     }
     if (whole.empty()) whole.reserve(arrays.size());  // pointers into it must stay valid
-    whole.push_back(std::move(*made));
+    whole.push_back(std::move(made));
     replaced.emplace_back(i, arrays[i]);
     arrays[i] = &whole.back();
   }
@@ -351,8 +339,7 @@ Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& ca
     arrays[i] = array;
     if (!launched || !is_written(prepared.kernel.params[i])) continue;
     const std::int64_t piece = step_of(array->view);
-    const Status written = assign(as_pieces(*array, piece), as_pieces(whole[k], piece));
-    if (!written) return written;
+    TRY_DONE(assign(as_pieces(*array, piece), as_pieces(whole[k], piece)));
   }
   return launched;
 }
@@ -387,9 +374,8 @@ Result<KernelId> Launcher::on_cpu(Prepared& prepared) {
 
 Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
                                std::span<const Array* const> arrays) {
-  const auto kernel = on_cpu(prepared);
-  if (!kernel) return kernel.error();
-  if (device_ == nullptr) return launch_on(*cpu_, *kernel, call, arrays);
+  TRY(const auto& kernel, on_cpu(prepared));
+  if (device_ == nullptr) return launch_on(*cpu_, kernel, call, arrays);
   ++counters_.cpu_ops;
   Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
@@ -425,24 +411,21 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
     each.bytes.begin -= each.bytes.begin % 16;
     each.bytes.end = std::min((each.bytes.end + 3) / 4 * 4, each.from->bytes());
     const std::int64_t bytes = each.bytes.end - each.bytes.begin;
-    auto storage = cpu_->create_storage(bytes);
-    if (!storage) return storage.error();
-    each.copy = std::make_unique<Storage>(*cpu_, counters_, *storage, bytes);
+    TRY(auto& storage, cpu_->create_storage(bytes));
+    each.copy = std::make_unique<Storage>(*cpu_, counters_, storage, bytes);
     if (bytes == 0 || (!each.read && exact == each.bytes)) continue;
     std::vector<std::byte> moved(static_cast<std::size_t>(bytes));
-    const Status down = each.from->backend().download(each.from->id(), each.bytes.begin, moved);
-    if (!down) return down;
+    TRY_DONE(each.from->backend().download(each.from->id(), each.bytes.begin, moved));
     ++counters_.sync_waits;
     counters_.bytes_down += bytes;
     span.moved(0, bytes);
-    const Status placed = cpu_->upload(*storage, 0, moved);
-    if (!placed) return placed;
+    TRY_DONE(cpu_->upload(storage, 0, moved));
   }
 
   std::vector<Array> moved(arrays.size());
   std::vector<const Array*> here(arrays.begin(), arrays.end());
   launch_.arguments.resize(arrays.size());
-  launch_.kernel = *kernel;
+  launch_.kernel = kernel;
   launch_.loop = call.loop;
   launch_.reduced = call.reduced;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -457,16 +440,13 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
       launch_.arguments[i] = ArrayArgument{each.copy->id(), view};
     }
   }
-  const Status launched = cpu_->launch(launch_);
-  if (!launched) return launched;
+  TRY_DONE(cpu_->launch(launch_));
 
   for (const Brought& each : brought) {
     if (!each.written || each.copy->bytes() == 0) continue;
     std::vector<std::byte> back(static_cast<std::size_t>(each.copy->bytes()));
-    const Status read = cpu_->download(each.copy->id(), 0, back);
-    if (!read) return read;
-    const Status up = each.from->backend().upload(each.from->id(), each.bytes.begin, back);
-    if (!up) return up;
+    TRY_DONE(cpu_->download(each.copy->id(), 0, back));
+    TRY_DONE(each.from->backend().upload(each.from->id(), each.bytes.begin, back));
     counters_.bytes_up += each.copy->bytes();
     span.moved(each.copy->bytes(), 0);
   }
@@ -509,39 +489,32 @@ Status Launcher::writable(const Array& array) {
 }
 
 Status Launcher::assign(const Array& target, const Array& source) {
-  const Status may = writable(target);
-  if (!may) return may;
+  TRY_DONE(writable(target));
   // A source that is not computed yet is computed directly into the target.
   const bool waits = source.storage->group() != nullptr;
   if (!waits && target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
     return assign(as_bits(target), as_bits(source));
-  const auto kernel = cast_kernel(target.dtype, source.dtype);
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, cast_kernel(target.dtype, source.dtype));
   std::optional<Array> wide;
   if (source.view.shape != target.view.shape) {
-    auto view = broadcast_for_assignment(source.view, target.view.shape);
-    if (!view) return view.error();
-    wide = Array{source.dtype, std::move(*view), source.storage};
+    TRY(auto& view, broadcast_for_assignment(source.view, target.view.shape));
+    wide = Array{source.dtype, std::move(view), source.storage};
   }
   const std::array<Operand, 2> operands{Operand{wide ? &*wide : &source, {}}, Operand{&target, {}}};
-  return launch({*kernel, target.view.shape, 0, operands});
+  return launch({kernel, target.view.shape, 0, operands});
 }
 
 Status Launcher::fill(const Array& target, const ir::Scalar& value) {
-  const Status may = writable(target);
-  if (!may) return may;
-  const auto kernel = fill_kernel(target.dtype);
-  if (!kernel) return kernel.error();
+  TRY_DONE(writable(target));
+  TRY(const auto& kernel, fill_kernel(target.dtype));
   const std::array<Operand, 2> operands{Operand{nullptr, value}, Operand{&target, {}}};
-  return launch({*kernel, target.view.shape, 0, operands});
+  return launch({kernel, target.view.shape, 0, operands});
 }
 
 Result<Array> Launcher::copy(const Array& array, DType dtype) {
-  auto made = allocate(dtype, array.view.shape);
-  if (!made) return made;
-  const Status assigned = assign(*made, array);
-  if (!assigned) return assigned.error();
-  return made;
+  TRY(auto& made, allocate(dtype, array.view.shape));
+  TRY_DONE(assign(made, array));
+  return std::move(made);
 }
 
 Status Launcher::set_fusing(bool fusing) {
@@ -560,18 +533,14 @@ Status Launcher::set_fusing(bool fusing) {
 }
 
 Status Launcher::prepare_read(const Array& array) {
-  if (batching_)
-    if (const Status clear = batching_->before_read(array); !clear) return clear;
-  if (array.storage->group() != nullptr)
-    if (const Status flushed = fusion_->flush(*array.storage); !flushed) return flushed;
+  if (batching_) TRY_DONE(batching_->before_read(array));
+  if (array.storage->group() != nullptr) TRY_DONE(fusion_->flush(*array.storage));
   return array.storage->make_memory();
 }
 
 Status Launcher::prepare_write(const Array& array) {
-  if (batching_)
-    if (const Status clear = batching_->before_write(array); !clear) return clear;
-  if (array.storage->is_pinned())
-    if (const Status flushed = fusion_->flush_readers(*array.storage); !flushed) return flushed;
+  if (batching_) TRY_DONE(batching_->before_write(array));
+  if (array.storage->is_pinned()) TRY_DONE(fusion_->flush_readers(*array.storage));
   return prepare_read(array);
 }
 
@@ -586,7 +555,7 @@ Status Launcher::begin_profile() {
   if (profile_)
     return Error{ErrorKind::value, "profiled_already",
                  "A profile is under way: end it before another one."};
-  if (const Status flushed = flush(); !flushed) return flushed;
+  TRY_DONE(flush());
   auto profile = std::make_unique<Profile>(device_.get());
   const Status begun = profile->begin();
   if (begun) profile_ = std::move(profile);

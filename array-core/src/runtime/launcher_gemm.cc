@@ -81,8 +81,7 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
     return Error{ErrorKind::value, "too_many_dimensions",
                  "A product of matrices of this dtype takes arrays of up to " +
                      std::to_string(kMaxDims - 1) + " dimensions."};
-  const auto kernel = product_kernel(out.dtype);
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, product_kernel(out.dtype));
   // The loop is (batch..., row, column, term).
   const Array left{a.dtype, repeated(a.view, ndim - 1, columns), a.storage};
   Array right{b.dtype, b.view, b.storage};
@@ -90,7 +89,7 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
   std::swap(right.view.strides[ndim - 2], right.view.strides[ndim - 1]);
   right.view = repeated(right.view, ndim - 2, rows);
   const std::array<Operand, 3> operands{Operand{&left, {}}, Operand{&right, {}}, Operand{&out, {}}};
-  return launch({*kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
+  return launch({kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
 }
 
 // Prepares the stage's kernel in the back end, and its operands.
@@ -100,13 +99,12 @@ Status Launcher::prepare_stage(const ProductStage& stage, bool on_device, gemm::
   Prepared& prepared = kernels_[*stage.kernel];
   to = {&prepared.kernel, *stage.kernel};
   if (!on_device) {
-    const auto kernel = on_cpu(prepared);
-    if (!kernel) return kernel.error();
-    to.number = *kernel;
+    TRY(const auto& kernel, on_cpu(prepared));
+    to.number = kernel;
   }
   for (std::size_t i = 0; i < stage.operands.size(); ++i) {
     if (stage.operands[i] == nullptr) continue;
-    if (const Status there = prepare_read(*stage.operands[i]); !there) return there;
+    TRY_DONE(prepare_read(*stage.operands[i]));
     storages[i] = stage.operands[i]->storage->id();
   }
   return Done{};
@@ -125,9 +123,8 @@ std::string name_of(const GemmLaunch& launch) {
 
 Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
                           const Array& out, const ProductStages& stages) {
-  for (const Array* const read : {&a, &b})
-    if (const Status there = prepare_read(*read); !there) return there;
-  if (const Status may = prepare_write(out); !may) return may;
+  for (const Array* const read : {&a, &b}) TRY_DONE(prepare_read(*read));
+  TRY_DONE(prepare_write(out));
   Backend& backend = out.storage->backend();
   GemmLaunch launch{problem, a.storage->id(), b.storage->id(), out.storage->id()};
   launch.stages.prologue_layouts = stages.prologue.layouts;
@@ -152,21 +149,17 @@ Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
   if (out.view.count() == 0) return Done{};
   if (a.view.shape[a.view.ndim() - 1] == 0) return fill(out, ir::scalar_of(out.dtype, false));
   if (out.dtype == DType::float16) {  // summed in float32 and rounded once
-    const auto wide_a = copy(a, DType::float32);
-    if (!wide_a) return wide_a.error();
-    const auto wide_b = copy(b, DType::float32);
-    if (!wide_b) return wide_b.error();
-    const auto wide = allocate(DType::float32, out.view.shape);
-    if (!wide) return wide.error();
-    const Status done = multiply(*wide_a, *wide_b, *wide);
-    return done ? assign(out, *wide) : done;
+    TRY(const auto& wide_a, copy(a, DType::float32));
+    TRY(const auto& wide_b, copy(b, DType::float32));
+    TRY(const auto& wide, allocate(DType::float32, out.view.shape));
+    const Status done = multiply(wide_a, wide_b, wide);
+    return done ? assign(out, wide) : done;
   }
   if (out.dtype == DType::float32 || out.dtype == DType::float64) {
     if (!on_whole_elements(a) || !on_whole_elements(b)) {
-      const auto whole_a = copy(a, a.dtype);
-      if (!whole_a) return whole_a.error();
+      TRY(const auto& whole_a, copy(a, a.dtype));
       const auto whole_b = copy(b, b.dtype);
-      return whole_b ? multiply(*whole_a, *whole_b, out) : Status(whole_b.error());
+      return whole_b ? multiply(whole_a, *whole_b, out) : Status(whole_b.error());
     }
     const Status launched =
         multiply(gemm::problem_of(out.dtype, a.view, b.view, out.view), a, b, out);

@@ -19,8 +19,7 @@ std::int64_t Profile::now_ns() const { return clock_ns() - began_ns_; }
 
 Status Profile::begin() {
   if (device_ != nullptr) {
-    const Status traced = device_->begin_trace();
-    if (!traced) return traced;
+    TRY_DONE(device_->begin_trace());
     position_ = device_->position();
   }
   began_ns_ = clock_ns();

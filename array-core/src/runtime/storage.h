@@ -67,9 +67,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   // Gives it memory with undefined content. Error: what the back end says.
   Status make_memory() {
     if (id_ != 0) return Done{};
-    const auto made = backend_.create_storage(bytes_);
-    if (!made) return made.error();
-    id_ = *made;
+    TRY(const auto& made, backend_.create_storage(bytes_));
+    id_ = made;
     return Done{};
   }
 

@@ -10,6 +10,7 @@ import arraycore as ac
 import numpy as np
 import pytest
 from arraycore import capture
+from arraycore._runtime import operations
 from arraycore.capture import _recording
 
 Maker = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -429,7 +430,7 @@ def test_collection_goes_on_where_no_recording_begins(monkeypatch: pytest.Monkey
     def lost(*_: int) -> int:
         raise ac.DeviceLostError("lost")
 
-    monkeypatch.setattr(_recording, "call", lost)
+    monkeypatch.setattr(operations, "call", lost)
     with pytest.raises(ac.DeviceLostError):
         _recording.Recorder().record(lambda: None)
     assert gc.isenabled()

@@ -35,10 +35,9 @@ Result<std::int32_t> capture_position(Context& context) {
 }
 
 Result<std::int32_t> capture_compare(Context& context) {
-  const auto differences = context.captures().compare();
-  if (!differences) return differences.error();
+  TRY(const auto& differences, context.captures().compare());
   std::vector<std::uint32_t> rows;
-  for (const capture::Difference& each : *differences) {
+  for (const capture::Difference& each : differences) {
     rows.push_back(each.command);
     rows.push_back(each.argument);
     rows.push_back(each.dtype ? static_cast<std::uint32_t>(*each.dtype) : ~0U);
@@ -46,7 +45,7 @@ Result<std::int32_t> capture_compare(Context& context) {
       for (const std::uint64_t bits : {scalar.bits, scalar.bits >> 32})
         rows.push_back(static_cast<std::uint32_t>(bits));
   }
-  const auto count = static_cast<std::int64_t>(differences->size());
+  const auto count = static_cast<std::int64_t>(differences.size());
   return context.create(DType::uint32, {count, kDifferenceWords}, rows.data());
 }
 
@@ -56,9 +55,8 @@ Status capture_close(Context& context, std::int32_t number) {
 }
 
 Result<std::int32_t> capture_about(Context& context, std::int32_t number, CaptureFact fact) {
-  const auto found = context.captures().get(number);
-  if (!found) return found.error();
-  const capture::Capture& capture = **found;
+  TRY(const auto& found, context.captures().get(number));
+  const capture::Capture& capture = *found;
   switch (fact) {
     case CaptureFact::commands:
       return static_cast<std::int32_t>(capture.commands());
@@ -76,11 +74,10 @@ Result<std::int32_t> capture_about(Context& context, std::int32_t number, Captur
 
 Result<std::int32_t> capture_keeps(Context& context, std::int32_t number, std::int32_t dtype,
                                    std::uint64_t bits) {
-  const auto found = context.captures().get(number);
-  if (!found) return found.error();
+  TRY(const auto& found, context.captures().get(number));
   std::optional<DType> known;
   if (static_cast<std::size_t>(dtype) < kDTypes) known = static_cast<DType>(dtype);
-  return (*found)->keeps(known, bits) ? 1 : 0;
+  return found->keeps(known, bits) ? 1 : 0;
 }
 
 }  // namespace arraycore::calls

@@ -43,32 +43,26 @@ Status Context::let_go(std::span<const ArrayId> ids) {
 }
 
 Result<ArrayId> Context::create(DType dtype, const Dims& shape, const void* elements) {
-  auto array = launcher_.allocate(dtype, shape);
-  if (!array) return array.error();
-  const Status filled =
-      elements != nullptr ? launcher_.upload(*array, elements) : launcher_.fill_zero(*array);
-  if (!filled) return filled.error();
-  return insert(std::move(*array));
+  TRY(auto& array, launcher_.allocate(dtype, shape));
+  TRY_DONE(elements != nullptr ? launcher_.upload(array, elements) : launcher_.fill_zero(array));
+  return insert(std::move(array));
 }
 
 Status Context::read(ArrayId id, std::span<std::byte> out) {
-  const auto array = get(id);
-  if (!array) return array.error();
-  return launcher_.download(**array, out);
+  TRY(const auto& array, get(id));
+  return launcher_.download(*array, out);
 }
 
 Result<std::optional<double>> Context::item(ArrayId id) {
-  const auto found = get(id);
-  if (!found) return found.error();
-  const Array& array = **found;
+  TRY(const auto& found, get(id));
+  const Array& array = *found;
   const bool exact =
       !is_complex(array.dtype) && (!is_integer(array.dtype) || size_of(array.dtype) < 8);
   if (!exact || array.view.count() != 1) return std::optional<double>();
   const DType dtype = array.dtype;
   item_ = {};
-  const Status read = launcher_.download(
-      array, std::as_writable_bytes(std::span(&item_.bits, 1)).first(size_of(dtype)));
-  if (!read) return read.error();
+  TRY_DONE(launcher_.download(
+      array, std::as_writable_bytes(std::span(&item_.bits, 1)).first(size_of(dtype))));
   return ir::visit(dtype, [&](auto zero) {
     const ir::Scalar wide = ir::scalar_of(DType::float64, ir::get<decltype(zero)>(item_));
     return std::optional<double>(ir::get<double>(wide));
@@ -76,9 +70,8 @@ Result<std::optional<double>> Context::item(ArrayId id) {
 }
 
 Result<Description> Context::describe(ArrayId id) const {
-  const auto array = get(id);
-  if (!array) return array.error();
-  return Description{(*array)->dtype, (*array)->view};
+  TRY(const auto& array, get(id));
+  return Description{array->dtype, array->view};
 }
 
 Status Context::reset() {

@@ -44,9 +44,8 @@ std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
 // Returns the elements of an array that `items` leave.
 Result<Array> indexed(const Array& array, const std::vector<Index>& items) {
   if (items.empty()) return array;
-  auto view = basic_index(array.view, items);
-  if (!view) return view.error();
-  return Array{array.dtype, std::move(*view), array.storage};
+  TRY(auto& view, basic_index(array.view, items));
+  return Array{array.dtype, std::move(view), array.storage};
 }
 
 // ---- scalars
@@ -66,8 +65,7 @@ Result<PythonInt> integer_of(double value) {
 // `nearest` is the integer as a float64.
 Result<ir::Scalar> element_of_int(const PythonInt& integer, double nearest, DType dtype) {
   if (!is_integer(dtype)) return ir::scalar_of(dtype, nearest);
-  const Status fits = check_fits(integer, dtype);
-  if (!fits) return fits.error();
+  TRY_DONE(check_fits(integer, dtype));
   if (!integer.negative) return ir::scalar_of(dtype, integer.magnitude);
   return ir::scalar_of(dtype, static_cast<std::int64_t>(0 - integer.magnitude));
 }
@@ -86,9 +84,8 @@ Result<ir::Scalar> element_of(const UFuncOperand& scalar, DType dtype) {
       return element_of_int(scalar.integer, real, dtype);
     case PythonScalar::floating: {
       if (!is_integer(dtype)) return ir::scalar_of(dtype, real);
-      const auto integer = integer_of(real);
-      if (!integer) return integer.error();
-      return element_of_int(*integer, real, dtype);
+      TRY(const auto& integer, integer_of(real));
+      return element_of_int(integer, real, dtype);
     }
     case PythonScalar::complex:
       break;
@@ -102,40 +99,34 @@ Result<ir::Scalar> element_of(const UFuncOperand& scalar, DType dtype) {
 
 Result<Array> copy(Context& context, const Array& x, std::optional<DType> dtype, Order order) {
   const std::vector<std::int64_t> axes = axes_of_copy(x, order);
-  const auto turned = transpose(x.view, axes);
-  if (!turned) return turned.error();
-  auto made = context.launcher().copy(Array{x.dtype, *turned, x.storage}, dtype.value_or(x.dtype));
-  if (!made) return made;
+  TRY(const auto& turned, transpose(x.view, axes));
+  TRY(auto& made,
+      context.launcher().copy(Array{x.dtype, turned, x.storage}, dtype.value_or(x.dtype)));
   std::vector<std::int64_t> back(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i)
     back[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
-  const auto view = transpose(made->view, back);
-  if (!view) return view.error();
-  made->view = *view;
-  return made;
+  TRY(const auto& view, transpose(made.view, back));
+  made.view = view;
+  return std::move(made);
 }
 
 Status assign(Context& context, const Array& target, const Array& source,
               const std::vector<Index>& items) {
-  const auto part = indexed(target, items);
-  if (!part) return part.error();
-  auto view = broadcast_for_assignment(source.view, part->view.shape);
-  if (!view) return view.error();
+  TRY(const auto& part, indexed(target, items));
+  TRY(auto& view, broadcast_for_assignment(source.view, part.view.shape));
   // `a[i] += b` ends in an assignment of what was written in place already.
-  const bool is_itself = source.storage == part->storage && source.dtype == part->dtype &&
-                         *view == part->view;
-  if (part->view.count() == 0 || is_itself) return Done{};
-  return context.launcher().assign(*part, Array{source.dtype, std::move(*view), source.storage});
+  const bool is_itself =
+      source.storage == part.storage && source.dtype == part.dtype && view == part.view;
+  if (part.view.count() == 0 || is_itself) return Done{};
+  return context.launcher().assign(part, Array{source.dtype, std::move(view), source.storage});
 }
 
 Status fill(Context& context, const Array& target, const UFuncOperand& value,
             const std::vector<Index>& items) {
-  const auto part = indexed(target, items);
-  if (!part) return part.error();
-  const auto element = element_of(value, part->dtype);
-  if (!element) return element.error();
-  if (part->view.count() == 0) return Done{};
-  return context.launcher().fill(*part, *element);
+  TRY(const auto& part, indexed(target, items));
+  TRY(const auto& element, element_of(value, part.dtype));
+  if (part.view.count() == 0) return Done{};
+  return context.launcher().fill(part, element);
 }
 
 }  // namespace arraycore::calls

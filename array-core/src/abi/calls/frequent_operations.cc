@@ -25,26 +25,20 @@ Result<std::int32_t> call_ufunc(Context& context, Words& words) {
   const std::optional<DType> dtype = read_optional_dtype(words);
   const Casting casting =
       static_cast<Casting>(words.below(static_cast<std::int32_t>(Casting::unsafe) + 1));
-  const ArrayId where_words = words.next();
-  const ArrayId out_words = words.next();
-  const ArrayId second_out_words = words.next();
+  const ArrayId where_id = words.next();
+  const ArrayId out_id = words.next();
+  const ArrayId second_out_id = words.next();
   Operands operands = read_operands(words, number);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_where = mask_or_none(context, where_words);
-  if (!found_where) return found_where.error();
-  const Array* const where = *found_where;
-  const auto found_out = array_or_none(context, out_words);
-  if (!found_out) return found_out.error();
-  const Array* const out = *found_out;
-  const auto found_second_out = array_or_none(context, second_out_words);
-  if (!found_second_out) return found_second_out.error();
-  const Array* const second_out = *found_second_out;
-  if (const Status found = find_operands(context, operands); !found) return found.error();
+  TRY_DONE(words.end());
+  TRY(const Array* const where, mask_or_none(context, where_id));
+  TRY(const Array* const out, array_or_none(context, out_id));
+  TRY(const Array* const second_out, array_or_none(context, second_out_id));
+  TRY_DONE(find_operands(context, operands));
   return ufunc(context, number, dtype, casting, where, out, second_out, operands);
 }
 
 Result<std::int32_t> call_result(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return Result<std::int32_t>(std::exchange(context.second_result, 0));
 }
 
@@ -53,189 +47,171 @@ Result<std::int32_t> call_tolerance(Context& context, Words& words) {
   const bool on_gpu = words.flag();
   const bool floor = words.flag();
   const OperandDTypes operands = read_operand_dtypes(words, number);
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return tolerance(context, number, on_gpu, floor, operands);
 }
 
 Result<std::int32_t> call_copy(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::optional<DType> dtype = read_optional_dtype(words);
   const Order order = static_cast<Order>(words.below(4));
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, copy(context, x, dtype, order));
 }
 
 Result<std::int32_t> call_assign(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
-  const ArrayId source_words = words.next();
+  const ArrayId target_id = words.next();
+  const ArrayId source_id = words.next();
   const std::vector<Index> items = read_items(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
-  const auto found_source = context.get(source_words);
-  if (!found_source) return found_source.error();
-  const Array& source = **found_source;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
+  TRY(const auto* const source_found, context.get(source_id));
+  const Array& source = *source_found;
   return give_nothing(assign(context, target, source, items));
 }
 
 Result<std::int32_t> call_fill(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
+  const ArrayId target_id = words.next();
   const UFuncOperand value = read_scalar(words, words.next());
   const std::vector<Index> items = read_items(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
   return give_nothing(fill(context, target, value, items));
 }
 
 Result<std::int32_t> call_index(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::vector<Index> items = read_items(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, basic_index(x.view, items));
 }
 
 Result<std::int32_t> call_reshape(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const ReshapeMode mode = static_cast<ReshapeMode>(words.below(4));
   const Order order = static_cast<Order>(words.below(4));
   const std::vector<std::int64_t> shape = read_integers(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, reshape(context, x, mode, order, shape));
 }
 
 Result<std::int32_t> call_transpose(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::optional<std::vector<std::int64_t>> axes = read_optional_axes(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, axes ? transpose(x.view, *axes) : Result<View>(transpose(x.view)));
 }
 
 Result<std::int32_t> call_swap_axes(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::int64_t axis1 = words.integer();
   const std::int64_t axis2 = words.integer();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, swap_axes(x.view, axis1, axis2));
 }
 
 Result<std::int32_t> call_move_axes(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::int32_t count = words.next();
   const std::vector<std::int64_t> axes = read_integers(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, move_axes(context, x, count, axes));
 }
 
 Result<std::int32_t> call_flip(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::optional<std::vector<std::int64_t>> axes = read_optional_axes(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, axes ? flip(x.view, *axes) : Result<View>(flip(x.view)));
 }
 
 Result<std::int32_t> call_squeeze(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::optional<std::vector<std::int64_t>> axes = read_optional_axes(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, axes ? squeeze(x.view, *axes) : Result<View>(squeeze(x.view)));
 }
 
 Result<std::int32_t> call_expand_dims(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::vector<std::int64_t> axes = read_integers(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, expand_dims(x.view, axes));
 }
 
 Result<std::int32_t> call_broadcast_to(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::vector<std::int64_t> shape = read_integers(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, broadcast_to(context, x, shape));
 }
 
 Result<std::int32_t> call_diagonal(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::int64_t offset = words.integer();
   const std::int64_t axis1 = words.integer();
   const std::int64_t axis2 = words.integer();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, diagonal(x.view, offset, axis1, axis2));
 }
 
 Result<std::int32_t> call_reinterpret(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const DType dtype = words.dtype();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, reinterpret(context, x, dtype));
 }
 
 Result<std::int32_t> call_real(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  const ArrayId x_id = words.next();
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context,
               Result<Array>(Array{part_dtype(x.dtype), real_part(x.view, x.dtype), x.storage}));
 }
 
 Result<std::int32_t> call_imag(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  const ArrayId x_id = words.next();
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, imag(context, x));
 }
 
 Result<std::int32_t> call_as_strided(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const Dims shape = words.dims();
   const Dims strides = words.dims();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give_view(context, x, as_strided(context, x, shape, strides));
 }
 

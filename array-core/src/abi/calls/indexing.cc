@@ -27,9 +27,8 @@ ValueWords value_after(Words& words, std::int32_t kind) {
 // Returns a value that is assigned to elements of `dtype`.
 Result<IndexedValue> assigned(const UFuncOperand& operand, DType dtype) {
   if (operand.array != nullptr) return IndexedValue{operand.array, {}, dtype};
-  const auto element = element_of(operand, dtype);
-  if (!element) return element.error();
-  return IndexedValue{nullptr, *element, dtype};
+  TRY(const auto& element, element_of(operand, dtype));
+  return IndexedValue{nullptr, element, dtype};
 }
 
 ops::Operand typed(const UFuncOperand& operand) {
@@ -56,20 +55,18 @@ std::optional<ValueWords> read_optional_value(Words& words) {
 
 Result<UFuncOperand> operand_of(const Context& context, const ValueWords& value) {
   if (!value.id) return value.scalar;
-  const auto array = context.get(*value.id);
-  if (!array) return array.error();
+  TRY(const auto& array, context.get(*value.id));
   UFuncOperand operand;
-  operand.array = *array;
-  operand.dtype = (*array)->dtype;
+  operand.array = array;
+  operand.dtype = array->dtype;
   return operand;
 }
 
 Result<std::optional<UFuncOperand>> optional_operand_of(const Context& context,
                                                         const std::optional<ValueWords>& value) {
   if (!value) return std::optional<UFuncOperand>();
-  const auto operand = operand_of(context, *value);
-  if (!operand) return operand.error();
-  return std::optional(*operand);
+  TRY(const auto& operand, operand_of(context, *value));
+  return std::optional(operand);
 }
 
 std::vector<KeyWords> read_key(Words& words) {
@@ -99,9 +96,8 @@ Result<std::vector<KeyItem>> key_of(const Context& context, const std::vector<Ke
     item.basic = each.basic;
     if (each.head >= kItemHeads) {
       const auto head = static_cast<KeyHead>(each.head);
-      const auto array = context.get(each.id);
-      if (!array) return array.error();
-      const DType dtype = (*array)->dtype;
+      TRY(const auto& array, context.get(each.id));
+      const DType dtype = array->dtype;
       const bool good = head == KeyHead::mask        ? dtype == DType::boolean
                         : head == KeyHead::positions ? dtype == DType::int32
                                                      : is_integer(dtype);
@@ -110,7 +106,7 @@ Result<std::vector<KeyItem>> key_of(const Context& context, const std::vector<Ke
                      "arrays used as indices must be of integer (or boolean) type"};
       const bool mask = head == KeyHead::mask || head == KeyHead::positions;
       item.kind = mask ? KeyItem::Kind::mask : KeyItem::Kind::integers;
-      item.array = **array;
+      item.array = *array;
       item.axes = each.axes;
       item.checked = head == KeyHead::checked || head == KeyHead::flat_checked;
       if (head == KeyHead::outside) item.outside = each.outside;
@@ -125,16 +121,14 @@ Result<std::vector<KeyItem>> key_of(const Context& context, const std::vector<Ke
 
 Status key_fill(Context& context, const Array& target, const UFuncOperand& value,
                 const std::vector<KeyItem>& key) {
-  const auto element = assigned(value, target.dtype);
-  if (!element) return element.error();
-  return context.indexing().write(target, key, *element);
+  TRY(const auto& element, assigned(value, target.dtype));
+  return context.indexing().write(target, key, element);
 }
 
 Status write_where(Context& context, const Array& target, const Array& mask,
                    const UFuncOperand& value) {
-  const auto source = assigned(value, target.dtype);
-  if (!source) return source.error();
-  return context.indexing().write_where(target, mask, *source);
+  TRY(const auto& source, assigned(value, target.dtype));
+  return context.indexing().write_where(target, mask, source);
 }
 
 Status key_update(Context& context, const Array& target, ops::UFuncId number, bool cast,
@@ -145,28 +139,24 @@ Status key_update(Context& context, const Array& target, ops::UFuncId number, bo
   // The result goes back to the target by whatever cast that takes, as NumPy's.
   const ops::Operand first{target.dtype, false, std::nullopt};
   const std::array operands{first, cast || !value ? first : typed(*value)};
-  const auto loop = ops::resolve(
-      ufunc, context.promotion,
-      std::span(operands).first(static_cast<std::size_t>(ufunc.operands)));
-  if (!loop) return loop.error();
+  TRY(const auto& loop,
+      ops::resolve(ufunc, context.promotion,
+                   std::span(operands).first(static_cast<std::size_t>(ufunc.operands))));
   IndexedValue given{value ? value->array : nullptr, {}, DType::int32};
   if (value && value->array == nullptr) {
-    given.scalar_dtype = loop->operands[1];
-    const auto scalar =
-        cast ? element_of(*value, given.scalar_dtype) : value_for(*value, given.scalar_dtype);
-    if (!scalar) return scalar.error();
-    given.scalar = *scalar;
+    given.scalar_dtype = loop.operands[1];
+    TRY(const auto& scalar,
+        cast ? element_of(*value, given.scalar_dtype) : value_for(*value, given.scalar_dtype));
+    given.scalar = scalar;
   }
-  return context.indexing().update(target, key, {&ufunc, *loop}, given);
+  return context.indexing().update(target, key, {&ufunc, loop}, given);
 }
 
 Result<Array> nonzero(Context& context, const Array& x) {
-  const auto mask = as_mask(context, x);
-  if (!mask) return mask.error();
+  TRY(const auto& mask, as_mask(context, x));
   Masks& masks = context.indexing().masks();
-  const auto positions = masks.positions(*mask);
-  if (!positions) return positions.error();
-  return masks.coordinates(*positions, mask->view.shape);
+  TRY(const auto& positions, masks.positions(mask));
+  return masks.coordinates(positions, mask.view.shape);
 }
 
 Result<Array> select(Context& context, const Array& condition, const UFuncOperand& then,
@@ -183,17 +173,15 @@ Result<Array> select(Context& context, const Array& condition, const UFuncOperan
       scalars.push_back(ScalarOperand::of(operand->dtype));
   }
   const DType dtype = result_type(context.promotion, arrays, scalars);
-  const auto mask = as_mask(context, condition);
-  if (!mask) return mask.error();
+  TRY(const auto& mask, as_mask(context, condition));
   std::array<IndexedValue, 2> values;
   for (std::size_t i = 0; i < 2; ++i) {
     values[i] = {operands[i]->array, {}, dtype};
     if (operands[i]->array != nullptr) continue;
-    const auto scalar = value_for(*operands[i], dtype);
-    if (!scalar) return scalar.error();
-    values[i].scalar = *scalar;
+    TRY(const auto& scalar, value_for(*operands[i], dtype));
+    values[i].scalar = scalar;
   }
-  return context.indexing().select(*mask, values[0], values[1], dtype);
+  return context.indexing().select(mask, values[0], values[1], dtype);
 }
 
 }  // namespace arraycore::calls

@@ -1,11 +1,10 @@
 // The calls of indexing by their words, over the CPU back end: results, and invalid words.
-#include "abi/calls/functions.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "abi/calls/call_test.h"
+#include "abi/calls/functions.h"
 
 namespace arraycore {
 namespace {

@@ -44,9 +44,8 @@ Arguments read_arguments(Words& words) {
 Status find_arguments(const Context& context, Arguments& arguments) {
   for (std::size_t k = 0; k < arguments.ids.size(); ++k) {
     if (!arguments.ids[k]) continue;
-    const auto array = context.get(*arguments.ids[k]);
-    if (!array) return array.error();
-    arguments.values[k].value.array = *array;
+    TRY(const auto& array, context.get(*arguments.ids[k]));
+    arguments.values[k].value.array = array;
   }
   return Done{};
 }
@@ -64,14 +63,13 @@ std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words) {
 Result<std::int32_t> kernel_call(Context& context, Words& words) {
   UserKernels& kernels = context.kernels();
   const KernelNumber kernel = words.next();
-  const auto kind = kernels.kind_of(kernel);
-  if (!kind) return kind.error();
-  if (*kind == KernelKind::raw) return other_kind();
+  TRY(const auto& kind, kernels.kind_of(kernel));
+  if (kind == KernelKind::raw) return other_kind();
 
   std::optional<std::int64_t> size;
   std::optional<Dims> axes;
   bool keep_dims = false;
-  if (*kind == KernelKind::elementwise) {
+  if (kind == KernelKind::elementwise) {
     if (words.flag()) size = words.integer();
   } else {
     keep_dims = words.flag();
@@ -82,17 +80,16 @@ Result<std::int32_t> kernel_call(Context& context, Words& words) {
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left()) + 1));
   std::vector<ArrayId> out_ids(outs);
   for (ArrayId& id : out_ids) id = words.next();
-  if (const Status read = words.end(); !read) return read.error();
-  if (const Status found = find_arguments(context, in); !found) return found.error();
+  TRY_DONE(words.end());
+  TRY_DONE(find_arguments(context, in));
   std::vector<const Array*> out;
   for (const ArrayId id : out_ids) {
-    const auto array = context.get(id);
-    if (!array) return array.error();
-    out.push_back(*array);
+    TRY(const auto& array, context.get(id));
+    out.push_back(array);
   }
 
   return give_all(
-      context, *kind == KernelKind::elementwise
+      context, kind == KernelKind::elementwise
                    ? kernels.run(UserKernels::Elementwise{kernel, size, in.values, out})
                    : kernels.run(UserKernels::Reduction{kernel, axes, keep_dims, in.values, out}));
 }
@@ -100,9 +97,8 @@ Result<std::int32_t> kernel_call(Context& context, Words& words) {
 Status raw_kernel(Context& context, std::int32_t kernel, std::int32_t x, std::int32_t y,
                   std::int32_t z, const std::optional<std::vector<std::uint32_t>>& uniforms,
                   const Arguments& arguments) {
-  const auto kind = context.kernels().kind_of(kernel);
-  if (!kind) return kind.error();
-  if (*kind != KernelKind::raw) return other_kind();
+  TRY(const auto& kind, context.kernels().kind_of(kernel));
+  if (kind != KernelKind::raw) return other_kind();
   UserKernels::Raw call;
   call.kernel = kernel;
   call.groups = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),

@@ -66,20 +66,18 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
                     const Dims& shape) {
   Array operand{array.dtype, matrix, array.storage};
   if (array.dtype != dtype) {
-    auto cast = launcher.copy(operand, dtype);
-    if (!cast) return cast;
-    operand = std::move(*cast);
+    TRY(auto& cast, launcher.copy(operand, dtype));
+    operand = std::move(cast);
   }
-  auto wide = broadcast_to(operand.view, shape);
-  if (!wide) return wide.error();
-  operand.view = std::move(*wide);
+  TRY(auto& wide, broadcast_to(operand.view, shape));
+  operand.view = std::move(wide);
   return operand;
 }
 
 // Checks `out` by NumPy's rules: the last `core` extents are the product's, and those before
 // broadcast.
 Status check_out(ProductForm form, const Array& out, const Dims& shape, int core, DType dtype) {
-  if (const Status may = Launcher::writable(out); !may) return may;
+  TRY_DONE(Launcher::writable(out));
   if (form == ProductForm::dot) {
     if (out.dtype == dtype && out.view.shape == shape &&
         is_c_contiguous(out.view, size_of(out.dtype)))
@@ -138,37 +136,30 @@ Result<std::optional<Array>> matmul(Context& context, const Array& a, const Arra
   const std::int64_t columns = right.shape[right.ndim() - 1];
   if (right.shape[right.ndim() - 2] != terms) return terms_differ(form, a.view, b.view);
   const std::array<Dims, 2> batches{batch_of(left), batch_of(right)};
-  const auto batch = broadcast_shapes(batches);
-  if (!batch) return batch.error();
-  const Dims whole = with(*batch, rows, columns);
-  if (const auto counted = checked_count(whole); !counted) return counted.error();
+  TRY(const auto& batch, broadcast_shapes(batches));
+  const Dims whole = with(batch, rows, columns);
+  TRY_DONE(checked_count(whole));
   const int core = (a.view.ndim() > 1 ? 1 : 0) + (b.view.ndim() > 1 ? 1 : 0);
-  Dims shape = *batch;
+  Dims shape = batch;
   if (a.view.ndim() > 1) shape.push_back(rows);
   if (b.view.ndim() > 1) shape.push_back(columns);
 
   const std::array<DType, 2> dtypes{a.dtype, b.dtype};
   const DType dtype = result_type(context.promotion, dtypes, {});
   Launcher& launcher = context.launcher();
-  if (out != nullptr)
-    if (const Status may = check_out(form, *out, shape, core, dtype); !may) return may.error();
-  const auto operand_a = taken(launcher, a, left, dtype, with(*batch, rows, terms));
-  if (!operand_a) return operand_a.error();
-  const auto operand_b = taken(launcher, b, right, dtype, with(*batch, terms, columns));
-  if (!operand_b) return operand_b.error();
+  if (out != nullptr) TRY_DONE(check_out(form, *out, shape, core, dtype));
+  TRY(const auto& operand_a, taken(launcher, a, left, dtype, with(batch, rows, terms)));
+  TRY(const auto& operand_b, taken(launcher, b, right, dtype, with(batch, terms, columns)));
 
   const bool in_place = out != nullptr && out->dtype == dtype && out->view.shape == shape &&
-                        is_c_contiguous(out->view, size_of(dtype)) && apart(*out, *operand_a) &&
-                        apart(*out, *operand_b);
-  auto result = in_place ? Result<Array>(*out) : launcher.allocate(dtype, shape);
-  if (!result) return result.error();
-  Array product{dtype, contiguous(whole, size_of(dtype)), result->storage};
-  product.view.offset = result->view.offset;
-  const Status done = launcher.multiply(*operand_a, *operand_b, product);
-  if (!done) return done.error();
-  if (out == nullptr) return std::optional(std::move(*result));
-  if (!in_place)
-    if (const Status assigned = launcher.assign(*out, *result); !assigned) return assigned.error();
+                        is_c_contiguous(out->view, size_of(dtype)) && apart(*out, operand_a) &&
+                        apart(*out, operand_b);
+  TRY(auto& result, in_place ? Result<Array>(*out) : launcher.allocate(dtype, shape));
+  Array product{dtype, contiguous(whole, size_of(dtype)), result.storage};
+  product.view.offset = result.view.offset;
+  TRY_DONE(launcher.multiply(operand_a, operand_b, product));
+  if (out == nullptr) return std::optional(std::move(result));
+  if (!in_place) TRY_DONE(launcher.assign(*out, result));
   return std::optional<Array>();
 }
 

@@ -21,9 +21,8 @@ class Converted {
     for (std::size_t i = 0; i < count; ++i) {
       arrays_[i] = arrays[i];
       if (arrays[i] == nullptr || arrays[i]->dtype == dtype) continue;
-      auto cast = context.launcher().copy(*arrays[i], dtype);
-      if (!cast) return cast.error();
-      casts_[i] = std::move(*cast);
+      TRY(auto& cast, context.launcher().copy(*arrays[i], dtype));
+      casts_[i] = std::move(cast);
       arrays_[i] = &casts_[i];
     }
     return Done{};
@@ -63,8 +62,7 @@ Result<Array> conv(Context& context, ConvolutionForm form, const Array& a, const
                    const ConvolutionWords& geometry) {
   if ((scale == nullptr) != (shift == nullptr)) return bad_call();
   Converted<5> operands;
-  const Status taken = operands.take(context, {&a, &b, bias, scale, shift});
-  if (!taken) return taken.error();
+  TRY_DONE(operands.take(context, {&a, &b, bias, scale, shift}));
   Convolutions& convolutions = context.convolutions();
   const Array& first = *operands[0];
   const Array& second = *operands[1];
@@ -83,8 +81,7 @@ Result<Array> conv(Context& context, ConvolutionForm form, const Array& a, const
 Result<Array> dense(Context& context, const Array& x, const Array& weights, const Array* bias,
                     Activation activation) {
   Converted<3> operands;
-  const Status taken = operands.take(context, {&x, &weights, bias});
-  if (!taken) return taken.error();
+  TRY_DONE(operands.take(context, {&x, &weights, bias}));
   return context.convolutions().dense(*operands[0], *operands[1], operands[2], activation);
 }
 
@@ -103,16 +100,15 @@ Result<std::vector<Array>> pool(Context& context, PoolForm form, const Array& x,
   if ((places != nullptr) != (form == PoolForm::max_gradient)) return bad_call();
   Pooling& pooling = context.pooling();
   if (form == PoolForm::max) {
-    auto made = pooling.largest(x, geometry.how);
-    if (!made) return made.error();
-    return std::vector<Array>{std::move(made->y), std::move(made->places)};
+    TRY(auto& made, pooling.largest(x, geometry.how));
+    return std::vector<Array>{std::move(made.y), std::move(made.places)};
   }
-  auto made = form == PoolForm::max_gradient
-                  ? pooling.largest_gradient(x, *places, geometry.space, geometry.how)
-              : form == PoolForm::mean ? pooling.mean(x, geometry.how)
-                                       : pooling.mean_gradient(x, geometry.space, geometry.how);
-  if (!made) return made.error();
-  return std::vector<Array>{std::move(*made)};
+  TRY(auto& made, form == PoolForm::max_gradient
+                      ? pooling.largest_gradient(x, *places, geometry.space, geometry.how)
+                  : form == PoolForm::mean
+                      ? pooling.mean(x, geometry.how)
+                      : pooling.mean_gradient(x, geometry.space, geometry.how));
+  return std::vector<Array>{std::move(made)};
 }
 
 }  // namespace arraycore::calls

@@ -16,13 +16,12 @@ Result<std::int32_t> draw(Context& context, Words& words) {
     *parameter = is_floating(type) ? ir::scalar_of(type, words.number()) : ir::put(words.integer());
   const ArrayId each = words.next();
   request.shape = words.dims();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   if (!drawn || (each != 0) != ops::takes_array(request.distribution)) return bad_call();
   if (each != 0) {
-    const auto array = context.get(each);
-    if (!array) return array.error();
-    if ((*array)->dtype != request.dtype) return bad_call();
-    request.each = *array;
+    TRY(const auto& array, context.get(each));
+    if (array->dtype != request.dtype) return bad_call();
+    request.each = array;
   }
   return give(context, context.random().make(request));
 }

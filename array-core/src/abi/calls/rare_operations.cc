@@ -27,73 +27,68 @@ Result<std::int32_t> call_raw_kernel(Context& context, Words& words) {
   const std::int32_t z = words.next();
   const std::optional<std::vector<std::uint32_t>> uniforms = read_uniforms(words);
   Arguments arguments = read_arguments(words);
-  if (const Status end = words.end(); !end) return end.error();
-  if (const Status found = find_arguments(context, arguments); !found) return found.error();
+  TRY_DONE(words.end());
+  TRY_DONE(find_arguments(context, arguments));
   return give_nothing(raw_kernel(context, kernel, x, y, z, uniforms, arguments));
 }
 
 Result<std::int32_t> call_kernel_result(Context& context, Words& words) {
   const std::int32_t which = words.next();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return kernel_result(context, which);
 }
 
 Result<std::int32_t> call_timer_begin(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(timer_begin(context));
 }
 
 Result<std::int32_t> call_timer_end(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(timer_end(context));
 }
 
 Result<std::int32_t> call_fuse(Context& context, Words& words) {
   const bool fusing = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return fuse(context, fusing);
 }
 
 Result<std::int32_t> call_flush(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.launcher().flush());
 }
 
 Result<std::int32_t> call_profile_begin(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.launcher().begin_profile());
 }
 
 Result<std::int32_t> call_profile_end(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.launcher().end_profile(context.profile_text));
 }
 
 Result<std::int32_t> call_helped(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(helped(context));
 }
 
 Result<std::int32_t> call_reduce(Context& context, Words& words) {
   const ReductionCall reducer = read_reducer(words);
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::optional<DType> dtype = read_optional_dtype(words);
   const bool keep_dims = words.flag();
   const std::optional<Dims> axes = read_optional_dims(words);
-  const ArrayId out_words = words.next();
-  const ArrayId where_words = words.next();
+  const ArrayId out_id = words.next();
+  const ArrayId where_id = words.next();
   const double ddof = words.number();
   const Initial initial = read_initial(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_out = array_or_none(context, out_words);
-  if (!found_out) return found_out.error();
-  const Array* const out = *found_out;
-  const auto found_where = mask_or_none(context, where_words);
-  if (!found_where) return found_where.error();
-  const Array* const where = *found_where;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const Array* const out, array_or_none(context, out_id));
+  TRY(const Array* const where, mask_or_none(context, where_id));
   return give_optional(
       context, reduce(context, reducer, x, dtype, keep_dims, axes, out, where, ddof, initial));
 }
@@ -101,23 +96,20 @@ Result<std::int32_t> call_reduce(Context& context, Words& words) {
 Result<std::int32_t> call_accumulate(Context& context, Words& words) {
   const ops::UFuncId number = read_combining_ufunc(words);
   const bool skips_nan = words.flag();
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::int64_t axis = words.integer();
   const std::optional<DType> dtype = read_optional_dtype(words);
-  const ArrayId out_words = words.next();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_out = array_or_none(context, out_words);
-  if (!found_out) return found_out.error();
-  const Array* const out = *found_out;
+  const ArrayId out_id = words.next();
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const Array* const out, array_or_none(context, out_id));
   return give_optional(context, accumulate(context, number, skips_nan, x, axis, dtype, out));
 }
 
 Result<std::int32_t> call_reduction_number(Context& context, Words& words) {
   const std::string name = read_text(words);
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return reduction_number(context, name);
 }
 
@@ -125,133 +117,104 @@ Result<std::int32_t> call_reduction_tolerance(Context&, Words& words) {
   const ops::ReductionId number = words.below(static_cast<std::int32_t>(ops::reductions().size()));
   const std::int64_t elements = words.integer();
   const bool complex = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return Result<std::int32_t>(std::bit_cast<std::int32_t>(
       ops::reductions()[static_cast<std::size_t>(number)].growth.ulp(elements, complex)));
 }
 
 Result<std::int32_t> call_key_read(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::vector<KeyWords> key_words = read_key(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_key = key_of(context, key_words);
-  if (!found_key) return found_key.error();
-  const std::vector<KeyItem>& key = *found_key;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const std::vector<KeyItem>& key, key_of(context, key_words));
   return give(context, context.indexing().read(x, key));
 }
 
 Result<std::int32_t> call_key_write(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
-  const ArrayId source_words = words.next();
+  const ArrayId target_id = words.next();
+  const ArrayId source_id = words.next();
   const std::vector<KeyWords> key_words = read_key(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
-  const auto found_source = context.get(source_words);
-  if (!found_source) return found_source.error();
-  const Array& source = **found_source;
-  const auto found_key = key_of(context, key_words);
-  if (!found_key) return found_key.error();
-  const std::vector<KeyItem>& key = *found_key;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
+  TRY(const auto* const source_found, context.get(source_id));
+  const Array& source = *source_found;
+  TRY(const std::vector<KeyItem>& key, key_of(context, key_words));
   return give_nothing(
       context.indexing().write(target, key, IndexedValue{&source, {}, target.dtype}));
 }
 
 Result<std::int32_t> call_key_fill(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
+  const ArrayId target_id = words.next();
   const UFuncOperand value = read_scalar(words, words.next());
   const std::vector<KeyWords> key_words = read_key(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
-  const auto found_key = key_of(context, key_words);
-  if (!found_key) return found_key.error();
-  const std::vector<KeyItem>& key = *found_key;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
+  TRY(const std::vector<KeyItem>& key, key_of(context, key_words));
   return give_nothing(key_fill(context, target, value, key));
 }
 
 Result<std::int32_t> call_key_update(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
+  const ArrayId target_id = words.next();
   const ops::UFuncId number = words.below(static_cast<std::int32_t>(ops::table().size()));
   const bool cast = words.flag();
   const std::optional<ValueWords> value_words = read_optional_value(words);
   const std::vector<KeyWords> key_words = read_key(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
-  const auto found_value = optional_operand_of(context, value_words);
-  if (!found_value) return found_value.error();
-  const std::optional<UFuncOperand>& value = *found_value;
-  const auto found_key = key_of(context, key_words);
-  if (!found_key) return found_key.error();
-  const std::vector<KeyItem>& key = *found_key;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
+  TRY(const std::optional<UFuncOperand>& value, optional_operand_of(context, value_words));
+  TRY(const std::vector<KeyItem>& key, key_of(context, key_words));
   return give_nothing(key_update(context, target, number, cast, value, key));
 }
 
 Result<std::int32_t> call_nonzero(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  const ArrayId x_id = words.next();
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, nonzero(context, x));
 }
 
 Result<std::int32_t> call_select(Context& context, Words& words) {
-  const ArrayId condition_words = words.next();
+  const ArrayId condition_id = words.next();
   const ValueWords then_words = read_value(words);
   const ValueWords otherwise_words = read_value(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_condition = context.get(condition_words);
-  if (!found_condition) return found_condition.error();
-  const Array& condition = **found_condition;
-  const auto found_then = operand_of(context, then_words);
-  if (!found_then) return found_then.error();
-  const UFuncOperand& then = *found_then;
-  const auto found_otherwise = operand_of(context, otherwise_words);
-  if (!found_otherwise) return found_otherwise.error();
-  const UFuncOperand& otherwise = *found_otherwise;
+  TRY_DONE(words.end());
+  TRY(const auto* const condition_found, context.get(condition_id));
+  const Array& condition = *condition_found;
+  TRY(const UFuncOperand& then, operand_of(context, then_words));
+  TRY(const UFuncOperand& otherwise, operand_of(context, otherwise_words));
   return give(context, select(context, condition, then, otherwise));
 }
 
 Result<std::int32_t> call_write_where(Context& context, Words& words) {
-  const ArrayId target_words = words.next();
-  const ArrayId mask_words = words.next();
+  const ArrayId target_id = words.next();
+  const ArrayId mask_id = words.next();
   const ValueWords value_words = read_value(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_target = context.get(target_words);
-  if (!found_target) return found_target.error();
-  const Array& target = **found_target;
-  const auto found_mask = mask_of(context, mask_words);
-  if (!found_mask) return found_mask.error();
-  const Array& mask = **found_mask;
-  const auto found_value = operand_of(context, value_words);
-  if (!found_value) return found_value.error();
-  const UFuncOperand& value = *found_value;
+  TRY_DONE(words.end());
+  TRY(const auto* const target_found, context.get(target_id));
+  const Array& target = *target_found;
+  TRY(const auto* const mask_found, mask_of(context, mask_id));
+  const Array& mask = *mask_found;
+  TRY(const UFuncOperand& value, operand_of(context, value_words));
   return give_nothing(write_where(context, target, mask, value));
 }
 
 Result<std::int32_t> call_matmul(Context& context, Words& words) {
-  const ArrayId a_words = words.next();
-  const ArrayId b_words = words.next();
-  const ArrayId out_words = words.next();
+  const ArrayId a_id = words.next();
+  const ArrayId b_id = words.next();
+  const ArrayId out_id = words.next();
   const ProductForm form = static_cast<ProductForm>(words.below(2));
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_a = context.get(a_words);
-  if (!found_a) return found_a.error();
-  const Array& a = **found_a;
-  const auto found_b = context.get(b_words);
-  if (!found_b) return found_b.error();
-  const Array& b = **found_b;
-  const auto found_out = array_or_none(context, out_words);
-  if (!found_out) return found_out.error();
-  const Array* const out = *found_out;
+  TRY_DONE(words.end());
+  TRY(const auto* const a_found, context.get(a_id));
+  const Array& a = *a_found;
+  TRY(const auto* const b_found, context.get(b_id));
+  const Array& b = *b_found;
+  TRY(const Array* const out, array_or_none(context, out_id));
   return give_optional(context, matmul(context, a, b, out, form));
 }
 
@@ -259,7 +222,7 @@ Result<std::int32_t> call_tune_matmul(Context& context, Words& words) {
   const std::uint32_t tile = read_tile(words);
   const bool prefetch = words.flag();
   const bool wrong = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return Result<std::int32_t>(static_cast<std::int32_t>(
       context.launcher().raw_backend().tune_gemm({tile, prefetch, wrong})));
 }
@@ -267,245 +230,207 @@ Result<std::int32_t> call_tune_matmul(Context& context, Words& words) {
 Result<std::int32_t> call_empty(Context& context, Words& words) {
   const DType dtype = words.dtype();
   const Dims shape = words.dims();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give(context, context.launcher().allocate(dtype, shape));
 }
 
 Result<std::int32_t> call_sort(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
+  const ArrayId x_id = words.next();
   const std::int64_t axis = words.integer();
   const SortResult result = static_cast<SortResult>(words.below(2));
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return give(context, context.sorter().sorted(x, axis, result));
 }
 
 Result<std::int32_t> call_conv(Context& context, Words& words) {
   const ConvolutionForm form = static_cast<ConvolutionForm>(words.below(3));
-  const ArrayId a_words = words.next();
-  const ArrayId b_words = words.next();
-  const ArrayId bias_words = words.next();
-  const ArrayId scale_words = words.next();
-  const ArrayId shift_words = words.next();
+  const ArrayId a_id = words.next();
+  const ArrayId b_id = words.next();
+  const ArrayId bias_id = words.next();
+  const ArrayId scale_id = words.next();
+  const ArrayId shift_id = words.next();
   const Activation activation = static_cast<Activation>(words.below(kActivations));
   const ConvolutionWords geometry = read_convolution(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_a = context.get(a_words);
-  if (!found_a) return found_a.error();
-  const Array& a = **found_a;
-  const auto found_b = context.get(b_words);
-  if (!found_b) return found_b.error();
-  const Array& b = **found_b;
-  const auto found_bias = array_or_none(context, bias_words);
-  if (!found_bias) return found_bias.error();
-  const Array* const bias = *found_bias;
-  const auto found_scale = array_or_none(context, scale_words);
-  if (!found_scale) return found_scale.error();
-  const Array* const scale = *found_scale;
-  const auto found_shift = array_or_none(context, shift_words);
-  if (!found_shift) return found_shift.error();
-  const Array* const shift = *found_shift;
+  TRY_DONE(words.end());
+  TRY(const auto* const a_found, context.get(a_id));
+  const Array& a = *a_found;
+  TRY(const auto* const b_found, context.get(b_id));
+  const Array& b = *b_found;
+  TRY(const Array* const bias, array_or_none(context, bias_id));
+  TRY(const Array* const scale, array_or_none(context, scale_id));
+  TRY(const Array* const shift, array_or_none(context, shift_id));
   return give(context, conv(context, form, a, b, bias, scale, shift, activation, geometry));
 }
 
 Result<std::int32_t> call_dense(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  const ArrayId weights_words = words.next();
-  const ArrayId bias_words = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId weights_id = words.next();
+  const ArrayId bias_id = words.next();
   const Activation activation = static_cast<Activation>(words.below(kActivations));
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_weights = context.get(weights_words);
-  if (!found_weights) return found_weights.error();
-  const Array& weights = **found_weights;
-  const auto found_bias = array_or_none(context, bias_words);
-  if (!found_bias) return found_bias.error();
-  const Array* const bias = *found_bias;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const auto* const weights_found, context.get(weights_id));
+  const Array& weights = *weights_found;
+  TRY(const Array* const bias, array_or_none(context, bias_id));
   return give(context, dense(context, x, weights, bias, activation));
 }
 
 Result<std::int32_t> call_batch_norm(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  const ArrayId gamma_words = words.next();
-  const ArrayId beta_words = words.next();
-  const ArrayId running_mean_words = words.next();
-  const ArrayId running_var_words = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId gamma_id = words.next();
+  const ArrayId beta_id = words.next();
+  const ArrayId running_mean_id = words.next();
+  const ArrayId running_var_id = words.next();
   const Dims axes = words.dims();
   const double eps = words.number();
   const double decay = words.number();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_gamma = context.get(gamma_words);
-  if (!found_gamma) return found_gamma.error();
-  const Array& gamma = **found_gamma;
-  const auto found_beta = context.get(beta_words);
-  if (!found_beta) return found_beta.error();
-  const Array& beta = **found_beta;
-  const auto found_running_mean = array_or_none(context, running_mean_words);
-  if (!found_running_mean) return found_running_mean.error();
-  const Array* const running_mean = *found_running_mean;
-  const auto found_running_var = array_or_none(context, running_var_words);
-  if (!found_running_var) return found_running_var.error();
-  const Array* const running_var = *found_running_var;
-  auto made = batch_norm(context, x, gamma, beta, running_mean, running_var, axes, eps, decay);
-  if (!made) return made.error();
-  std::array results{std::move(made->y), std::move(made->mean), std::move(made->inv_std)};
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const auto* const gamma_found, context.get(gamma_id));
+  const Array& gamma = *gamma_found;
+  TRY(const auto* const beta_found, context.get(beta_id));
+  const Array& beta = *beta_found;
+  TRY(const Array* const running_mean, array_or_none(context, running_mean_id));
+  TRY(const Array* const running_var, array_or_none(context, running_var_id));
+  TRY(auto& made, batch_norm(context, x, gamma, beta, running_mean, running_var, axes, eps, decay));
+  std::array results{std::move(made.y), std::move(made.mean), std::move(made.inv_std)};
   return give_all(context, results);
 }
 
 Result<std::int32_t> call_batch_norm_gradient(Context& context, Words& words) {
-  const ArrayId gy_words = words.next();
-  const ArrayId x_words = words.next();
-  const ArrayId gamma_words = words.next();
-  const ArrayId mean_words = words.next();
-  const ArrayId inv_std_words = words.next();
+  const ArrayId gy_id = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId gamma_id = words.next();
+  const ArrayId mean_id = words.next();
+  const ArrayId inv_std_id = words.next();
   const Dims axes = words.dims();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_gy = context.get(gy_words);
-  if (!found_gy) return found_gy.error();
-  const Array& gy = **found_gy;
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_gamma = context.get(gamma_words);
-  if (!found_gamma) return found_gamma.error();
-  const Array& gamma = **found_gamma;
-  const auto found_mean = context.get(mean_words);
-  if (!found_mean) return found_mean.error();
-  const Array& mean = **found_mean;
-  const auto found_inv_std = context.get(inv_std_words);
-  if (!found_inv_std) return found_inv_std.error();
-  const Array& inv_std = **found_inv_std;
-  auto made = context.normalizations().gradient(gy, x, gamma, mean, inv_std, axes);
-  if (!made) return made.error();
-  std::array results{std::move(made->gx), std::move(made->ggamma), std::move(made->gbeta)};
+  TRY_DONE(words.end());
+  TRY(const auto* const gy_found, context.get(gy_id));
+  const Array& gy = *gy_found;
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const auto* const gamma_found, context.get(gamma_id));
+  const Array& gamma = *gamma_found;
+  TRY(const auto* const mean_found, context.get(mean_id));
+  const Array& mean = *mean_found;
+  TRY(const auto* const inv_std_found, context.get(inv_std_id));
+  const Array& inv_std = *inv_std_found;
+  TRY(auto& made, context.normalizations().gradient(gy, x, gamma, mean, inv_std, axes));
+  std::array results{std::move(made.gx), std::move(made.ggamma), std::move(made.gbeta)};
   return give_all(context, results);
 }
 
 Result<std::int32_t> call_cross_entropy(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  const ArrayId t_words = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId t_id = words.next();
   const std::int64_t ignore = words.integer();
   const bool normalize = words.flag();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_t = context.get(t_words);
-  if (!found_t) return found_t.error();
-  const Array& t = **found_t;
-  auto made = context.losses().cross_entropy(x, t, ignore, normalize);
-  if (!made) return made.error();
-  std::array results{std::move(made->loss), std::move(made->lse), std::move(made->coeff)};
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const auto* const t_found, context.get(t_id));
+  const Array& t = *t_found;
+  TRY(auto& made, context.losses().cross_entropy(x, t, ignore, normalize));
+  std::array results{std::move(made.loss), std::move(made.lse), std::move(made.coeff)};
   return give_all(context, results);
 }
 
 Result<std::int32_t> call_cross_entropy_gradient(Context& context, Words& words) {
-  const ArrayId gloss_words = words.next();
-  const ArrayId x_words = words.next();
-  const ArrayId t_words = words.next();
-  const ArrayId lse_words = words.next();
-  const ArrayId coeff_words = words.next();
+  const ArrayId gloss_id = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId t_id = words.next();
+  const ArrayId lse_id = words.next();
+  const ArrayId coeff_id = words.next();
   const std::int64_t ignore = words.integer();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_gloss = context.get(gloss_words);
-  if (!found_gloss) return found_gloss.error();
-  const Array& gloss = **found_gloss;
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_t = context.get(t_words);
-  if (!found_t) return found_t.error();
-  const Array& t = **found_t;
-  const auto found_lse = context.get(lse_words);
-  if (!found_lse) return found_lse.error();
-  const Array& lse = **found_lse;
-  const auto found_coeff = context.get(coeff_words);
-  if (!found_coeff) return found_coeff.error();
-  const Array& coeff = **found_coeff;
+  TRY_DONE(words.end());
+  TRY(const auto* const gloss_found, context.get(gloss_id));
+  const Array& gloss = *gloss_found;
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const auto* const t_found, context.get(t_id));
+  const Array& t = *t_found;
+  TRY(const auto* const lse_found, context.get(lse_id));
+  const Array& lse = *lse_found;
+  TRY(const auto* const coeff_found, context.get(coeff_id));
+  const Array& coeff = *coeff_found;
   return give(context, context.losses().gradient(gloss, x, t, lse, coeff, ignore));
 }
 
 Result<std::int32_t> call_pool(Context& context, Words& words) {
   const PoolForm form = static_cast<PoolForm>(words.below(4));
-  const ArrayId x_words = words.next();
-  const ArrayId places_words = words.next();
+  const ArrayId x_id = words.next();
+  const ArrayId places_id = words.next();
   const PoolingWords geometry = read_pooling(words);
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
-  const auto found_places = array_or_none(context, places_words);
-  if (!found_places) return found_places.error();
-  const Array* const places = *found_places;
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
+  TRY(const Array* const places, array_or_none(context, places_id));
   return give_all(context, pool(context, form, x, places, geometry));
 }
 
 Result<std::int32_t> call_capture_begin(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.captures().begin());
 }
 
 Result<std::int32_t> call_capture_end(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.captures().end());
 }
 
 Result<std::int32_t> call_capture_abort(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(capture_abort(context));
 }
 
 Result<std::int32_t> call_capture_position(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return capture_position(context);
 }
 
 Result<std::int32_t> call_capture_compare(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return capture_compare(context);
 }
 
 Result<std::int32_t> call_capture_blame(Context& context, Words& words) {
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return Result<std::int32_t>(static_cast<std::int32_t>(context.captures().blame()));
 }
 
 Result<std::int32_t> call_capture_build(Context& context, Words& words) {
   const std::vector<std::uint32_t> values = read_uint32s(words);
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return context.captures().build(values);
 }
 
 Result<std::int32_t> call_capture_play(Context& context, Words& words) {
   const std::int32_t capture = words.next();
   const std::vector<std::uint64_t> values = read_bits(words);
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.captures().play(capture, values));
 }
 
 Result<std::int32_t> call_capture_resume(Context& context, Words& words) {
   const std::int32_t capture = words.next();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(context.captures().resume(capture));
 }
 
 Result<std::int32_t> call_capture_close(Context& context, Words& words) {
   const std::int32_t capture = words.next();
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return give_nothing(capture_close(context, capture));
 }
 
 Result<std::int32_t> call_capture_about(Context& context, Words& words) {
   const std::int32_t capture = words.next();
   const CaptureFact fact = static_cast<CaptureFact>(words.below(5));
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return capture_about(context, capture, fact);
 }
 
@@ -513,16 +438,15 @@ Result<std::int32_t> call_capture_keeps(Context& context, Words& words) {
   const std::int32_t capture = words.next();
   const std::int32_t dtype = words.below(static_cast<std::int32_t>(kDTypes) + 1);
   const std::uint64_t bits = static_cast<std::uint64_t>(words.integer());
-  if (const Status end = words.end(); !end) return end.error();
+  TRY_DONE(words.end());
   return capture_keeps(context, capture, dtype, bits);
 }
 
 Result<std::int32_t> call_capture_origin(Context& context, Words& words) {
-  const ArrayId x_words = words.next();
-  if (const Status end = words.end(); !end) return end.error();
-  const auto found_x = context.get(x_words);
-  if (!found_x) return found_x.error();
-  const Array& x = **found_x;
+  const ArrayId x_id = words.next();
+  TRY_DONE(words.end());
+  TRY(const auto* const x_found, context.get(x_id));
+  const Array& x = *x_found;
   return Result<std::int32_t>(context.captures().origin(*x.storage));
 }
 

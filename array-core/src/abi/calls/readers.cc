@@ -17,9 +17,9 @@ const ops::UFunc& ufunc_at(ops::UFuncId number) {
 Result<const Array*> mask_of(const Context& context, ArrayId id) {
   const auto array = context.get(id);
   if (!array || (*array)->dtype == DType::boolean) return array;
-  return Error{ErrorKind::type, "where_dtype",
-               "'where' is an array of bool, not of " + std::string(name_of((*array)->dtype)) +
-                   "."};
+  return Error{
+      ErrorKind::type, "where_dtype",
+      "'where' is an array of bool, not of " + std::string(name_of((*array)->dtype)) + "."};
 }
 
 std::vector<std::int64_t> read_integers(Words& words) {
@@ -83,9 +83,8 @@ Operands read_operands(Words& words, ops::UFuncId ufunc) {
 Status find_operands(const Context& context, Operands& operands) {
   for (std::size_t i = 0; i < operands.count; ++i) {
     if (operands.ids[i] == 0) continue;
-    const auto array = context.get(operands.ids[i]);
-    if (!array) return array.error();
-    operands.values[i].array = *array;
+    TRY(const auto& array, context.get(operands.ids[i]));
+    operands.values[i].array = array;
   }
   return Done{};
 }

@@ -53,15 +53,13 @@ UFuncOperand weak_float(double value) {
 
 // Returns the first result's id and keeps a second one for AC_CALL_RESULT.
 Result<ArrayId> run(Context& context, const UFuncCall& call) {
-  auto results = context.ufuncs().run(call);
-  if (!results) return results.error();
+  TRY(auto& results, context.ufuncs().run(call));
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
   std::array<ArrayId, ops::kMaxResults> ids{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
     if (call.out[i] != nullptr) continue;
-    auto id = context.insert(std::move(results->arrays[i]));
-    if (!id) return id.error();
-    ids[i] = *id;
+    TRY(auto& id, context.insert(std::move(results.arrays[i])));
+    ids[i] = id;
   }
   // A second result that nobody fetched is freed.
   context.release(std::exchange(context.second_result, ids[1]));
@@ -90,13 +88,11 @@ Result<ArrayId> unary(Context& context, std::int32_t ufunc, ArrayId a) {
 
 Result<ArrayId> binary(Context& context, std::int32_t ufunc, ArrayId a, ArrayId b) {
   if (!takes(ufunc, 2)) return no_ufunc(ufunc);
-  const auto left = context.get(a);
-  if (!left) return left.error();
-  const auto right = context.get(b);
-  if (!right) return right.error();
+  TRY(const auto& left, context.get(a));
+  TRY(const auto& right, context.get(b));
   std::array<UFuncOperand, 2> operands;
-  operands[0].array = *left;
-  operands[1].array = *right;
+  operands[0].array = left;
+  operands[1].array = right;
   return run(context, ufunc, operands);
 }
 

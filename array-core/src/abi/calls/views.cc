@@ -31,28 +31,25 @@ Result<Array> reshaped(Context& context, const Array& array, ReshapeMode mode, O
                        std::vector<std::int64_t> shape) {
   const std::size_t size = size_of(array.dtype);
   // Errors show the shape as the caller gave it.
-  const auto asked = reshape(array.view, shape, size);
-  if (!asked) return asked.error();
+  TRY_DONE(reshape(array.view, shape, size));
   Array source{array.dtype, array.view, array.storage};
   if (order == Order::f) {
     source.view = transpose(source.view);
     std::reverse(shape.begin(), shape.end());
   }
-  const auto result = reshape(source.view, shape, size);
-  if (!result) return result.error();
+  TRY(const auto& result, reshape(source.view, shape, size));
   const bool dense = is_c_contiguous(source.view, size);
   const bool as_view =
-      result->view && mode != ReshapeMode::copy && (mode != ReshapeMode::ravel || dense);
+      result.view && mode != ReshapeMode::copy && (mode != ReshapeMode::ravel || dense);
   if (!as_view && mode == ReshapeMode::never)
     return Error{ErrorKind::value, "reshape_needs_copy",
                  "Unable to avoid creating a copy while creating reshaped array."};
   if (as_view) {
-    source.view = *result->view;
+    source.view = *result.view;
   } else {
-    auto copied = context.launcher().copy(source, array.dtype);
-    if (!copied) return copied;
-    source = std::move(*copied);
-    source.view = contiguous(result->shape, size);
+    TRY(auto& copied, context.launcher().copy(source, array.dtype));
+    source = std::move(copied);
+    source.view = contiguous(result.shape, size);
   }
   if (order == Order::f) source.view = transpose(source.view);
   return source;
@@ -88,9 +85,8 @@ Result<Array> reinterpret(Context& context, const Array& x, DType dtype) {
                  std::string(name_of(x.dtype)) + " and " + std::string(name_of(dtype)) +
                      " live in different memories, so that no view shows one as the other: go "
                      "through NumPy's arrays."};
-  auto view = reinterpret(x.view, x.dtype, dtype);
-  if (!view) return view.error();
-  return Array{dtype, std::move(*view), x.storage};
+  TRY(auto& view, reinterpret(x.view, x.dtype, dtype));
+  return Array{dtype, std::move(view), x.storage};
 }
 
 Result<View> as_strided(Context&, const Array& x, const Dims& shape, const Dims& strides) {
@@ -99,19 +95,15 @@ Result<View> as_strided(Context&, const Array& x, const Dims& shape, const Dims&
     if (stride % static_cast<std::int64_t>(size) != 0)
       return Error{ErrorKind::value, "bad_view", "a stride is no multiple of the elements' size"};
   View view{shape, strides, x.view.offset};
-  const Status inside = check_view(view, size, x.storage->bytes());
-  if (!inside) return inside.error();
+  TRY_DONE(check_view(view, size, x.storage->bytes()));
   return view;
 }
 
 Result<Array> imag(Context& context, const Array& x) {
-  if (is_complex(x.dtype))
-    return Array{part_dtype(x.dtype), imag_part(x.view, x.dtype), x.storage};
-  auto zeros = context.launcher().allocate(x.dtype, x.view.shape);
-  if (!zeros) return zeros;
-  const Status filled = context.launcher().fill_zero(*zeros);
-  if (!filled) return filled.error();
-  return zeros;
+  if (is_complex(x.dtype)) return Array{part_dtype(x.dtype), imag_part(x.view, x.dtype), x.storage};
+  TRY(auto& zeros, context.launcher().allocate(x.dtype, x.view.shape));
+  TRY_DONE(context.launcher().fill_zero(zeros));
+  return std::move(zeros);
 }
 
 }  // namespace arraycore::calls

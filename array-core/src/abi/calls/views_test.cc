@@ -1,8 +1,6 @@
 // The calls of views and copies by their words, over the CPU back end: what is a view and what a
 // copy, scalars that do not fit, and invalid words. The tests of src/view check the views
 // themselves.
-#include "abi/calls/functions.h"
-
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -15,6 +13,7 @@
 
 #include "abi/calls/call_test.h"
 #include "abi/calls/copies.h"
+#include "abi/calls/functions.h"
 #include "testing/fake_device.h"
 
 namespace arraycore {

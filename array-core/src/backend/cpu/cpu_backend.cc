@@ -71,8 +71,7 @@ class CpuBackend final : public Backend {
   }
 
   Result<KernelId> prepare(ir::Kernel kernel) override {
-    const Status verified = ir::verify(kernel);
-    if (!verified) return verified.error();
+    TRY_DONE(ir::verify(kernel));
     kernels_.push_back(std::make_unique<Prepared>(kernel));
     return static_cast<KernelId>(kernels_.size() - 1);
   }

@@ -78,8 +78,7 @@ Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, st
       each.arguments.push_back(ir::Argument::array(bases[static_cast<std::size_t>(i)], view));
     }
     each.arguments.push_back(ir::Argument::array(out, sums));
-    const Status done = threaded.run(each);
-    if (!done) return done;
+    TRY_DONE(threaded.run(each));
   }
   return Done{};
 }

@@ -180,17 +180,15 @@ Result<DeviceGemm::Known*> DeviceGemm::find(const gemm::Variant& variant, const 
         same(known->stages.epilogue, all.epilogue))
       return known.get();
   const gemm::Stages stages = gemm::stages_of_product(variant, all);
-  auto text = gemm::generate(variant, stages);
-  if (!text) return text.error();
-  const auto kernel =
-      backend_.prepare_raw({.wgsl = std::move(*text),
+  TRY(auto& text, gemm::generate(variant, stages));
+  TRY(const auto& kernel,
+      backend_.prepare_raw({.wgsl = std::move(text),
                             .name = variant.name(),
                             .uniform_bytes = gemm::uniform_count(variant.axes, stages) * 4,
                             .bindings = 3 + operands_of(stages),
                             .read_write_mask = 4,
-                            .whole_vectors = true});
-  if (!kernel) return kernel.error();
-  known_.push_back(std::make_unique<Known>(Known{variant, all, *kernel, State::unchecked}));
+                            .whole_vectors = true}));
+  known_.push_back(std::make_unique<Known>(Known{variant, all, kernel, State::unchecked}));
   return known_.back().get();
 }
 
@@ -217,8 +215,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
     for (auto* operands : {&inner.stages.prologue_layouts, &inner.stages.epilogue_layouts})
       for (gemm::OperandLayout& operand : *operands)
         operand.offset += i * problem.batches() * operand.batch_stride;
-    const Status done = this->launch(inner, device);
-    if (!done) return done;
+    TRY_DONE(this->launch(inner, device));
   }
   return Done{};
 }
@@ -234,8 +231,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
   auto known = find(choice.variant, launch.stages);
   if (!known) return known.error();
   if ((*known)->state == State::unchecked) {
-    const Status checked = check(**known);
-    if (!checked) return checked;
+    TRY_DONE(check(**known));
   }
   if ((*known)->state == State::denied) {
     choice = gemm::conservative(problem);
@@ -254,11 +250,9 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
 
 Status DeviceGemm::check(Known& known) {
   // An error of earlier commands is theirs, not this variant's.
-  const auto some = backend_.create_storage(4);
-  if (!some) return some.error();
-  const Lent storage(backend_, *some);
-  const Status before = backend_.download(storage.id(), 0, {});
-  if (!before) return before;
+  TRY(const auto& some, backend_.create_storage(4));
+  const Lent storage(backend_, some);
+  TRY_DONE(backend_.download(storage.id(), 0, {}));
   const auto right = gives_what_it_should(known);
   if (!right && right.error().kind != ErrorKind::device) return right.error();
   known.state = right && *right ? State::right : State::denied;
@@ -268,33 +262,28 @@ Status DeviceGemm::check(Known& known) {
 Result<bool> DeviceGemm::gives_what_it_should(const Known& known) {
   gemm::SelfTest test = gemm::self_test(known.variant, known.stages);
   const auto bytes = [](std::span<float> values) { return std::as_writable_bytes(values); };
-  const auto a = backend_.create_storage(static_cast<std::int64_t>(bytes(test.a).size()));
-  if (!a) return a.error();
-  const Lent lent_a(backend_, *a);
-  const auto b = backend_.create_storage(static_cast<std::int64_t>(bytes(test.b).size()));
-  if (!b) return b.error();
-  const Lent lent_b(backend_, *b);
-  const auto out = backend_.create_storage(static_cast<std::int64_t>(bytes(test.want).size()));
-  if (!out) return out.error();
-  const Lent lent_out(backend_, *out);
+  TRY(const auto& a, backend_.create_storage(static_cast<std::int64_t>(bytes(test.a).size())));
+  const Lent lent_a(backend_, a);
+  TRY(const auto& b, backend_.create_storage(static_cast<std::int64_t>(bytes(test.b).size())));
+  const Lent lent_b(backend_, b);
+  TRY(const auto& out, backend_.create_storage(static_cast<std::int64_t>(bytes(test.want).size())));
+  const Lent lent_out(backend_, out);
 
-  GemmLaunch launch{test.problem, *a, *b, *out, test.stages, {}};
+  GemmLaunch launch{test.problem, a, b, out, test.stages, {}};
   std::vector<std::unique_ptr<Lent>> lent;
   for (std::size_t i = 0; i < test.operands.size(); ++i) {
-    const auto made =
-        backend_.create_storage(static_cast<std::int64_t>(bytes(test.operands[i]).size()));
-    if (!made) return made.error();
-    lent.push_back(std::make_unique<Lent>(backend_, *made));
+    TRY(const auto& made,
+        backend_.create_storage(static_cast<std::int64_t>(bytes(test.operands[i]).size())));
+    lent.push_back(std::make_unique<Lent>(backend_, made));
     const auto of_prologue = static_cast<std::size_t>(test.stages.prologue.operands());
-    launch.operands[i < of_prologue ? i : gemm::kStageOperands + i - of_prologue] = *made;
-    const Status up = backend_.upload(*made, 0, bytes(test.operands[i]));
-    if (!up) return up.error();
+    launch.operands[i < of_prologue ? i : gemm::kStageOperands + i - of_prologue] = made;
+    TRY_DONE(backend_.upload(made, 0, bytes(test.operands[i])));
   }
-  Status done = backend_.upload(*a, 0, bytes(test.a));
-  if (done) done = backend_.upload(*b, 0, bytes(test.b));
+  Status done = backend_.upload(a, 0, bytes(test.a));
+  if (done) done = backend_.upload(b, 0, bytes(test.b));
   if (done) done = run(launch, test.choice, known.kernel, gemm::Device{}.groups);
   std::vector<float> got(test.want.size());
-  if (done) done = backend_.download(*out, 0, bytes(got));
+  if (done) done = backend_.download(out, 0, bytes(got));
   if (!done) return done.error();
   return test.accepts(got);
 }
@@ -307,15 +296,14 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   const Grid grid = gemm::grid_of(choice.variant, problem);
   if (choice.splits == 1) return dispatch(launch, choice, kernel, grid, groups);
   const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
-  const auto parts = backend_.create_storage(bytes);
-  if (!parts) return parts.error();
+  TRY(const auto& parts, backend_.create_storage(bytes));
   // It is destroyed at once: only later commands use what gets its memory next.
-  const Lent lent(backend_, *parts);
+  const Lent lent(backend_, parts);
   GemmLaunch partial = launch;
   partial.problem = into_parts(problem, choice.splits);
-  partial.out = *parts;
+  partial.out = parts;
   const Status done = dispatch(partial, choice, kernel, grid, groups);
-  return done ? join(launch, choice, *parts, groups) : done;
+  return done ? join(launch, choice, parts, groups) : done;
 }
 
 // Issues as many dispatches as the batches need.
@@ -339,9 +327,8 @@ Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, Kern
 Result<KernelId> DeviceGemm::find_join(int axes, const gemm::Stages& stages) {
   for (const Join& join : joins_)
     if (join.axes == axes && same(join.epilogue, stages.epilogue)) return join.kernel;
-  auto text = gemm::generate_join(axes, stages);
-  if (!text) return text.error();
-  const auto kernel = backend_.prepare_raw({.wgsl = std::move(*text),
+  TRY(auto& text, gemm::generate_join(axes, stages));
+  const auto kernel = backend_.prepare_raw({.wgsl = std::move(text),
                                             .name = axes == 0 ? "matmul join" : "conv join",
                                             .uniform_bytes = gemm::uniform_count(axes, stages) * 4,
                                             .bindings = 2 + operands_of(stages),
@@ -354,8 +341,7 @@ Result<KernelId> DeviceGemm::find_join(int axes, const gemm::Stages& stages) {
 Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageId parts,
                         std::uint32_t groups) {
   const gemm::Stages stages = gemm::stages_of_join(launch.stages);
-  const auto kernel = find_join(choice.variant.axes, stages);
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, find_join(choice.variant.axes, stages));
   std::vector<StorageId> bindings{parts, launch.out};
   add_operands(launch, stages, bindings);
   const Problem& problem = launch.problem;
@@ -365,7 +351,7 @@ Status DeviceGemm::join(const GemmLaunch& launch, const Choice& choice, StorageI
     const auto words = gemm::uniform_words(problem, choice, words_of(first), stages);
     const std::int64_t count = std::min<std::int64_t>(groups, batches - first);
     const Status sent =
-        backend_.launch_raw({*kernel, {across, 1, words_of(count)}, bindings, words});
+        backend_.launch_raw({kernel, {across, 1, words_of(count)}, bindings, words});
     if (!sent) return sent;
   }
   return Done{};

@@ -57,8 +57,7 @@ class Matrices {
 // Waits for everything that was launched. Returns the milliseconds from `since` to its end.
 Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
                              std::uint64_t since) {
-  const Status done = backend.download(any, 0, {});
-  if (!done) return done.error();
+  TRY_DONE(backend.download(any, 0, {}));
   return host.now_ms() - since;
 }
 
@@ -67,9 +66,8 @@ Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
 Result<double> DevicePace::most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                                      const gemm::Device& device, ring::Host& host) {
   if (flop > kNeverLong && flop_per_ms_ == 0) {
-    const auto measured = measure(backend, gemm, device, host);
-    if (!measured) return measured;
-    flop_per_ms_ = *measured;
+    TRY(const auto& measured, measure(backend, gemm, device, host));
+    flop_per_ms_ = measured;
   }
   return most_flop();
 }
@@ -89,18 +87,13 @@ Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gem
     const GemmLaunch launch = matrices.product(size);
     // Runs once to make the pipeline and check its kernel, and waits once to measure the wait
     // itself.
-    const Status first = gemm.launch(launch, device);
-    if (!first) return first.error();
-    const auto settled = waited(backend, launch.out, host, host.now_ms());
-    if (!settled) return settled.error();
-    const auto nothing = waited(backend, launch.out, host, host.now_ms());
-    if (!nothing) return nothing.error();
+    TRY_DONE(gemm.launch(launch, device));
+    TRY_DONE(waited(backend, launch.out, host, host.now_ms()));
+    TRY(const auto& nothing, waited(backend, launch.out, host, host.now_ms()));
     const std::uint64_t begin = host.now_ms();
-    const Status sent = gemm.launch(launch, device);
-    if (!sent) return sent.error();
-    const auto took = waited(backend, launch.out, host, begin);
-    if (!took) return took.error();
-    const std::uint64_t own = *took > *nothing ? *took - *nothing : 0;
+    TRY_DONE(gemm.launch(launch, device));
+    TRY(const auto& took, waited(backend, launch.out, host, begin));
+    const std::uint64_t own = took > nothing ? took - nothing : 0;
     best = flop_of(size) / static_cast<double>(std::max<std::uint64_t>(own, 1));
     if (own >= kEnoughMs) break;
   }

@@ -35,9 +35,8 @@ std::string RingBackend::name_of(std::uint32_t tag) const {
 }
 
 Status RingBackend::finish() {
-  const auto fence = writer_.fence();
-  if (!fence) return fence.error();
-  const Status done = writer_.wait(*fence);
+  TRY(const auto& fence, writer_.fence());
+  const Status done = writer_.wait(fence);
   if (!done) return done;
   staged_ = 0;
   if (!tracing_) staging_bytes_ = RingMemory::kStagingBytes;
@@ -45,8 +44,7 @@ Status RingBackend::finish() {
 }
 
 Status RingBackend::open(std::int64_t budget_bytes) {
-  const Status ready = finish();
-  if (!ready) return ready;
+  TRY_DONE(finish());
   const auto limit = [&](ring::Word word) { return memory_->control[word].load(); };
   limits_.storage_buffers =
       std::min(limit(ring::Word::max_storage_buffers), ring::kMaxBindings - 1);
@@ -77,9 +75,7 @@ std::uint32_t RingBackend::device_flags() const {
 }
 
 Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
-  const Status created =
-      writer_.create_buffer(buffers_ + 1, static_cast<std::uint32_t>(bytes), "arrays");
-  if (!created) return created.error();
+  TRY_DONE(writer_.create_buffer(buffers_ + 1, static_cast<std::uint32_t>(bytes), "arrays"));
   return ++buffers_;
 }
 
@@ -89,15 +85,14 @@ void RingBackend::destroy_buffer(BufferId buffer) {
 }
 
 Result<StorageId> RingBackend::create_storage(std::int64_t bytes) {
-  const auto region = pool_->allocate(bytes);
-  if (!region) return region.error();
+  TRY(const auto& region, pool_->allocate(bytes));
   if (free_.empty()) {
-    storages_.push_back(*region);
+    storages_.push_back(region);
     return static_cast<StorageId>(storages_.size());
   }
   const StorageId id = free_.back();
   free_.pop_back();
-  storages_[id - 1] = *region;
+  storages_[id - 1] = region;
   return id;
 }
 
@@ -113,8 +108,7 @@ void RingBackend::destroy_storage(StorageId storage) {
 // Returns as much of the staging block as is free, up to `bytes`. It waits where the block is full.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
-    const Status free = finish();
-    if (!free) return free.error();
+    TRY_DONE(finish());
   }
   const std::size_t part = std::min(bytes, staging_bytes_ - staged_);
   const std::span<std::byte> stage = std::span(memory_->staging).subspan(staged_, part);
@@ -129,14 +123,12 @@ Status RingBackend::upload(StorageId storage, std::int64_t offset,
   if (bytes.size() <= kInlineBytes)
     return bytes.empty() ? Status(Done{}) : writer_.upload_inline(buffer, to, bytes);
   while (!bytes.empty()) {
-    const auto stage = stage_part(bytes.size());
-    if (!stage) return stage.error();
-    std::memcpy(stage->data(), bytes.data(), stage->size());
-    const Status sent = writer_.upload(buffer, to, writer_.address_of(stage->data()),
-                                       static_cast<std::uint32_t>(stage->size()));
-    if (!sent) return sent;
-    to += static_cast<std::uint32_t>(stage->size());
-    bytes = bytes.subspan(stage->size());
+    TRY(const auto& stage, stage_part(bytes.size()));
+    std::memcpy(stage.data(), bytes.data(), stage.size());
+    TRY_DONE(writer_.upload(buffer, to, writer_.address_of(stage.data()),
+                            static_cast<std::uint32_t>(stage.size())));
+    to += static_cast<std::uint32_t>(stage.size());
+    bytes = bytes.subspan(stage.size());
   }
   return Done{};
 }
@@ -155,16 +147,13 @@ Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<s
   if (bytes.empty()) return finish();
   auto from = static_cast<std::uint32_t>(at(storage).offset + offset);
   while (!bytes.empty()) {
-    const auto stage = stage_part(bytes.size());
-    if (!stage) return stage.error();
-    const Status asked = writer_.read(at(storage).buffer, from, writer_.address_of(stage->data()),
-                                      static_cast<std::uint32_t>(stage->size()));
-    if (!asked) return asked;
-    const Status done = finish();
-    if (!done) return done;
-    std::memcpy(bytes.data(), stage->data(), stage->size());
-    from += static_cast<std::uint32_t>(stage->size());
-    bytes = bytes.subspan(stage->size());
+    TRY(const auto& stage, stage_part(bytes.size()));
+    TRY_DONE(writer_.read(at(storage).buffer, from, writer_.address_of(stage.data()),
+                          static_cast<std::uint32_t>(stage.size())));
+    TRY_DONE(finish());
+    std::memcpy(bytes.data(), stage.data(), stage.size());
+    from += static_cast<std::uint32_t>(stage.size());
+    bytes = bytes.subspan(stage.size());
   }
   return Done{};
 }
@@ -199,10 +188,8 @@ Status RingBackend::begin_timer() { return writer_.timestamp_begin(); }
 
 Result<std::int64_t> RingBackend::end_timer() {
   memory_->clock = {};
-  const Status asked = writer_.timestamp_end(writer_.address_of(memory_->clock.data()));
-  if (!asked) return asked.error();
-  const Status done = finish();
-  if (!done) return done.error();
+  TRY_DONE(writer_.timestamp_end(writer_.address_of(memory_->clock.data())));
+  TRY_DONE(finish());
   return static_cast<std::int64_t>(memory_->clock[1] - memory_->clock[0]);
 }
 
@@ -210,8 +197,7 @@ Result<std::int64_t> RingBackend::end_timer() {
 
 Status RingBackend::begin_trace() {
   // The end of the block is free once all is done.
-  const Status done = finish();
-  if (!done) return done;
+  TRY_DONE(finish());
   tracing_ = true;
   staging_bytes_ = RingMemory::kStagingBytes - RingMemory::kTraceBytes;
   const Status started = start_trace();
@@ -236,8 +222,7 @@ Status RingBackend::end_trace() {
 Result<DeviceTrace> RingBackend::take_trace() {
   DeviceTrace taken;
   if (!tracing_) return taken;
-  const Status done = finish();
-  if (!done) return done.error();
+  TRY_DONE(finish());
   for (std::size_t i = 0; i < RingMemory::kTraced; ++i) {
     std::array<std::uint32_t, ring::kTraceWords> record{};
     std::memcpy(record.data(), trace_block() + i * sizeof record, sizeof record);
@@ -248,8 +233,7 @@ Result<DeviceTrace> RingBackend::take_trace() {
   }
   const std::uint32_t ran = memory_->control[ring::Word::dispatches].load() - traced_from_;
   taken.lost = static_cast<std::int64_t>(ran) - static_cast<std::int64_t>(taken.spans.size());
-  const Status started = start_trace();
-  if (!started) return started.error();
+  TRY_DONE(start_trace());
   return taken;
 }
 
@@ -263,8 +247,7 @@ std::string RingBackend::kernel_name(std::uint32_t tag) const {
 
 Status RingBackend::reset() {
   tracing_ = false;
-  const Status done = writer_.reset();
-  if (!done) return done;
+  TRY_DONE(writer_.reset());
   staging_bytes_ = RingMemory::kStagingBytes;
   // Every buffer and pipeline is gone with the old device.
   staged_ = 0;

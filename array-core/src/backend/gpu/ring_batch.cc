@@ -29,10 +29,9 @@ Result<KernelId> RingBackend::batch_of(KernelId kernel, std::uint32_t segments) 
 
 Status RingBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
                                  std::span<const BatchSegment> segments) {
-  const auto batched = batch_of(kernel, static_cast<std::uint32_t>(segments.size()));
-  if (!batched) return batched.error();
+  TRY(const auto& batched, batch_of(kernel, static_cast<std::uint32_t>(segments.size())));
   const ir::Kernel& own = kernels_[kernel].kernel;
-  tag_ = *batched + 1;
+  tag_ = batched + 1;
 
   // There is a range for each buffer, over all slots of it that are used.
   ranges_.clear();
@@ -84,7 +83,7 @@ Status RingBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> sc
     first += segment.count;
   }
   gpu_.loop = Dims{first};
-  Prepared& prepared = kernels_[*batched];
+  Prepared& prepared = kernels_[batched];
   const auto found = program(prepared);
   return found ? dispatch(prepared.kernel, **found) : Status(found.error());
 }

@@ -22,8 +22,7 @@ ring::Binding binding_of(const BoundRange& range) {
 }  // namespace
 
 Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
-  const Status verified = ir::verify(kernel);
-  if (!verified) return verified.error();
+  TRY_DONE(ir::verify(kernel));
   const lower::Merge merge = codegen::merge_of(kernel);
   kernels_.push_back({std::move(kernel), merge, {}, {}, {}});
   return static_cast<KernelId>(kernels_.size() - 1);
@@ -80,8 +79,7 @@ Status RingBackend::launch(const Launch& launch) {
 }
 
 Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
-  const Status taken = analysis_.analyze(prepared.kernel, prepared.merge, gpu_);
-  if (!taken) return taken.error();
+  TRY_DONE(analysis_.analyze(prepared.kernel, prepared.merge, gpu_));
   const std::uint64_t hash = analysis_.signature.hash();
   for (const Known& known : prepared.known)
     if (known.hash == hash && known.signature == analysis_.signature) return known.program;
@@ -93,22 +91,19 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
 }
 
 Result<const RingBackend::Program*> RingBackend::compile(Prepared& prepared) {
-  auto plan = codegen::make_plan(prepared.kernel, analysis_.signature, limits_);
-  if (!plan) return plan.error();
-  std::string key = plan->key();
+  TRY(auto& plan, codegen::make_plan(prepared.kernel, analysis_.signature, limits_));
+  std::string key = plan.key();
   for (const auto& program : prepared.programs)
     if (program->key == key) return program.get();
-  auto wgsl = codegen::generate(prepared.kernel, *plan);
-  if (!wgsl) return wgsl.error();
-  if (wgsl->uniforms.size() > ring::kMaxUniformWords)
+  TRY(auto& wgsl, codegen::generate(prepared.kernel, plan));
+  if (wgsl.uniforms.size() > ring::kMaxUniformWords)
     return Error{ErrorKind::not_implemented, "gpu_uniforms",
                  "kernel '" + prepared.kernel.name + "': the shapes and strides of its arguments " +
-                     "are " + std::to_string(wgsl->uniforms.size()) +
-                     " words, and a launch takes " + std::to_string(ring::kMaxUniformWords) + "."};
+                     "are " + std::to_string(wgsl.uniforms.size()) + " words, and a launch takes " +
+                     std::to_string(ring::kMaxUniformWords) + "."};
   auto program =
-      std::make_unique<Program>(Program{std::move(key), std::move(*plan), std::move(*wgsl), {}});
-  const Status created = create_pipelines(prepared.kernel, *program);
-  if (!created) return created.error();
+      std::make_unique<Program>(Program{std::move(key), std::move(plan), std::move(wgsl), {}});
+  TRY_DONE(create_pipelines(prepared.kernel, *program));
   prepared.programs.push_back(std::move(program));
   return prepared.programs.back().get();
 }
@@ -119,13 +114,12 @@ Status RingBackend::create_pipelines(const ir::Kernel& kernel, Program& program)
     for (std::size_t i = 0; i < stage.bindings.size(); ++i)
       if (stage.bindings[i].access == codegen::BindingAccess::read_write) writable |= 1U << i;
     const ring::PipelineId id = ++pipelines_;
-    const Status created = writer_.create_pipeline(
+    TRY_DONE(writer_.create_pipeline(
         id, {.wgsl = stage.text,
              .label = operation_name(kernel),
              .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
              .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
-             .read_write_mask = writable});
-    if (!created) return created;
+             .read_write_mask = writable}));
     program.pipelines.push_back(id);
   }
   return Done{};
@@ -141,12 +135,11 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
                              std::span(uniforms_).first(program.wgsl.uniforms.size()));
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(analysis_.walks));
   if (scratch_bytes == 0) return dispatch_stages(program, {});
-  const auto scratch = allocate_alone(scratch_bytes);
-  if (!scratch) return scratch.error();
+  TRY(const auto& scratch, allocate_alone(scratch_bytes));
   // Only later commands use what gets this memory next.
   const Status sent =
-      dispatch_stages(program, {scratch->buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
-  pool_->free(*scratch);
+      dispatch_stages(program, {scratch.buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
+  pool_->free(scratch);
   return sent;
 }
 
@@ -157,15 +150,14 @@ Status RingBackend::dispatch_stages(const Program& program, const ring::Binding&
     bindings_.clear();
     for (const codegen::Binding& binding : program.wgsl.stages[s].bindings)
       bindings_.push_back(binding.slot == codegen::kScratch ? scratch : slots_[binding.slot]);
-    const Status sent =
+    TRY_DONE(
         writer_.dispatch({.tag = tag_,
                           .pipeline = program.pipelines[s],
                           .x = x,
                           .y = y,
                           .z = z,
                           .bindings = bindings_,
-                          .uniforms = std::span(uniforms_).first(program.wgsl.uniforms.size())});
-    if (!sent) return sent;
+                          .uniforms = std::span(uniforms_).first(program.wgsl.uniforms.size())}));
   }
   return Done{};
 }
@@ -173,35 +165,29 @@ Status RingBackend::dispatch_stages(const Program& program, const ring::Binding&
 // ---- more arguments than bindings -------------------------------------------------------------
 
 Status RingBackend::launch_packed(Prepared& prepared) {
-  const auto packing =
-      pack(prepared.kernel, gpu_, ranges_, limits_.storage_buffers, largest_buffer_);
-  if (!packing) return packing.error();
-  if (packing->block_bytes == 0) return run_packed(prepared, *packing);
+  TRY(const auto& packing,
+      pack(prepared.kernel, gpu_, ranges_, limits_.storage_buffers, largest_buffer_));
+  if (packing.block_bytes == 0) return run_packed(prepared, packing);
   // It is alone in its buffer, because a copy needs two buffers.
-  const auto block = allocate_alone(packing->block_bytes);
-  if (!block) return block.error();
-  ranges_[packing->block].buffer = block->buffer;
+  TRY(const auto& block, allocate_alone(packing.block_bytes));
+  ranges_[packing.block].buffer = block.buffer;
   for (codegen::Operand& operand : gpu_.operands)
-    if (operand.binding == packing->block) operand.heap = block->buffer;
-  const Status sent = run_packed(prepared, *packing);
-  pool_->free(*block);
+    if (operand.binding == packing.block) operand.heap = block.buffer;
+  const Status sent = run_packed(prepared, packing);
+  pool_->free(block);
   return sent;
 }
 
 Status RingBackend::run_packed(Prepared& prepared, const Packing& packing) {
-  const auto found = program(prepared);
-  if (!found) return found.error();
+  TRY(const auto& found, program(prepared));
   const ring::BufferId block = packing.pieces.empty() ? 0 : ranges_[packing.block].buffer;
   for (const PackedPiece& piece : packing.pieces) {
-    const Status in = writer_.copy(piece.buffer, piece.offset, block, piece.place, piece.bytes);
-    if (!in) return in;
+    TRY_DONE(writer_.copy(piece.buffer, piece.offset, block, piece.place, piece.bytes));
   }
-  Status sent = dispatch(prepared.kernel, **found);
-  if (!sent) return sent;
+  TRY_DONE(dispatch(prepared.kernel, *found));
   for (const PackedPiece& piece : packing.pieces) {
     if (!piece.written) continue;
-    const Status back = writer_.copy(block, piece.place, piece.buffer, piece.offset, piece.bytes);
-    if (!back) return back;
+    TRY_DONE(writer_.copy(block, piece.place, piece.buffer, piece.offset, piece.bytes));
   }
   return Done{};
 }

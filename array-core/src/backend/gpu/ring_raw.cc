@@ -54,13 +54,11 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
                                        ", and one of them is written: pass a copy");
   if (raw.pipeline == 0) {
     const ring::PipelineId id = pipelines_ + 1;
-    const Status created =
-        writer_.create_pipeline(id, {.wgsl = raw.text.wgsl,
-                                     .label = raw.text.name,
-                                     .uniform_bytes = raw.text.uniform_bytes,
-                                     .bindings = raw.text.bindings,
-                                     .read_write_mask = raw.text.read_write_mask});
-    if (!created) return created;
+    TRY_DONE(writer_.create_pipeline(id, {.wgsl = raw.text.wgsl,
+                                          .label = raw.text.name,
+                                          .uniform_bytes = raw.text.uniform_bytes,
+                                          .bindings = raw.text.bindings,
+                                          .read_write_mask = raw.text.read_write_mask}));
     raw.pipeline = pipelines_ = id;
   }
   std::vector<Region> copies;
@@ -83,10 +81,9 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
   // A capture keeps this launch alone, without the measurement.
-  const auto most = recording_ ? Result<double>(pace_.most_flop())
-                               : pace_.most_flop(flop, *this, gemm_, device, *host_);
-  if (!most) return most.error();
-  device.most_flop = *most;
+  TRY(const auto& most, recording_ ? Result<double>(pace_.most_flop())
+                                   : pace_.most_flop(flop, *this, gemm_, device, *host_));
+  device.most_flop = most;
   return gemm_.launch(launch, device);
 }
 
@@ -105,14 +102,11 @@ Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
     for (std::size_t j = 0; j < launch.bindings.size(); ++j)
       shared = shared || (is_written(j) && at(launch.bindings[j]).buffer == region.buffer);
     if (shared && !is_written(i)) {
-      const auto copy = allocate_alone(region.bytes);
-      if (!copy) return copy.error();
-      copies.push_back(*copy);
-      const Status copied =
-          writer_.copy(region.buffer, static_cast<std::uint32_t>(region.offset), copy->buffer,
-                       static_cast<std::uint32_t>(copy->offset), bytes);
-      if (!copied) return copied;
-      region = *copy;
+      TRY(const auto& copy, allocate_alone(region.bytes));
+      copies.push_back(copy);
+      TRY_DONE(writer_.copy(region.buffer, static_cast<std::uint32_t>(region.offset), copy.buffer,
+                            static_cast<std::uint32_t>(copy.offset), bytes));
+      region = copy;
     }
     bindings_.push_back({region.buffer, static_cast<std::uint32_t>(region.offset), bytes});
   }

@@ -62,8 +62,7 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
   // This is allowed above the arrays themselves, for partly free heaps and buffers kept for later.
   constexpr std::int64_t kSlackBytes = std::int64_t{64} << 20;
   constexpr std::int64_t kNoBudget = std::int64_t{1} << 50;
-  const Status opened = backend->open(budget_bytes.value_or(kNoBudget) + kSlackBytes);
-  if (!opened) return opened.error();
+  TRY_DONE(backend->open(budget_bytes.value_or(kNoBudget) + kSlackBytes));
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

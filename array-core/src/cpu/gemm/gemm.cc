@@ -144,8 +144,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
 
   const Blocks<T> blocks{m, n, k};
   const std::int64_t packed = is_vector ? k : blocks.packed();
-  const Status room = reserve(static_cast<std::size_t>(packed) * sizeof(T));
-  if (!room) return room;
+  TRY_DONE(reserve(static_cast<std::size_t>(packed) * sizeof(T)));
   T* const memory = reinterpret_cast<T*>(workspace_.get());
 
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
@@ -164,8 +163,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
       continue;
     }
     Strided<T> packing{left, right, problem.out, a + at.a, b + at.b, out + at.out, prologue, index};
-    const Status done = multiply_blocks(blocks, memory, packing);
-    if (!done) return done;
+    TRY_DONE(multiply_blocks(blocks, memory, packing));
   }
   return Done{};
 }
@@ -186,15 +184,13 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
   // The positions of a block's columns and terms come first, because they have 8 bytes.
   const std::size_t places = Windowed<T>::place_bytes(blocks);
-  const Status room = reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T));
-  if (!room) return room;
+  TRY_DONE(reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T)));
   T* const memory = reinterpret_cast<T*>(workspace_.get() + places);
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
     Windowed<T> packing(problem, blocks, workspace_.get(), a + at.a, b + at.b, out + at.out);
     packing.set_prologue(prologue, index);
-    const Status done = multiply_blocks(blocks, memory, packing);
-    if (!done) return done;
+    TRY_DONE(multiply_blocks(blocks, memory, packing));
   }
   return Done{};
 }
@@ -202,8 +198,7 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
 template <typename Direct, typename T>
 Status Gemm::convolve_directly(const Problem& problem, const T* a, const T* b, T* out) {
   Direct direct(problem, threads_for(problem.m, problem.n, problem.k));
-  const Status room = reserve(direct.bytes());
-  if (!room) return room;
+  TRY_DONE(reserve(direct.bytes()));
   for (std::int64_t index = 0; index < problem.batches(); ++index) {
     const Problem::Place at = problem.place(index);
     if (!direct.run(a + at.a, b + at.b, out + at.out, workspace_.get())) return ThreadPool::lost();

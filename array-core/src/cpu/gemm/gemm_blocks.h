@@ -135,8 +135,7 @@ Status multiply_blocks(const Blocks<T>& blocks, T* memory, Packing& packing) {
     const std::int64_t columns = std::min(blocks.columns(), blocks.n - j);
     for (std::int64_t p = 0; p < blocks.k; p += blocks.depth()) {
       const std::int64_t terms = std::min(blocks.depth(), blocks.k - p);
-      const Status packed = packing.b(j, columns, p, terms, sweep.packed_b());
-      if (!packed) return packed;
+      TRY_DONE(packing.b(j, columns, p, terms, sweep.packed_b()));
       if (!sweep.run(j, columns, p, terms)) return ThreadPool::lost();
     }
   }

@@ -63,9 +63,8 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
     if (item.outside) {
       wrong = std::to_string(*item.outside);
     } else if (checks_values && !item.checked) {
-      const auto bytes = host_elements(launcher_, item.array);
-      if (!bytes) return bytes.error();
-      wrong = outside(*bytes, item.array.dtype, part.extent);
+      TRY(const auto& bytes, host_elements(launcher_, item.array));
+      wrong = outside(bytes, item.array.dtype, part.extent);
     } else if (part.extent == 0 && item.array.view.count() > 0) {
       wrong = "0";  // any index is wrong where there are no elements
     }
@@ -80,8 +79,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
   // As in NumPy, a key without axes is an integer, and its error comes first.
-  const Status bounds = check_bounds(picking, key, Indices::single);
-  if (!bounds) return bounds.error();
+  TRY_DONE(check_bounds(picking, key, Indices::single));
   Picks picks;
   picks.unique = true;
   picks.skips = trues.has_value();
@@ -92,9 +90,8 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
     PickSignature signature{array.dtype, item.checked};
     if (item.kind == KeyItem::Kind::mask) {
       if (!item.mask_shape) {
-        auto positions = masks_.positions(item.array, trues);
-        if (!positions) return positions.error();
-        array = std::move(*positions);
+        TRY(auto& positions, masks_.positions(item.array, trues));
+        array = std::move(positions);
       }
       signature = {DType::int32, true};
     } else {
@@ -106,9 +103,8 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
     picks.signatures.push_back(signature);
     picks.extents.push_back(part.extent);
   }
-  auto shape = broadcast_indices(shapes);
-  if (!shape) return shape.error();
-  picks.shape = std::move(*shape);
+  TRY(auto& shape, broadcast_indices(shapes));
+  picks.shape = std::move(shape);
   return picks;
 }
 
@@ -127,8 +123,7 @@ Status IndexCalls::run(IndexSignature signature, const Picking& picking, const P
   const std::int64_t count = View{loop, {}, 0}.count();
   if (count == 0) return Done{};
   for (const std::int64_t numbered : {count, array.view.count()}) {
-    const Status fits = check_numbers(numbered);
-    if (!fits) return fits;
+    TRY_DONE(check_numbers(numbered));
   }
   signature.spread = over_kept && kept.count() > 1;
   signature.skips = picks.skips;
@@ -146,34 +141,26 @@ Status IndexCalls::run(IndexSignature signature, const Picking& picking, const P
   if (signature.spread) operands.push_back(scalar_int32(kept.count()));
   if (winners != nullptr) operands.push_back({winners, {}});
   if (out != nullptr) operands.push_back({out, {}});
-  const auto kernel = kernels_.get(signature);
-  if (!kernel) return kernel.error();
-  return launcher_.launch({*kernel, loop, 0, operands});
+  TRY(const auto& kernel, kernels_.get(signature));
+  return launcher_.launch({kernel, loop, 0, operands});
 }
 
 Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key) {
-  const auto picking = resolve_key(source.view, key);
-  if (!picking) return picking.error();
-  const auto found = picks(*picking, key);
-  if (!found) return found.error();
-  const auto shape = picked_shape(*picking, found->shape);
-  if (!shape) return shape.error();
+  TRY(const auto& picking, resolve_key(source.view, key));
+  TRY(const auto& found, picks(picking, key));
+  TRY(const auto& shape, picked_shape(picking, found.shape));
   // As in NumPy, indices that broadcasting removed pick nothing, even out of bounds.
-  if (View{found->shape, {}, 0}.count() > 0) {
-    const Status bounds = check_bounds(*picking, key, Indices::many);
-    if (!bounds) return bounds.error();
+  if (View{found.shape, {}, 0}.count() > 0) {
+    TRY_DONE(check_bounds(picking, key, Indices::many));
   }
-  auto made = launcher_.allocate(source.dtype, *shape);
-  if (!made) return made;
+  TRY(auto& made, launcher_.allocate(source.dtype, shape));
   IndexSignature signature;
   signature.array = bits_of(source.dtype);
-  const Array out = with_view(*made, indices_first(made->view, picking->place, found->shape.size()),
-                              signature.array);
-  const Status gathered =
-      run(signature, *picking, *found, with_view(source, picking->view, signature.array), nullptr,
-          nullptr, &out);
-  if (!gathered) return gathered.error();
-  return made;
+  const Array out =
+      with_view(made, indices_first(made.view, picking.place, found.shape.size()), signature.array);
+  TRY_DONE(run(signature, picking, found, with_view(source, picking.view, signature.array), nullptr,
+               nullptr, &out));
+  return std::move(made);
 }
 
 // Returns, for each picked place, which element of the indices' loop is the last one. The array is
@@ -181,41 +168,36 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
 Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   Dims extents;
   for (int axis = 0; axis < picking.picked; ++axis) extents.push_back(picking.view.shape[axis]);
-  auto made = launcher_.allocate(DType::int32, extents);
-  if (!made) return made;
+  TRY(auto& made, launcher_.allocate(DType::int32, extents));
   for (const IndexTask task : {IndexTask::mark, IndexTask::claim}) {
     IndexSignature signature;
     signature.task = task;
     signature.array = DType::int32;
-    const Status done = run(signature, picking, picks, *made, nullptr, nullptr, nullptr);
-    if (!done) return done.error();
+    TRY_DONE(run(signature, picking, picks, made, nullptr, nullptr, nullptr));
   }
-  return made;
+  return std::move(made);
 }
 
 // Launches a scatter or an update of `target`; `picking.view` is a view of it.
 Status IndexCalls::scatter(IndexSignature signature, const Array& target, const Picking& picking,
                            std::span<const KeyItem> key, const Picks& picks,
                            const IndexedValue& value) {
-  const auto shape = picked_shape(picking, picks.shape);
-  if (!shape) return shape.error();
+  TRY(const auto& shape, picked_shape(picking, picks.shape));
   signature.value_is_scalar = value.array == nullptr;
   signature.value = signature.value_is_scalar ? value.scalar_dtype : value.array->dtype;
   IndexedValue given = value;
   Array wide;
   bool differs = false;  // varies along the indices, so that it matters which one is last
   if (value.array != nullptr) {
-    const auto view = spread_value(value.array->view, *shape);
-    if (!view) return view.error();
-    wide = with_view(*value.array, indices_first(*view, picking.place, picks.shape.size()),
+    TRY(const auto& view, spread_value(value.array->view, shape));
+    wide = with_view(*value.array, indices_first(view, picking.place, picks.shape.size()),
                      value.array->dtype);
     for (int axis = 0; axis < picks.shape.size(); ++axis)
       differs = differs || (wide.view.shape[axis] > 1 && wide.view.strides[axis] != 0);
     given.array = &wide;
   }
   if (View{picks.shape, {}, 0}.count() == 0) return Done{};
-  const Status bounds = check_bounds(picking, key, Indices::many);
-  if (!bounds) return bounds;
+  TRY_DONE(check_bounds(picking, key, Indices::many));
   Array written = with_view(target, picking.view, target.dtype);
   if (signature.task == IndexTask::scatter && signature.value == target.dtype) {
     signature.array = signature.value = written.dtype = wide.dtype = bits_of(target.dtype);
@@ -224,10 +206,9 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
       !launcher_.raw_backend().is_device())
     return run(std::move(signature), picking, picks, written, &given, nullptr, nullptr);
   // A device runs its loop in no particular order.
-  const auto last = winners(picking, picks);
-  if (!last) return last.error();
+  TRY(const auto& last, winners(picking, picks));
   signature.winners = true;
-  return run(std::move(signature), picking, picks, written, &given, &*last, nullptr);
+  return run(std::move(signature), picking, picks, written, &given, &last, nullptr);
 }
 
 }  // namespace arraycore

@@ -55,8 +55,7 @@ class Neighbours {
 
 Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key) {
   const std::vector<Index> basic = basic_part(key);
-  const auto based = basic_index(view, basic);
-  if (!based) return based.error();
+  TRY(const auto& based, basic_index(view, basic));
   int used = 0;
   for (const Index& item : basic)
     used += item.kind == Index::Kind::integer || item.kind == Index::Kind::slice ? 1 : 0;
@@ -109,13 +108,12 @@ Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key) {
     }
     picking.parts.push_back(part);
   }
-  keep(based->ndim() - at);
+  keep(based.ndim() - at);
   if (neighbours.apart()) picking.place = 0;
   picking.picked = static_cast<int>(picked.size());
   picked.insert(picked.end(), kept.begin(), kept.end());
-  const auto turned = transpose(*based, picked);
-  if (!turned) return turned.error();
-  picking.view = *turned;
+  TRY(const auto& turned, transpose(based, picked));
+  picking.view = turned;
   return picking;
 }
 

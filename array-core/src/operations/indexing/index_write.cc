@@ -43,25 +43,21 @@ Status check_mask_values(const Picking& picking, std::span<const KeyItem> key, s
 
 Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
                          const IndexedValue& value) {
-  const Status may = writable(target);
-  if (!may) return may;
-  const auto picking = resolve_key(target.view, key);
-  if (!picking) return picking.error();
-  if (picking->parts.size() == 1) {
-    const KeyItem& item = key[picking->parts[0].item];
+  TRY_DONE(writable(target));
+  TRY(const auto& picking, resolve_key(target.view, key));
+  if (picking.parts.size() == 1) {
+    const KeyItem& item = key[picking.parts[0].item];
     if (item.kind == KeyItem::Kind::mask && !item.mask_shape)
-      return write_mask(target, *picking, key, value);
+      return write_mask(target, picking, key, value);
   }
-  const auto found = picks(*picking, key);
-  if (!found) return found.error();
-  if (!found->shape.empty()) {
-    const Status fits = check_mask_values(*picking, key, found->shape[0], value);
-    if (!fits) return fits;
+  TRY(const auto& found, picks(picking, key));
+  if (!found.shape.empty()) {
+    TRY_DONE(check_mask_values(picking, key, found.shape[0], value));
   }
   IndexSignature signature;
   signature.task = IndexTask::scatter;
   signature.array = target.dtype;
-  return scatter(signature, target, *picking, key, *found, value);
+  return scatter(signature, target, picking, key, found, value);
 }
 
 // Writes with one mask and no other indices. A value that is the same for every true element does
@@ -82,33 +78,27 @@ Status IndexCalls::write_mask(const Array& target, const Picking& picking,
     if (axis >= 0) rows = given[axis];
   }
   if (value.array != nullptr && value.array->view.ndim() > 1) {
-    const Status fits = check_mask_values(picking, key, rows, value);
-    if (!fits) return fits;
+    TRY_DONE(check_mask_values(picking, key, rows, value));
   }
   const bool device = launcher_.raw_backend().is_device();
   if (rows != 1) {
     const bool known = device && mask.storage->backend().is_device();
-    const auto found = picks(picking, key, known ? std::optional(rows) : std::nullopt);
-    if (!found) return found.error();
-    const Status fits = check_mask_values(picking, key, found->shape[0], value);
-    if (!fits) return fits;
+    TRY(const auto& found, picks(picking, key, known ? std::optional(rows) : std::nullopt));
+    TRY_DONE(check_mask_values(picking, key, found.shape[0], value));
     IndexSignature signature;
     signature.task = IndexTask::scatter;
     signature.array = target.dtype;
-    return scatter(signature, target, picking, key, *found, value);
+    return scatter(signature, target, picking, key, found, value);
   }
   IndexedValue given = value;
   Array wide;
   if (value.array != nullptr) {
-    const auto result = picked_shape(picking, Dims{1});
-    if (!result) return result.error();
-    const auto view = broadcast_for_assignment(value.array->view, *result);
+    TRY(const auto& result, picked_shape(picking, Dims{1}));
+    const auto view = broadcast_for_assignment(value.array->view, result);
     if (!view) {
-      const auto found = picks(picking, key);
-      if (!found) return found.error();
-      const auto full = picked_shape(picking, found->shape);
-      if (!full) return full.error();
-      return value_shape(value.array->view.shape, *full);
+      TRY(const auto& found, picks(picking, key));
+      TRY(const auto& full, picked_shape(picking, found.shape));
+      return value_shape(value.array->view.shape, full);
     }
     wide = with_view(*value.array, tail(indices_first(*view, picking.place, 1), 1),
                      value.array->dtype);
@@ -135,8 +125,7 @@ Result<KernelRef> IndexCalls::where_kernel(DType target, DType value, bool scala
 }
 
 Status IndexCalls::write_where(const Array& target, const Array& mask, const IndexedValue& value) {
-  const Status may = writable(target);
-  if (!may) return may;
+  TRY_DONE(writable(target));
   Array written = target;
   DType dtype = value.scalar_dtype;
   Array source;
@@ -150,11 +139,10 @@ Status IndexCalls::write_where(const Array& target, const Array& mask, const Ind
     dtype = written.dtype = bits_of(target.dtype);
   }
   if (written.view.count() == 0) return Done{};
-  const auto kernel = where_kernel(written.dtype, dtype, value.array == nullptr);
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, where_kernel(written.dtype, dtype, value.array == nullptr));
   const std::array<Operand, 3> operands{Operand{&mask, {}}, Operand{given.array, given.scalar},
                                         Operand{&written, {}}};
-  return launcher_.launch({*kernel, written.view.shape, 0, operands});
+  return launcher_.launch({kernel, written.view.shape, 0, operands});
 }
 
 Result<Array> IndexCalls::select(const Array& condition, const IndexedValue& then,
@@ -163,10 +151,8 @@ Result<Array> IndexCalls::select(const Array& condition, const IndexedValue& the
   std::size_t count = 1;
   for (const IndexedValue* value : {&then, &otherwise})
     if (value->array != nullptr) shapes[count++] = value->array->view.shape;
-  const auto shape = broadcast_shapes({shapes.data(), count});
-  if (!shape) return shape.error();
-  auto made = launcher_.allocate(dtype, *shape);
-  if (!made) return made;
+  TRY(const auto& shape, broadcast_shapes({shapes.data(), count}));
+  TRY(auto& made, launcher_.allocate(dtype, shape));
   std::string key(1, static_cast<char>(dtype));
   for (const IndexedValue* value : {&then, &otherwise})
     key += static_cast<char>(value->array != nullptr ? static_cast<int>(value->array->dtype) : -1);
@@ -184,25 +170,22 @@ Result<Array> IndexCalls::select(const Array& condition, const IndexedValue& the
     const ir::ParamRef y = add("y", otherwise);
     k.store(k.out("out", dtype),
             k.select(k.read(where), k.convert(dtype, k.read(x)), k.convert(dtype, k.read(y))));
-    const auto prepared = launcher_.prepare(k.take());
-    if (!prepared) return prepared.error();
-    kernel = *prepared;
+    TRY(const auto& prepared, launcher_.prepare(k.take()));
+    kernel = prepared;
     selects_.emplace(std::move(key), kernel);
   }
   const std::array<Operand, 4> operands{Operand{&condition, {}}, Operand{then.array, then.scalar},
                                         Operand{otherwise.array, otherwise.scalar},
-                                        Operand{&*made, {}}};
-  const Status launched = launcher_.launch({kernel, *shape, 0, operands});
-  if (!launched) return launched.error();
-  return made;
+                                        Operand{&made, {}}};
+  TRY_DONE(launcher_.launch({kernel, shape, 0, operands}));
+  return std::move(made);
 }
 
 // ---- updates
 
 Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
                           const IndexUpdate& update, const IndexedValue& value) {
-  const Status may = writable(target);
-  if (!may) return may;
+  TRY_DONE(writable(target));
   const ops::UFunc& ufunc = *update.ufunc;
   const DType dtype = target.dtype;
   const bool own_type = update.loop.operands[0] == dtype && update.loop.results[0] == dtype;
@@ -227,9 +210,8 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
       if (value.array != nullptr) {
         source = *value.array;
         if (source.dtype != dtype) {
-          auto cast = launcher_.copy(source, dtype);
-          if (!cast) return cast.error();
-          source = std::move(*cast);
+          TRY(auto& cast, launcher_.copy(source, dtype));
+          source = std::move(cast);
         }
         source = part(source);
         given.array = &source;
@@ -246,16 +228,13 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
           }
         });
       }
-      const Status done = this->update(part(target), key, parts, given);
-      if (!done) return done;
+      TRY_DONE(this->update(part(target), key, parts, given));
     }
     return Done{};
   }
 
-  const auto picking = resolve_key(target.view, key);
-  if (!picking) return picking.error();
-  const auto found = picks(*picking, key);
-  if (!found) return found.error();
+  TRY(const auto& picking, resolve_key(target.view, key));
+  TRY(const auto& found, picks(picking, key));
   IndexSignature signature;
   signature.array = dtype;
   signature.task = IndexTask::apply;
@@ -272,7 +251,7 @@ Status IndexCalls::update(const Array& target, std::span<const KeyItem> key,
     written.dtype = bits_of(dtype);
   else
     signature.ufunc = nullptr;
-  return scatter(signature, written, *picking, key, *found, value);
+  return scatter(signature, written, picking, key, found, value);
 }
 
 }  // namespace arraycore

@@ -105,106 +105,88 @@ Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& ar
   if (bytes.empty()) return bytes;
   Array packed = array;
   if (!is_c_contiguous(array.view, item)) {
-    auto copied = launcher.copy(array, array.dtype);
-    if (!copied) return copied.error();
-    packed = std::move(*copied);
+    TRY(auto& copied, launcher.copy(array, array.dtype));
+    packed = std::move(copied);
   }
-  if (const Status there = launcher.prepare_read(packed); !there) return there.error();
+  TRY_DONE(launcher.prepare_read(packed));
   // This copies from memory to memory: no launch waits, and it does not count as a download.
-  const Status read =
-      packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes);
-  if (!read) return read.error();
+  TRY_DONE(packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes));
   return bytes;
 }
 
 Result<KernelRef> Masks::count_kernel() {
   if (!count_) {
-    auto made = launcher_.prepare(count_trues());
-    if (!made) return made;
-    count_ = *made;
+    TRY(auto& made, launcher_.prepare(count_trues()));
+    count_ = made;
   }
   return *count_;
 }
 
 Result<KernelRef> Masks::find_kernel() {
   if (!find_) {
-    auto made = launcher_.prepare(find_trues());
-    if (!made) return made;
-    find_ = *made;
+    TRY(auto& made, launcher_.prepare(find_trues()));
+    find_ = made;
   }
   return *find_;
 }
 
 Result<KernelRef> Masks::coordinate_kernel() {
   if (!coordinate_) {
-    auto made = launcher_.prepare(coordinate_of());
-    if (!made) return made;
-    coordinate_ = *made;
+    TRY(auto& made, launcher_.prepare(coordinate_of()));
+    coordinate_ = made;
   }
   return *coordinate_;
 }
 
 // In the host's memory, one pass over the mask finds all positions.
 Result<Array> Masks::on_host(const Array& mask) {
-  const auto bytes = host_elements(launcher_, mask);
-  if (!bytes) return bytes.error();
+  TRY(const auto& bytes, host_elements(launcher_, mask));
   const Span span(launcher_.profile(), "nonzero");
   std::vector<std::int32_t> positions;
-  for (std::size_t i = 0; i < bytes->size(); ++i)
-    if ((*bytes)[i] != std::byte{0}) positions.push_back(static_cast<std::int32_t>(i));
-  auto made = launcher_.allocate(DType::int32, Dims{static_cast<std::int64_t>(positions.size())});
-  if (!made) return made;
-  if (const Status may = launcher_.prepare_write(*made); !may) return may.error();
-  const Storage& storage = *made->storage;
-  const Status written = storage.backend().upload(
-      storage.id(), 0, std::as_bytes(std::span(positions.data(), positions.size())));
-  if (!written) return written.error();
-  return made;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != std::byte{0}) positions.push_back(static_cast<std::int32_t>(i));
+  TRY(auto& made,
+      launcher_.allocate(DType::int32, Dims{static_cast<std::int64_t>(positions.size())}));
+  TRY_DONE(launcher_.prepare_write(made));
+  const Storage& storage = *made.storage;
+  TRY_DONE(storage.backend().upload(storage.id(), 0,
+                                    std::as_bytes(std::span(positions.data(), positions.size()))));
+  return std::move(made);
 }
 
 Result<Array> Masks::positions(const Array& mask, std::optional<std::int64_t> count) {
   const std::int64_t elements = mask.view.count();
-  const Status numbered = check_numbers(elements);
-  if (!numbered) return numbered.error();
+  TRY_DONE(check_numbers(elements));
   if (!mask.storage->backend().is_device()) return on_host(mask);
   if (elements == 0 && !count) return launcher_.allocate(DType::int32, Dims{0});
 
   const Dims blocks{std::max<std::int64_t>((elements + kBlock - 1) / kBlock, 1)};
-  auto counts = launcher_.allocate(DType::int32, blocks);
-  if (!counts) return counts;
-  const auto counter = count_kernel();
-  if (!counter) return counter.error();
-  const std::array<Operand, 2> counted{Operand{&mask, {}}, Operand{&*counts, {}}};
-  const Status launched = launcher_.launch({*counter, blocks, 0, counted});
-  if (!launched) return launched.error();
-  const Array& sums = *counts;
-  const Status summed = scans_.add(sums, sums, ScanKind::inclusive);
-  if (!summed) return summed.error();
+  TRY(auto& counts, launcher_.allocate(DType::int32, blocks));
+  TRY(const auto& counter, count_kernel());
+  const std::array<Operand, 2> counted{Operand{&mask, {}}, Operand{&counts, {}}};
+  TRY_DONE(launcher_.launch({counter, blocks, 0, counted}));
+  const Array& sums = counts;
+  TRY_DONE(scans_.add(sums, sums, ScanKind::inclusive));
   if (!count) {
     Array last = sums;
     last.view.offset += (blocks[0] - 1) * 4;
     last.view.shape.clear();
     last.view.strides.clear();
-    const Status read = launcher_.download(last, std::as_writable_bytes(std::span(&total_, 1)));
-    if (!read) return read.error();
+    TRY_DONE(launcher_.download(last, std::as_writable_bytes(std::span(&total_, 1))));
     count = total_;
   }
-  auto made = launcher_.allocate(DType::int32, Dims{*count});
-  if (!made) return made;
-  const auto finder = find_kernel();
-  if (!finder) return finder.error();
-  const std::array<Operand, 3> found{Operand{&mask, {}}, Operand{&sums, {}}, Operand{&*made, {}}};
-  const Status filled = launcher_.launch({*finder, made->view.shape, 0, found});
-  if (!filled) return filled.error();
-  return made;
+  TRY(auto& made, launcher_.allocate(DType::int32, Dims{*count}));
+  TRY(const auto& finder, find_kernel());
+  const std::array<Operand, 3> found{Operand{&mask, {}}, Operand{&sums, {}}, Operand{&made, {}}};
+  TRY_DONE(launcher_.launch({finder, made.view.shape, 0, found}));
+  return std::move(made);
 }
 
 Result<Array> Masks::coordinates(const Array& positions, const Dims& shape) {
   const std::int64_t count = positions.view.count();
   auto made = launcher_.allocate(DType::int64, Dims{count, shape.size()});
   if (!made || count == 0) return made;
-  const auto kernel = coordinate_kernel();
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, coordinate_kernel());
   std::int64_t step = 1;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     Array column = *made;
@@ -214,8 +196,7 @@ Result<Array> Masks::coordinates(const Array& positions, const Dims& shape) {
     const std::array<Operand, 4> operands{
         Operand{&positions, {}}, Operand{nullptr, scalar_int32(step)},
         Operand{nullptr, scalar_int32(shape[axis])}, Operand{&column, {}}};
-    const Status launched = launcher_.launch({*kernel, column.view.shape, 0, operands});
-    if (!launched) return launched.error();
+    TRY_DONE(launcher_.launch({kernel, column.view.shape, 0, operands}));
     step *= shape[axis];
   }
   return made;

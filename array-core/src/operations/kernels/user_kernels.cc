@@ -52,9 +52,8 @@ Status broaden(Dims& loop, bool& decided, const Dims& shape) {
     decided = true;
   } else if (!(loop == shape)) {
     const std::array<Dims, 2> both{loop, shape};
-    auto joined = broadcast_shapes(both);
-    if (!joined) return joined.error();
-    loop = *joined;
+    TRY(auto& joined, broadcast_shapes(both));
+    loop = joined;
   }
   return Done{};
 }
@@ -64,7 +63,7 @@ Status broaden(Dims& loop, bool& decided, std::span<const dialect::ParamSpec> pa
                std::span<const KernelArgument> in) {
   for (std::size_t k = 0; k < in.size(); ++k) {
     if (in[k].value.array == nullptr || params[k].raw) continue;
-    if (const Status s = broaden(loop, decided, in[k].value.array->view.shape); !s) return s;
+    TRY_DONE(broaden(loop, decided, in[k].value.array->view.shape));
   }
   return Done{};
 }
@@ -98,25 +97,22 @@ Result<KernelNumber> UserKernels::add(KernelKind kind, std::string_view texts) {
   kernel.kind = kind;
   kernel.name = text[0];
   if (kind == KernelKind::raw) {
-    auto raw = wgsl::read_raw_module(text[0], text[1]);
-    if (!raw) return raw.error();
-    kernel.raw = std::move(*raw);
+    TRY(auto& raw, wgsl::read_raw_module(text[0], text[1]));
+    kernel.raw = std::move(raw);
   } else {
-    auto in = dialect::parse_params(text[1]);
-    if (!in) return in.error();
-    auto out = dialect::parse_params(text[2]);
-    if (!out) return out.error();
-    for (const dialect::ParamSpec& one : *out)
-      if (std::ranges::any_of(*in, [&](const auto& other) { return other.name == one.name; }))
+    TRY(auto& in, dialect::parse_params(text[1]));
+    TRY(auto& out, dialect::parse_params(text[2]));
+    for (const dialect::ParamSpec& one : out)
+      if (std::ranges::any_of(in, [&](const auto& other) { return other.name == one.name; }))
         return Error{
             ErrorKind::value, "kernel_params",
             "kernel '" + text[0] + "': the name '" + one.name + "' is an input's and an output's"};
     if (kind == KernelKind::elementwise)
-      kernel.elementwise = {std::move(*in), std::move(*out), text[3], text[0],
-                            text[4],        text[5],         text[6]};
+      kernel.elementwise = {std::move(in), std::move(out), text[3], text[0],
+                            text[4],       text[5],        text[6]};
     else
-      kernel.reduction = {std::move(*in), std::move(*out), text[3], text[4], text[5],
-                          text[6],        text[0],         text[7], text[8]};
+      kernel.reduction = {std::move(in), std::move(out), text[3], text[4], text[5],
+                          text[6],       text[0],        text[7], text[8]};
   }
   const auto number =
       static_cast<KernelNumber>(first_ + static_cast<KernelNumber>(kernels_.size()));
@@ -152,10 +148,9 @@ Result<const UserKernels::Compiled*> UserKernels::compiled(Kernel& kernel,
     for (const Compiled& known : kernel.compiled)
       if (known.types == types_) return &known;
   }
-  auto fresh = compile(kernel, in, out);
-  if (!fresh) return fresh.error();
-  fresh->types = types_;
-  kernel.compiled.push_back(std::move(*fresh));
+  TRY(auto& fresh, compile(kernel, in, out));
+  fresh.types = types_;
+  kernel.compiled.push_back(std::move(fresh));
   return &kernel.compiled.back();
 }
 
@@ -170,21 +165,18 @@ Result<UserKernels::Compiled> UserKernels::compile(const Kernel& kernel,
   std::vector<ArgumentType> out_types(out.empty() ? kernel.out_params().size() : 0,
                                       ArgumentType::absent());
   for (const Array* array : out) out_types.push_back(ArgumentType::array(array->dtype));
-  const auto bound = dialect::bind_types(kernel.name, kernel.in_params(), kernel.out_params(),
-                                         in_types, out_types);
-  if (!bound) return bound.error();
-  auto body = kernel.kind == KernelKind::elementwise
-                  ? dialect::compile_elementwise(kernel.elementwise, *bound)
-                  : dialect::compile_reduction(kernel.reduction, *bound);
-  if (!body) return body.error();
-  if (const Status verified = ir::verify(*body); !verified) return verified.error();
+  TRY(const auto& bound, dialect::bind_types(kernel.name, kernel.in_params(), kernel.out_params(),
+                                             in_types, out_types));
+  TRY(auto& body, kernel.kind == KernelKind::elementwise
+                      ? dialect::compile_elementwise(kernel.elementwise, bound)
+                      : dialect::compile_reduction(kernel.reduction, bound));
+  TRY_DONE(ir::verify(body));
   Compiled compiled;
-  for (const dialect::BoundParam& param : bound->in) compiled.dtypes.push_back(param.dtype);
-  for (const dialect::BoundParam& param : bound->out) compiled.dtypes.push_back(param.dtype);
-  compiled.has_identity = !body->reduction || body->reduction->has_identity();
-  const auto prepared = launcher_.prepare(std::move(*body));
-  if (!prepared) return prepared.error();
-  compiled.kernel = *prepared;
+  for (const dialect::BoundParam& param : bound.in) compiled.dtypes.push_back(param.dtype);
+  for (const dialect::BoundParam& param : bound.out) compiled.dtypes.push_back(param.dtype);
+  compiled.has_identity = !body.reduction || body.reduction->has_identity();
+  TRY(const auto& prepared, launcher_.prepare(std::move(body)));
+  compiled.kernel = prepared;
   return compiled;
 }
 
@@ -204,9 +196,8 @@ Status UserKernels::launch(const Kernel& kernel, const Compiled& compiled, const
       return bad_arguments(kernel, "argument '" + kernel.in_params()[k].name +
                                        "' is complex, and " + std::string(name_of(dtype)) +
                                        " is not");
-    const auto scalar = value_for(number, dtype);
-    if (!scalar) return scalar.error();
-    operand.scalar = *scalar;
+    TRY(const auto& scalar, value_for(number, dtype));
+    operand.scalar = scalar;
   }
   for (const Array* array : out) operands_.push_back({array, {}});
   return launcher_.launch({compiled.kernel, loop, reduced, operands_, into_given});
@@ -214,17 +205,16 @@ Status UserKernels::launch(const Kernel& kernel, const Compiled& compiled, const
 
 Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
   Kernel& kernel = at(call.kernel);
-  const auto found = compiled(kernel, call.in, call.out);
-  if (!found) return found.error();
+  TRY(const auto& found, compiled(kernel, call.in, call.out));
   const auto& in_params = kernel.in_params();
   const auto& out_params = kernel.out_params();
 
   Dims loop;
   bool decided = false;
-  if (const Status s = broaden(loop, decided, in_params, call.in); !s) return s.error();
+  TRY_DONE(broaden(loop, decided, in_params, call.in));
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     if (out_params[k].raw) continue;
-    if (const Status s = broaden(loop, decided, call.out[k]->view.shape); !s) return s.error();
+    TRY_DONE(broaden(loop, decided, call.out[k]->view.shape));
   }
   if (call.size) {
     if (decided)
@@ -235,10 +225,9 @@ Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
     return bad_value("loop_undecided", kernel.name,
                      "no array tells how many elements there are; pass size=");
   }
-  const auto count = loop_count(kernel.name, loop);
-  if (!count) return count.error();
+  TRY(const auto& count, loop_count(kernel.name, loop));
   for (std::size_t k = 0; k < call.out.size(); ++k) {
-    if (const Status may = Launcher::writable(*call.out[k]); !may) return may.error();
+    TRY_DONE(Launcher::writable(*call.out[k]));
     if (!out_params[k].raw && !(call.out[k]->view.shape == loop))
       return bad_value("out_shape", kernel.name,
                        "output '" + out_params[k].name + "' has shape " +
@@ -251,45 +240,39 @@ Result<std::vector<Array>> UserKernels::run(const Elementwise& call) {
   if (out.empty()) {
     made.reserve(out_params.size());
     for (std::size_t k = 0; k < out_params.size(); ++k) {
-      auto array = launcher_.allocate((*found)->dtypes[in_params.size() + k], loop);
-      if (!array) return array.error();
-      made.push_back(std::move(*array));
+      TRY(auto& array, launcher_.allocate(found->dtypes[in_params.size() + k], loop));
+      made.push_back(std::move(array));
       out.push_back(&made.back());
     }
   }
-  if (*count > 0)
-    if (const Status s = launch(kernel, **found, loop, 0, call.in, out, made.empty()); !s)
-      return s.error();
+  if (count > 0) TRY_DONE(launch(kernel, *found, loop, 0, call.in, out, made.empty()));
   return made;
 }
 
 Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
   Kernel& kernel = at(call.kernel);
-  const auto found = compiled(kernel, call.in, call.out);
-  if (!found) return found.error();
+  TRY(const auto& found, compiled(kernel, call.in, call.out));
   const auto& in_params = kernel.in_params();
   const auto& out_params = kernel.out_params();
 
   Dims loop;
   bool decided = false;
-  if (const Status s = broaden(loop, decided, in_params, call.in); !s) return s.error();
+  TRY_DONE(broaden(loop, decided, in_params, call.in));
   if (!decided)
     return bad_value("loop_undecided", kernel.name, "no array tells which elements are reduced");
-  const auto reduced = axis_bits(call.axes, loop.size());
-  if (!reduced) return reduced.error();
-  const auto count = loop_count(kernel.name, loop);
-  if (!count) return count.error();
+  TRY(const auto& reduced, axis_bits(call.axes, loop.size()));
+  TRY(const auto& count, loop_count(kernel.name, loop));
 
   // The shape without the reduced axes, as the caller sees it.
   Dims rows;
   Dims shown;
   for (int axis = 0; axis < loop.size(); ++axis) {
-    const bool gone = (*reduced >> axis & 1U) != 0;
+    const bool gone = (reduced >> axis & 1U) != 0;
     if (!gone) rows.push_back(loop[axis]);
     if (!gone || call.keep_dims) shown.push_back(gone ? 1 : loop[axis]);
   }
   const bool has_rows = std::ranges::none_of(rows, [](std::int64_t extent) { return extent == 0; });
-  if (has_rows && *count == 0 && !(*found)->has_identity)
+  if (has_rows && count == 0 && !found->has_identity)
     return bad_value("empty_reduction", kernel.name,
                      "a reduction of no elements needs an identity, and it has none");
 
@@ -298,14 +281,13 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
   std::vector<const Array*> out;
   for (std::size_t k = 0; k < out_params.size(); ++k) {
     if (call.out.empty()) {
-      auto array = launcher_.allocate((*found)->dtypes[in_params.size() + k], rows);
-      if (!array) return array.error();
-      arrays.push_back(std::move(*array));
+      TRY(auto& array, launcher_.allocate(found->dtypes[in_params.size() + k], rows));
+      arrays.push_back(std::move(array));
       out.push_back(&arrays.back());
       continue;
     }
     const Array& given = *call.out[k];
-    if (const Status may = Launcher::writable(given); !may) return may.error();
+    TRY_DONE(Launcher::writable(given));
     out.push_back(&given);
     if (out_params[k].raw) continue;
     if (!(given.view.shape == shown))
@@ -313,16 +295,14 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
                        "output '" + out_params[k].name + "' has shape " +
                            shape_text(given.view.shape) + ", and the result " + shape_text(shown));
     if (call.keep_dims) {
-      arrays.push_back({given.dtype, without_axes(given.view, *reduced), given.storage});
+      arrays.push_back({given.dtype, without_axes(given.view, reduced), given.storage});
       out.back() = &arrays.back();
     }
   }
-  if (has_rows)
-    if (const Status s = launch(kernel, **found, loop, *reduced, call.in, out); !s)
-      return s.error();
+  if (has_rows) TRY_DONE(launch(kernel, *found, loop, reduced, call.in, out));
   if (!call.out.empty()) return std::vector<Array>{};
   if (call.keep_dims)
-    for (Array& array : arrays) array.view = with_axes(array.view, *reduced, loop.size());
+    for (Array& array : arrays) array.view = with_axes(array.view, reduced, loop.size());
   return arrays;
 }
 

@@ -75,9 +75,8 @@ Status UserKernels::fill_uniforms(const Kernel& kernel, const Raw& call) {
     if (!is_of_kind(argument.value, slot.dtype))
       return bad_arguments(kernel, "number " + std::to_string(next) + " of the uniform block is " +
                                        std::string(name_of(slot.dtype)));
-    const auto value = value_for(argument.value, slot.dtype);
-    if (!value) return value.error();
-    words[slot.offset / 4] |= static_cast<std::uint32_t>(value->bits) << slot.offset % 4 * 8;
+    TRY(const auto& value, value_for(argument.value, slot.dtype));
+    words[slot.offset / 4] |= static_cast<std::uint32_t>(value.bits) << slot.offset % 4 * 8;
   }
   return Done{};
 }
@@ -91,9 +90,8 @@ Status UserKernels::run(const Raw& call) {
     text.uniform_bytes = block_bytes(kernel.raw.uniform_bytes);
     for (std::size_t k = 0; k < bindings.size() && k < 32; ++k)
       if (bindings[k].written) text.read_write_mask |= 1U << k;
-    const auto prepared = backend.prepare_raw(text);
-    if (!prepared) return prepared.error();
-    kernel.raw_kernel = *prepared;
+    TRY(const auto& prepared, backend.prepare_raw(text));
+    kernel.raw_kernel = prepared;
   }
 
   std::vector<const Array*> arrays;
@@ -102,8 +100,7 @@ Status UserKernels::run(const Raw& call) {
     const std::size_t place = arrays.size();
     arrays.push_back(argument.value.array);
     if (place >= bindings.size()) continue;
-    if (bindings[place].written)
-      if (const Status may = Launcher::writable(*argument.value.array); !may) return may;
+    if (bindings[place].written) TRY_DONE(Launcher::writable(*argument.value.array));
     if (argument.borrowed && bindings[place].written)
       return bad_arguments(
           kernel, "it writes '" + bindings[place].name + "', so pass an array of arraycore's");
@@ -116,7 +113,7 @@ Status UserKernels::run(const Raw& call) {
     return bad_arguments(kernel, "it binds " + std::to_string(bindings.size()) + " arrays" +
                                      names_of(bindings) + ", and " + std::to_string(arrays.size()) +
                                      " were given");
-  if (const Status filled = fill_uniforms(kernel, call); !filled) return filled;
+  TRY_DONE(fill_uniforms(kernel, call));
   if (std::ranges::find(call.groups, 0U) != call.groups.end()) return Done{};
   raw_launch_.kernel = *kernel.raw_kernel;
   raw_launch_.groups = call.groups;
@@ -131,15 +128,13 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
   copies.reserve(arrays.size());
   std::vector<const Array*> copied(arrays.size(), nullptr);
   const auto copy = [&](std::size_t k) -> Status {
-    auto made = launcher_.copy(*arrays[k], arrays[k]->dtype);
-    if (!made) return made.error();
-    copies.push_back(std::move(*made));
+    TRY(auto& made, launcher_.copy(*arrays[k], arrays[k]->dtype));
+    copies.push_back(std::move(made));
     copied[k] = &copies.back();
     return Done{};
   };
   for (std::size_t k = 0; k < arrays.size(); ++k)
-    if (!fills_its_storage(*arrays[k]))
-      if (const Status done = copy(k); !done) return done;
+    if (!fills_its_storage(*arrays[k])) TRY_DONE(copy(k));
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     if (!bindings[k].written) continue;
     for (std::size_t other = 0; other < arrays.size(); ++other) {
@@ -155,24 +150,21 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
                            bindings[other].name + "' are written and share elements"};
       } else if (both_whole) {
         // A device cannot bind one buffer for reading and for writing at once.
-        if (const Status done = copy(other); !done) return done;
+        TRY_DONE(copy(other));
       }
     }
   }
   raw_launch_.bindings.clear();
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const Array& bound = copied[k] != nullptr ? *copied[k] : *arrays[k];
-    const Status may =
-        bindings[k].written ? launcher_.prepare_write(bound) : launcher_.prepare_read(bound);
-    if (!may) return may;
+    TRY_DONE(bindings[k].written ? launcher_.prepare_write(bound) : launcher_.prepare_read(bound));
     raw_launch_.bindings.push_back(bound.storage->id());
   }
   Span span(launcher_.profile(), kernel.name);
-  if (const Status launched = launcher_.raw_backend().launch_raw(raw_launch_); !launched)
-    return launched;
+  TRY_DONE(launcher_.raw_backend().launch_raw(raw_launch_));
   for (std::size_t k = 0; k < arrays.size(); ++k)
     if (bindings[k].written && copied[k] != nullptr)
-      if (const Status back = launcher_.assign(*arrays[k], *copied[k]); !back) return back;
+      TRY_DONE(launcher_.assign(*arrays[k], *copied[k]));
   return Done{};
 }
 

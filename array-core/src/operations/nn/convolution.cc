@@ -200,42 +200,35 @@ Result<Array> Convolutions::widened(const Array& array) {
 Result<Array> Convolutions::forward(const Array& data, const Array& weights,
                                     const ConvolutionGeometry& how,
                                     const ConvolutionExtras& extras) {
-  const auto fit = sizes(data.view.shape, weights.view.shape, how);
-  if (!fit) return fit.error();
+  TRY(const auto& fit, sizes(data.view.shape, weights.view.shape, how));
   const Dims& of_data = data.view.shape;
   const Dims& of_weights = weights.view.shape;
   for (const auto& [extra, count] :
        {std::pair{extras.scale, of_data[1]}, std::pair{extras.shift, of_data[1]},
         std::pair{extras.bias, of_weights[0]}})
     if (extra != nullptr && extra->view.shape != Dims{count}) return extra_error(*extra, count);
-  const auto wide_data = widened(data);
-  if (!wide_data) return wide_data;
-  const auto wide_weights = widened(weights);
-  if (!wide_weights) return wide_weights;
+  TRY(const auto& wide_data, widened(data));
+  TRY(const auto& wide_weights, widened(weights));
   std::array<Array, 3> wide_extras;
   ConvolutionExtras taken = extras;
   for (std::size_t i = 0; const Array** extra : {&taken.scale, &taken.shift, &taken.bias}) {
     Array& wide = wide_extras[i++];
     if (*extra == nullptr) continue;
-    auto made = widened(**extra);
-    if (!made) return made;
-    wide = std::move(*made);
+    TRY(auto& made, widened(**extra));
+    wide = std::move(made);
     *extra = &wide;
   }
-  auto out = launcher_.allocate(wide_data->dtype, fit->out_shape(how));
-  if (!out) return out;
-  const Status done = run_forward(*wide_data, *wide_weights, *out, *fit, how, taken);
-  if (!done) return done.error();
-  return narrowed(launcher_, *out, data.dtype);
+  TRY(auto& out, launcher_.allocate(wide_data.dtype, fit.out_shape(how)));
+  TRY_DONE(run_forward(wide_data, wide_weights, out, fit, how, taken));
+  return narrowed(launcher_, out, data.dtype);
 }
 
 // Returns the kernels, with operands that are indexed by row of the result and by term of the data.
 Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtras& extras) {
   ProductStages stages;
   if (extras.scale != nullptr) {
-    const auto kernel = kernels_.prologue(dtype);
-    if (!kernel) return kernel.error();
-    stages.prologue.kernel = *kernel;
+    TRY(const auto& kernel, kernels_.prologue(dtype));
+    stages.prologue.kernel = kernel;
     stages.prologue.operands = {extras.scale, extras.shift};
     for (std::size_t i = 0; i < 2; ++i) {
       const ElementLayout layout(*stages.prologue.operands[i]);
@@ -243,9 +236,8 @@ Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtr
     }
   }
   if (extras.bias != nullptr || extras.activation != Activation::none) {
-    const auto kernel = kernels_.epilogue(dtype, extras.bias != nullptr, extras.activation);
-    if (!kernel) return kernel.error();
-    stages.epilogue.kernel = *kernel;
+    TRY(const auto& kernel, kernels_.epilogue(dtype, extras.bias != nullptr, extras.activation));
+    stages.epilogue.kernel = kernel;
     if (extras.bias != nullptr) {
       const ElementLayout layout(*extras.bias);
       stages.epilogue.operands[0] = extras.bias;
@@ -259,8 +251,7 @@ Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtr
 Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtras& extras) {
   const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
-  const auto kernel = kernels_.epilogue(out.dtype, extras.bias != nullptr, extras.activation);
-  if (!kernel) return kernel.error();
+  TRY(const auto& kernel, kernels_.epilogue(out.dtype, extras.bias != nullptr, extras.activation));
   std::vector<Operand> operands{{&out, {}}};
   Array bias;
   if (extras.bias != nullptr) {
@@ -273,7 +264,7 @@ Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtra
     operands.push_back({&bias, {}});
   }
   operands.push_back({&out, {}});
-  return launcher_.launch({*kernel, out.view.shape, 0, operands});
+  return launcher_.launch({kernel, out.view.shape, 0, operands});
 }
 
 // out[image, o, position] = sum of weights[o, i, p] data[image, i, position + p] over the input
@@ -285,20 +276,17 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
   // A batch of images and groups has no single stride for the extras of groups.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
-  auto stages = stages_of(out.dtype, extras);
-  if (!stages) return stages.error();
+  TRY(auto& stages, stages_of(out.dtype, extras));
   for (std::size_t i = 0; i < 2; ++i) {
-    stages->prologue.layouts[i].batch_stride =
-        how.groups == 1 ? 0 : sizes.in_channels * stages->prologue.layouts[i].row_stride;
-    stages->epilogue.layouts[i].batch_stride =
-        how.groups == 1 ? 0 : sizes.out_channels * stages->epilogue.layouts[i].row_stride;
+    stages.prologue.layouts[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.in_channels * stages.prologue.layouts[i].row_stride;
+    stages.epilogue.layouts[i].batch_stride =
+        how.groups == 1 ? 0 : sizes.out_channels * stages.epilogue.layouts[i].row_stride;
   }
-  const auto kernel = in_a_row(weights);
-  if (!kernel) return kernel.error();
-  const auto source = pointwise ? in_a_row(data) : Result<Array>(data);
-  if (!source) return source.error();
-  const ElementLayout a(*kernel);
-  const ElementLayout b(*source);
+  TRY(const auto& kernel, in_a_row(weights));
+  TRY(const auto& source, pointwise ? in_a_row(data) : Result<Array>(data));
+  const ElementLayout a(kernel);
+  const ElementLayout b(source);
   const ElementLayout c(out);
   Problem problem = problem_for(out, sizes.out_channels, how.groups);
   problem.a = {a.offset, a.strides[0], a.strides[1],
@@ -309,8 +297,8 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                  step(problem, sizes.out_channels * c.strides[1])};
   if (pointwise)
     return launcher_.multiply(
-        by_image(problem, sizes.images, sizes.in_channels, product(sizes.out_space)), *kernel,
-        *source, out, *stages);
+        by_image(problem, sizes.images, sizes.in_channels, product(sizes.out_space)), kernel,
+        source, out, stages);
   Window window;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     WindowAxis& each = axis_of(window, sizes.axes(), axis);
@@ -326,7 +314,7 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
   problem.n = sizes.images * window.columns();
   problem.k = sizes.in_channels * window.terms();
   problem.window = window;
-  return launcher_.multiply(problem, *kernel, *source, out, *stages);
+  return launcher_.multiply(problem, kernel, source, out, stages);
 }
 
 Result<Array> Convolutions::dense(const Array& data, const Array& weights, const Array* bias,
@@ -340,34 +328,29 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
         shape_text(rows) + " and " + shape_text(columns) + ".");
   if (bias != nullptr && bias->view.shape != Dims{columns[0]})
     return extra_error(*bias, columns[0]);
-  const auto wide_data = widened(data);
-  if (!wide_data) return wide_data;
-  const auto wide_weights = widened(weights);
-  if (!wide_weights) return wide_weights;
-  const auto wide_bias = bias == nullptr ? Result<Array>(Array{}) : widened(*bias);
-  if (!wide_bias) return wide_bias;
+  TRY(const auto& wide_data, widened(data));
+  TRY(const auto& wide_weights, widened(weights));
+  TRY(const auto& wide_bias, bias == nullptr ? Result<Array>(Array{}) : widened(*bias));
   ConvolutionExtras extras;
-  extras.bias = bias == nullptr ? nullptr : &*wide_bias;
+  extras.bias = bias == nullptr ? nullptr : &wide_bias;
   extras.activation = activation;
-  auto out = launcher_.allocate(wide_data->dtype, {rows[0], columns[0]});
-  if (!out) return out;
+  TRY(auto& out, launcher_.allocate(wide_data.dtype, {rows[0], columns[0]}));
   Status done = Done{};
-  if (out->view.count() > 0 && rows[1] == 0) {
-    done = fill_with_epilogue(*out, extras);
-  } else if (out->view.count() > 0) {
-    auto stages = stages_of(out->dtype, extras);
-    if (!stages) return stages.error();
+  if (out.view.count() > 0 && rows[1] == 0) {
+    done = fill_with_epilogue(out, extras);
+  } else if (out.view.count() > 0) {
+    TRY(auto& stages, stages_of(out.dtype, extras));
     // The bias is indexed by column.
-    for (gemm::OperandLayout& layout : stages->epilogue.layouts)
+    for (gemm::OperandLayout& layout : stages.epilogue.layouts)
       std::swap(layout.row_stride, layout.column_stride);
-    View turned = wide_weights->view;
+    View turned = wide_weights.view;
     std::swap(turned.shape[0], turned.shape[1]);
     std::swap(turned.strides[0], turned.strides[1]);
-    done = launcher_.multiply(gemm::problem_of(out->dtype, wide_data->view, turned, out->view),
-                              *wide_data, *wide_weights, *out, *stages);
+    done = launcher_.multiply(gemm::problem_of(out.dtype, wide_data.view, turned, out.view),
+                              wide_data, wide_weights, out, stages);
   }
   if (!done) return done.error();
-  return narrowed(launcher_, *out, data.dtype);
+  return narrowed(launcher_, out, data.dtype);
 }
 
 // ---- the data's gradient
@@ -378,19 +361,13 @@ Result<Array> Convolutions::data_gradient(const Array& gradient, const Array& we
   Dims shape{gradient.view.ndim() < 1 ? 0 : gradient.view.shape[0],
              windows.size() < 2 ? 0 : windows[1] * how.groups};
   for (const std::int64_t extent : space) shape.push_back(extent);
-  const auto fit = sizes(shape, windows, how);
-  if (!fit) return fit.error();
-  if (const Status fits = check_result(gradient.view.shape, fit->out_shape(how)); !fits)
-    return fits.error();
-  const auto wide_gradient = widened(gradient);
-  if (!wide_gradient) return wide_gradient;
-  const auto wide_weights = widened(weights);
-  if (!wide_weights) return wide_weights;
-  auto out = launcher_.allocate(wide_gradient->dtype, shape);
-  if (!out) return out;
-  const Status done = run_data(*wide_gradient, *wide_weights, *out, *fit, how);
-  if (!done) return done.error();
-  return narrowed(launcher_, *out, gradient.dtype);
+  TRY(const auto& fit, sizes(shape, windows, how));
+  TRY_DONE(check_result(gradient.view.shape, fit.out_shape(how)));
+  TRY(const auto& wide_gradient, widened(gradient));
+  TRY(const auto& wide_weights, widened(weights));
+  TRY(auto& out, launcher_.allocate(wide_gradient.dtype, shape));
+  TRY_DONE(run_data(wide_gradient, wide_weights, out, fit, how));
+  return narrowed(launcher_, out, gradient.dtype);
 }
 
 Status Convolutions::run_data(const Array& gradient, const Array& weights, const Array& out,
@@ -398,10 +375,9 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
   if (out.view.count() == 0) return Done{};
   if (sizes.out_channels == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (sizes.is_pointwise(how)) {
-    const auto source = in_a_row(gradient);
-    if (!source) return source.error();
+    TRY(const auto& source, in_a_row(gradient));
     const ElementLayout a(weights);
-    const ElementLayout b(*source);
+    const ElementLayout b(source);
     const ElementLayout c(out);
     Problem problem = problem_for(out, sizes.in_channels, how.groups);
     problem.a = {a.offset, a.strides[1], a.strides[0],
@@ -412,7 +388,7 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
                    step(problem, sizes.in_channels * c.strides[1])};
     return launcher_.multiply(
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
-        *source, out);
+        source, out);
   }
   // Where a stride is larger than the window, some phases meet no part of it.
   bool misses = false;
@@ -421,14 +397,12 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
     misses = misses || std::min(step, sizes.window[axis]) < how.stride[axis];
   }
   if (misses) {
-    const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
-    if (!filled) return filled;
+    TRY_DONE(launcher_.fill(out, ir::scalar_of(out.dtype, 0)));
   }
   Dims phase;
   phase.resize(sizes.axes());
   while (true) {
-    const Status done = run_phase(gradient, weights, out, sizes, how, phase);
-    if (!done) return done;
+    TRY_DONE(run_phase(gradient, weights, out, sizes, how, phase));
     int axis = sizes.axes() - 1;
     while (axis >= 0 && ++phase[axis] == std::min(how.stride[axis], sizes.space[axis]))
       phase[axis--] = 0;
@@ -487,9 +461,8 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
     problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
                  step(problem, sizes.out_channels * a.strides[0])};
   } else {  // small, and read many times: laid out as rows of channels
-    auto copied = launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype);
-    if (!copied) return copied.error();
-    rows = std::move(*copied);
+    TRY(auto& copied, launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype));
+    rows = std::move(copied);
     problem.a = {0, sizes.out_channels * terms, terms,
                  step(problem, sizes.in_channels * sizes.out_channels * terms)};
   }
@@ -515,19 +488,13 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   Dims shape{gradient.view.ndim() < 2 ? 0 : gradient.view.shape[1],
              channels / std::max<std::int64_t>(how.groups, 1)};
   for (const std::int64_t extent : window) shape.push_back(extent);
-  const auto fit = sizes(of_data, shape, how);
-  if (!fit) return fit.error();
-  if (const Status fits = check_result(gradient.view.shape, fit->out_shape(how)); !fits)
-    return fits.error();
-  const auto wide_data = widened(data);
-  if (!wide_data) return wide_data;
-  const auto wide_gradient = widened(gradient);
-  if (!wide_gradient) return wide_gradient;
-  auto out = launcher_.allocate(wide_data->dtype, shape);
-  if (!out) return out;
-  const Status done = run_weights(*wide_data, *wide_gradient, *out, *fit, how);
-  if (!done) return done.error();
-  return narrowed(launcher_, *out, data.dtype);
+  TRY(const auto& fit, sizes(of_data, shape, how));
+  TRY_DONE(check_result(gradient.view.shape, fit.out_shape(how)));
+  TRY(const auto& wide_data, widened(data));
+  TRY(const auto& wide_gradient, widened(gradient));
+  TRY(auto& out, launcher_.allocate(wide_data.dtype, shape));
+  TRY_DONE(run_weights(wide_data, wide_gradient, out, fit, how));
+  return narrowed(launcher_, out, data.dtype);
 }
 
 // out[o, i, p] = sum of gradient[image, o, position] data[image, i, position + p] over images and
@@ -536,9 +503,8 @@ Status Convolutions::run_weights(const Array& data, const Array& gradient, const
                                  const Sizes& sizes, const ConvolutionGeometry& how) {
   if (out.view.count() == 0) return Done{};
   if (sizes.images == 0) return launcher_.fill(out, ir::scalar_of(out.dtype, 0));
-  const auto rows = in_a_row(gradient);
-  if (!rows) return rows.error();
-  const ElementLayout a(*rows);
+  TRY(const auto& rows, in_a_row(gradient));
+  const ElementLayout a(rows);
   const ElementLayout b(data);
   const ElementLayout c(out);
   Problem problem = problem_for(out, sizes.out_channels, how.groups);
@@ -563,7 +529,7 @@ Status Convolutions::run_weights(const Array& data, const Array& gradient, const
   problem.n = sizes.in_channels * window.columns();
   problem.k = sizes.images * window.terms();
   problem.window = window;
-  return launcher_.multiply(problem, *rows, data, out);
+  return launcher_.multiply(problem, rows, data, out);
 }
 
 }  // namespace arraycore

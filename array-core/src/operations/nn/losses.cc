@@ -60,42 +60,36 @@ Result<KernelRef> Losses::kernel(Which which, DType scores, DType labels) {
 
 Result<CrossEntropy> Losses::cross_entropy(const Array& x, const Array& t, std::int64_t ignore,
                                            bool normalize) {
-  if (const Status fit = check(x, t); !fit) return fit.error();
+  TRY_DONE(check(x, t));
   const DType computed = ops::loss_dtype(x.dtype);
-  const auto rows = kernel(Which::log_sum_exp, x.dtype, t.dtype);
-  if (!rows) return rows.error();
-  const auto all = kernel(Which::cross_entropy, x.dtype, t.dtype);
-  if (!all) return all.error();
-  auto lse = launcher_.allocate(computed, t.view.shape);
-  if (!lse) return lse.error();
-  auto loss = launcher_.allocate(x.dtype, {});
-  if (!loss) return loss.error();
-  auto coeff = launcher_.allocate(computed, {});
-  if (!coeff) return coeff.error();
+  TRY(const auto& rows, kernel(Which::log_sum_exp, x.dtype, t.dtype));
+  TRY(const auto& all, kernel(Which::cross_entropy, x.dtype, t.dtype));
+  TRY(auto& lse, launcher_.allocate(computed, t.view.shape));
+  TRY(auto& loss, launcher_.allocate(x.dtype, {}));
+  TRY(auto& coeff, launcher_.allocate(computed, {}));
 
   const Dims& scores = x.view.shape;
-  const std::array<Operand, 2> row{Operand{&x, {}}, Operand{&*lse, {}}};
-  if (const Status s = launcher_.launch({*rows, scores, kClasses, row}); !s) return s.error();
+  const std::array<Operand, 2> row{Operand{&x, {}}, Operand{&lse, {}}};
+  TRY_DONE(launcher_.launch({rows, scores, kClasses, row}));
   const std::int64_t images = scores[0];
   const double fixed = normalize ? -1.0 : 1.0 / static_cast<double>(images);
   const std::vector<Operand> operands{{&t, {}},
-                                      {&*lse, {}},
+                                      {&lse, {}},
                                       {&x, {}},
                                       integer(DType::int32, scores[1]),
                                       integer(DType::int32, t.view.count() / images),
                                       integer(t.dtype, ignore),
                                       number(computed, fixed),
-                                      {&*loss, {}},
-                                      {&*coeff, {}}};
+                                      {&loss, {}},
+                                      {&coeff, {}}};
   const std::uint32_t every = (1U << static_cast<unsigned>(t.view.ndim())) - 1;
-  if (const Status s = launcher_.launch({*all, t.view.shape, every, operands}); !s)
-    return s.error();
-  return CrossEntropy{std::move(*loss), std::move(*lse), std::move(*coeff)};
+  TRY_DONE(launcher_.launch({all, t.view.shape, every, operands}));
+  return CrossEntropy{std::move(loss), std::move(lse), std::move(coeff)};
 }
 
 Result<Array> Losses::gradient(const Array& gloss, const Array& x, const Array& t, const Array& lse,
                                const Array& coeff, std::int64_t ignore) {
-  if (const Status fit = check(x, t); !fit) return fit.error();
+  TRY_DONE(check(x, t));
   const DType computed = ops::loss_dtype(x.dtype);
   if (lse.view.shape != t.view.shape || gloss.view.ndim() != 0 || coeff.view.ndim() != 0)
     return Error{ErrorKind::value, "loss_shapes",
@@ -103,17 +97,15 @@ Result<Array> Losses::gradient(const Array& gloss, const Array& x, const Array& 
   if (gloss.dtype != x.dtype || lse.dtype != computed || coeff.dtype != computed)
     return Error{ErrorKind::not_implemented, "loss_dtype",
                  "The gradient has the scores' dtype, lse and coeff are as they were given."};
-  const auto by_scores = kernel(Which::gradient, x.dtype, t.dtype);
-  if (!by_scores) return by_scores.error();
-  auto gx = launcher_.allocate(x.dtype, x.view.shape);
-  if (!gx) return gx;
+  TRY(const auto& by_scores, kernel(Which::gradient, x.dtype, t.dtype));
+  TRY(auto& gx, launcher_.allocate(x.dtype, x.view.shape));
   const int ndim = x.view.ndim();
   const Array wide_lse{lse.dtype, with_axes(lse.view, kClasses, ndim), lse.storage};
   const Array wide_t{t.dtype, with_axes(t.view, kClasses, ndim), t.storage};
   const std::array<Operand, 7> operands{
       Operand{&x, {}},     Operand{&wide_lse, {}},   Operand{&wide_t, {}}, Operand{&gloss, {}},
-      Operand{&coeff, {}}, integer(t.dtype, ignore), Operand{&*gx, {}}};
-  const Status done = launcher_.launch({*by_scores, x.view.shape, 0, operands});
+      Operand{&coeff, {}}, integer(t.dtype, ignore), Operand{&gx, {}}};
+  const Status done = launcher_.launch({by_scores, x.view.shape, 0, operands});
   return done ? std::move(gx) : Result<Array>(done.error());
 }
 

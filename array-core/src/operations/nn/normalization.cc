@@ -27,11 +27,10 @@ struct Channels {
 
 Result<Channels> channels_of(const Array& x, const Dims& axes) {
   const int ndim = x.view.ndim();
-  const auto reduced = axis_bits(axes, ndim);
-  if (!reduced) return reduced.error();
-  Channels channels{*reduced, {}, 1};
+  TRY(const auto& reduced, axis_bits(axes, ndim));
+  Channels channels{reduced, {}, 1};
   for (int axis = 0; axis < ndim; ++axis) {
-    if ((*reduced >> axis & 1U) != 0)
+    if ((reduced >> axis & 1U) != 0)
       channels.elements *= x.view.shape[axis];
     else
       channels.shape.push_back(x.view.shape[axis]);
@@ -81,110 +80,95 @@ Result<KernelRef> Normalizations::kernel(Which which, const ops::NormalizationTy
 Result<Normalized> Normalizations::forward(const Array& x, const Array& gamma, const Array& beta,
                                            const Dims& axes, double eps,
                                            const std::optional<RunningStatistics>& running) {
-  const auto channels = channels_of(x, axes);
-  if (!channels) return channels.error();
-  if (const Status s = check(x.view.shape, {&x}); !s) return s.error();
-  if (const Status s = check(channels->shape, {&gamma, &beta}); !s) return s.error();
+  TRY(const auto& channels, channels_of(x, axes));
+  TRY_DONE(check(x.view.shape, {&x}));
+  TRY_DONE(check(channels.shape, {&gamma, &beta}));
   if (gamma.dtype != beta.dtype)
     return Error{ErrorKind::not_implemented, "norm_dtype", "Gamma and beta have one dtype."};
   std::optional<DType> kept;
   if (running) {
     const Array& mean = *running->mean;
     const Array& variance = *running->variance;
-    if (const Status s = check(channels->shape, {&mean, &variance}); !s) return s.error();
-    for (const Array* array : {&mean, &variance})
-      if (const Status may = Launcher::writable(*array); !may) return may.error();
+    TRY_DONE(check(channels.shape, {&mean, &variance}));
+    for (const Array* array : {&mean, &variance}) TRY_DONE(Launcher::writable(*array));
     if (mean.dtype != variance.dtype)
       return Error{ErrorKind::not_implemented, "norm_dtype",
                    "A running mean and its variance have one dtype."};
     kept = mean.dtype;
   }
   const ops::NormalizationTypes types{x.dtype, gamma.dtype, promote(x.dtype, gamma.dtype)};
-  const auto moments = kernel(Which::moments, types, kept);
-  if (!moments) return moments.error();
-  const auto normalize = kernel(Which::normalize, types);
-  if (!normalize) return normalize.error();
-  auto mean = launcher_.allocate(types.statistics, channels->shape);
-  if (!mean) return mean.error();
-  auto inv_std = launcher_.allocate(types.statistics, channels->shape);
-  if (!inv_std) return inv_std.error();
-  auto y = launcher_.allocate(x.dtype, x.view.shape);
-  if (!y) return y.error();
-  if (y->view.count() == 0) return Normalized{std::move(*y), std::move(*mean), std::move(*inv_std)};
+  TRY(const auto& moments, kernel(Which::moments, types, kept));
+  TRY(const auto& normalize, kernel(Which::normalize, types));
+  TRY(auto& mean, launcher_.allocate(types.statistics, channels.shape));
+  TRY(auto& inv_std, launcher_.allocate(types.statistics, channels.shape));
+  TRY(auto& y, launcher_.allocate(x.dtype, x.view.shape));
+  if (y.view.count() == 0) return Normalized{std::move(y), std::move(mean), std::move(inv_std)};
 
   const auto number = [&](double value) {
     return Operand{nullptr, ir::scalar_of(ops::computed_in(types), value)};
   };
   std::vector<Operand> operands{{&x, {}}, number(eps)};
   if (running) {
-    const auto count = static_cast<double>(channels->elements);
+    const auto count = static_cast<double>(channels.elements);
     const double fresh = 1 - running->decay;
     operands.push_back(number(running->decay));
     operands.push_back(number(fresh));
     operands.push_back(number(fresh * (count / std::max(count - 1, 1.0))));
   }
-  operands.push_back({&*mean, {}});
-  operands.push_back({&*inv_std, {}});
+  operands.push_back({&mean, {}});
+  operands.push_back({&inv_std, {}});
   if (running) {
     operands.push_back({running->mean, {}});
     operands.push_back({running->variance, {}});
   }
   const Dims& loop = x.view.shape;
-  if (const Status s = launcher_.launch({*moments, loop, channels->reduced, operands}); !s)
-    return s.error();
+  TRY_DONE(launcher_.launch({moments, loop, channels.reduced, operands}));
   const int ndim = x.view.ndim();
-  const Array wide_mean = along_data(*mean, *channels, ndim);
-  const Array wide_inv_std = along_data(*inv_std, *channels, ndim);
-  const Array wide_gamma = along_data(gamma, *channels, ndim);
-  const Array wide_beta = along_data(beta, *channels, ndim);
+  const Array wide_mean = along_data(mean, channels, ndim);
+  const Array wide_inv_std = along_data(inv_std, channels, ndim);
+  const Array wide_gamma = along_data(gamma, channels, ndim);
+  const Array wide_beta = along_data(beta, channels, ndim);
   const std::vector<Operand> apply{{&x, {}},          {&wide_mean, {}}, {&wide_inv_std, {}},
-                                   {&wide_gamma, {}}, {&wide_beta, {}}, {&*y, {}}};
-  if (const Status s = launcher_.launch({*normalize, loop, 0, apply}); !s) return s.error();
-  return Normalized{std::move(*y), std::move(*mean), std::move(*inv_std)};
+                                   {&wide_gamma, {}}, {&wide_beta, {}}, {&y, {}}};
+  TRY_DONE(launcher_.launch({normalize, loop, 0, apply}));
+  return Normalized{std::move(y), std::move(mean), std::move(inv_std)};
 }
 
 Result<NormalizationGradients> Normalizations::gradient(const Array& gy, const Array& x,
                                                         const Array& gamma, const Array& mean,
                                                         const Array& inv_std, const Dims& axes) {
-  const auto channels = channels_of(x, axes);
-  if (!channels) return channels.error();
-  if (const Status s = check(x.view.shape, {&x, &gy}); !s) return s.error();
-  if (const Status s = check(channels->shape, {&gamma, &mean, &inv_std}); !s) return s.error();
+  TRY(const auto& channels, channels_of(x, axes));
+  TRY_DONE(check(x.view.shape, {&x, &gy}));
+  TRY_DONE(check(channels.shape, {&gamma, &mean, &inv_std}));
   if (gy.dtype != x.dtype || mean.dtype != inv_std.dtype)
     return Error{ErrorKind::not_implemented, "norm_dtype",
                  "Data and gradient have one dtype, and so have mean and inv_std."};
   const ops::NormalizationTypes types{x.dtype, gamma.dtype, mean.dtype};
-  const auto sums = kernel(Which::sums, types);
-  if (!sums) return sums.error();
-  const auto by_data = kernel(Which::gradient, types);
-  if (!by_data) return by_data.error();
-  auto gbeta = launcher_.allocate(gamma.dtype, channels->shape);
-  if (!gbeta) return gbeta.error();
-  auto ggamma = launcher_.allocate(gamma.dtype, channels->shape);
-  if (!ggamma) return ggamma.error();
-  auto gx = launcher_.allocate(x.dtype, x.view.shape);
-  if (!gx) return gx.error();
-  if (gx->view.count() == 0)
-    return NormalizationGradients{std::move(*gx), std::move(*ggamma), std::move(*gbeta)};
+  TRY(const auto& sums, kernel(Which::sums, types));
+  TRY(const auto& by_data, kernel(Which::gradient, types));
+  TRY(auto& gbeta, launcher_.allocate(gamma.dtype, channels.shape));
+  TRY(auto& ggamma, launcher_.allocate(gamma.dtype, channels.shape));
+  TRY(auto& gx, launcher_.allocate(x.dtype, x.view.shape));
+  if (gx.view.count() == 0)
+    return NormalizationGradients{std::move(gx), std::move(ggamma), std::move(gbeta)};
 
   const int ndim = x.view.ndim();
   const Dims& loop = x.view.shape;
-  const Array wide_mean = along_data(mean, *channels, ndim);
-  const Array wide_inv_std = along_data(inv_std, *channels, ndim);
-  const std::vector<Operand> summed{{&gy, {}},           {&x, {}},      {&wide_mean, {}},
-                                    {&wide_inv_std, {}}, {&*gbeta, {}}, {&*ggamma, {}}};
-  if (const Status s = launcher_.launch({*sums, loop, channels->reduced, summed}); !s)
-    return s.error();
-  const Array wide_gamma = along_data(gamma, *channels, ndim);
-  const Array wide_ggamma = along_data(*ggamma, *channels, ndim);
-  const Array wide_gbeta = along_data(*gbeta, *channels, ndim);
+  const Array wide_mean = along_data(mean, channels, ndim);
+  const Array wide_inv_std = along_data(inv_std, channels, ndim);
+  const std::vector<Operand> summed{{&gy, {}},           {&x, {}},     {&wide_mean, {}},
+                                    {&wide_inv_std, {}}, {&gbeta, {}}, {&ggamma, {}}};
+  TRY_DONE(launcher_.launch({sums, loop, channels.reduced, summed}));
+  const Array wide_gamma = along_data(gamma, channels, ndim);
+  const Array wide_ggamma = along_data(ggamma, channels, ndim);
+  const Array wide_gbeta = along_data(gbeta, channels, ndim);
   const ir::Scalar share =
-      ir::scalar_of(ops::computed_in(types), 1 / static_cast<double>(channels->elements));
+      ir::scalar_of(ops::computed_in(types), 1 / static_cast<double>(channels.elements));
   const std::vector<Operand> spread{{&gy, {}},           {&x, {}},          {&wide_mean, {}},
                                     {&wide_inv_std, {}}, {&wide_gamma, {}}, {&wide_ggamma, {}},
-                                    {&wide_gbeta, {}},   {nullptr, share},  {&*gx, {}}};
-  if (const Status s = launcher_.launch({*by_data, loop, 0, spread}); !s) return s.error();
-  return NormalizationGradients{std::move(*gx), std::move(*ggamma), std::move(*gbeta)};
+                                    {&wide_gbeta, {}},   {nullptr, share},  {&gx, {}}};
+  TRY_DONE(launcher_.launch({by_data, loop, 0, spread}));
+  return NormalizationGradients{std::move(gx), std::move(ggamma), std::move(gbeta)};
 }
 
 }  // namespace arraycore

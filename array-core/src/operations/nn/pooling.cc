@@ -91,7 +91,7 @@ Result<Pooling::Sizes> Pooling::sizes(const Array& array, const Dims& space,
 }
 
 Result<Pooling::Sizes> Pooling::sizes_of_data(const Array& x, const PoolGeometry& how) const {
-  if (const Status computed = check_dtype(x); !computed) return computed.error();
+  TRY_DONE(check_dtype(x));
   Dims space;
   const int axes = std::min(how.window.size(), x.view.ndim());
   for (int axis = x.view.ndim() - axes; axis < x.view.ndim(); ++axis)
@@ -101,13 +101,12 @@ Result<Pooling::Sizes> Pooling::sizes_of_data(const Array& x, const PoolGeometry
 
 Result<Pooling::Sizes> Pooling::sizes_of_gradient(const Array& gy, const Dims& space,
                                                   const PoolGeometry& how) const {
-  if (const Status computed = check_dtype(gy); !computed) return computed.error();
-  auto fit = sizes(gy, space, how);
-  if (!fit) return fit;
-  if (const Dims wants = joined(fit->planes, fit->places); gy.view.shape != wants)
+  TRY_DONE(check_dtype(gy));
+  TRY(auto& fit, sizes(gy, space, how));
+  if (const Dims wants = joined(fit.planes, fit.places); gy.view.shape != wants)
     return shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
                         ", the result of the pooling " + shape_text(wants) + ".");
-  return fit;
+  return std::move(fit);
 }
 
 std::vector<Operand> Pooling::numbers(const Sizes& sizes, const PoolGeometry& how) {
@@ -133,27 +132,22 @@ Operand Pooling::share(DType dtype, const PoolGeometry& how) {
 }
 
 Result<Pooled> Pooling::largest(const Array& x, const PoolGeometry& how) {
-  const auto fit = sizes_of_data(x, how);
-  if (!fit) return fit.error();
-  const auto pool = kernel(Which::largest, x.dtype);
-  if (!pool) return pool.error();
-  const Dims shape = joined(fit->planes, fit->places);
-  auto y = launcher_.allocate(x.dtype, shape);
-  if (!y) return y.error();
-  auto places = launcher_.allocate(DType::int32, shape);
-  if (!places) return places.error();
+  TRY(const auto& fit, sizes_of_data(x, how));
+  TRY(const auto& pool, kernel(Which::largest, x.dtype));
+  const Dims shape = joined(fit.planes, fit.places);
+  TRY(auto& y, launcher_.allocate(x.dtype, shape));
+  TRY(auto& places, launcher_.allocate(DType::int32, shape));
   std::vector<Operand> operands{{&x, {}}};
-  for (const Operand& number : numbers(*fit, how)) operands.push_back(number);
-  operands.push_back({&*y, {}});
-  operands.push_back({&*places, {}});
-  if (const Status done = launcher_.launch({*pool, shape, 0, operands}); !done) return done.error();
-  return Pooled{std::move(*y), std::move(*places)};
+  for (const Operand& number : numbers(fit, how)) operands.push_back(number);
+  operands.push_back({&y, {}});
+  operands.push_back({&places, {}});
+  TRY_DONE(launcher_.launch({pool, shape, 0, operands}));
+  return Pooled{std::move(y), std::move(places)};
 }
 
 Result<Array> Pooling::largest_gradient(const Array& gy, const Array& places, const Dims& space,
                                         const PoolGeometry& how) {
-  const auto fit = sizes_of_gradient(gy, space, how);
-  if (!fit) return fit.error();
+  TRY(const auto& fit, sizes_of_gradient(gy, space, how));
   if (places.dtype != DType::int32)
     return Error{ErrorKind::not_implemented, "pool_dtype",
                  "The places of the largest elements are int32, not " +
@@ -162,40 +156,36 @@ Result<Array> Pooling::largest_gradient(const Array& gy, const Array& places, co
     return shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
                         ", the places of the largest elements " + shape_text(places.view.shape) +
                         ".");
-  const auto pool = kernel(Which::largest_gradient, gy.dtype);
-  if (!pool) return pool.error();
-  auto gx = launcher_.allocate(gy.dtype, joined(fit->planes, fit->space));
+  TRY(const auto& pool, kernel(Which::largest_gradient, gy.dtype));
+  auto gx = launcher_.allocate(gy.dtype, joined(fit.planes, fit.space));
   if (!gx) return gx;
   std::vector<Operand> operands{{&gy, {}}, {&places, {}}};
-  for (const Operand& number : numbers(*fit, how)) operands.push_back(number);
+  for (const Operand& number : numbers(fit, how)) operands.push_back(number);
   operands.push_back({&*gx, {}});
-  const Status done = launcher_.launch({*pool, gx->view.shape, 0, operands});
+  const Status done = launcher_.launch({pool, gx->view.shape, 0, operands});
   return done ? gx : done.error();
 }
 
 Result<Array> Pooling::mean(const Array& x, const PoolGeometry& how) {
-  const auto fit = sizes_of_data(x, how);
-  if (!fit) return fit.error();
-  return summed(Which::mean, x, joined(fit->planes, fit->places), *fit, how);
+  TRY(const auto& fit, sizes_of_data(x, how));
+  return summed(Which::mean, x, joined(fit.planes, fit.places), fit, how);
 }
 
 Result<Array> Pooling::mean_gradient(const Array& gy, const Dims& space, const PoolGeometry& how) {
-  const auto fit = sizes_of_gradient(gy, space, how);
-  if (!fit) return fit.error();
-  return summed(Which::mean_gradient, gy, joined(fit->planes, fit->space), *fit, how);
+  TRY(const auto& fit, sizes_of_gradient(gy, space, how));
+  return summed(Which::mean_gradient, gy, joined(fit.planes, fit.space), fit, how);
 }
 
 Result<Array> Pooling::summed(Which which, const Array& from, const Dims& shape, const Sizes& sizes,
                               const PoolGeometry& how) {
-  const auto pool = kernel(which, from.dtype);
-  if (!pool) return pool.error();
+  TRY(const auto& pool, kernel(which, from.dtype));
   auto made = launcher_.allocate(from.dtype, shape);
   if (!made) return made;
   std::vector<Operand> operands{{&from, {}}};
   for (const Operand& number : numbers(sizes, how)) operands.push_back(number);
   operands.push_back(share(from.dtype, how));
   operands.push_back({&*made, {}});
-  const Status done = launcher_.launch({*pool, shape, 0, operands});
+  const Status done = launcher_.launch({pool, shape, 0, operands});
   return done ? made : done.error();
 }
 

@@ -62,9 +62,9 @@ Result<std::unique_ptr<Capture>> Capture::make(const Backends& backends, Launche
                                                std::span<const Given> given) {
   std::unique_ptr<Capture> capture(new Capture(backends, launcher, counters));
   capture->commands_ = tape.commands();
-  if (const Status placed = capture->place(tape); !placed) return placed.error();
+  TRY_DONE(capture->place(tape));
   const std::size_t recorded = capture->commands_.size();
-  if (const Status carried = capture->carry(tape); !carried) return carried.error();
+  TRY_DONE(capture->carry(tape));
   capture->carried_ = capture->commands_.size() - recorded;
   std::vector<Given> moved(given.begin(), given.end());
   for (Given& each : moved) each.command += static_cast<std::uint32_t>(capture->carried_);
@@ -86,9 +86,9 @@ void Capture::pin(std::size_t side, StorageId storage) {
 }
 
 Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
-  if (const Status may = launcher_.check_budget(bytes, "a captured step"); !may) return may.error();
+  TRY_DONE(launcher_.check_budget(bytes, "a captured step"));
   auto storage = std::make_unique<Storage>(*backends_[side], counters_, 0, bytes);
-  if (const Status made = storage->make_memory(); !made) return made.error();
+  TRY_DONE(storage->make_memory());
   bytes_ += bytes;
   own_.push_back(std::move(storage));
   return own_.back()->id();
@@ -120,9 +120,8 @@ Status Capture::place(const Tape& tape) {
         // It has the size of what this step makes, because the same program makes the same
         // storages.
         if (carried[number] == 0) {
-          const auto lent = lend(side, tape.made()[number].bytes);
-          if (!lent) return lent.error();
-          carried[number] = *lent;
+          TRY(const auto& lent, lend(side, tape.made()[number].bytes));
+          carried[number] = lent;
         }
         *storage = carried[number];
         continue;
@@ -146,9 +145,8 @@ Status Capture::place(const Tape& tape) {
           places[number] = places[*free];
           unused.erase(free);
         } else {
-          const auto lent = lend(side, made.bytes);
-          if (!lent) return lent.error();
-          places[number] = *lent;
+          TRY(const auto& lent, lend(side, made.bytes));
+          places[number] = lent;
         }
       }
       *storage = places[number];
@@ -179,10 +177,9 @@ Status Capture::carry(const Tape& tape) {
                      tape.commands()[at].operation->name +
                          " reads what the step before made, and this step makes no more of."};
       if (made.bytes == 0) continue;
-      auto copy = backends_[side]->copy(made.id, *to[i], made.bytes);
-      if (!copy) return copy.error();
+      TRY(auto& copy, backends_[side]->copy(made.id, *to[i], made.bytes));
       pin(side, made.id);
-      copies.push_back({side, nullptr, std::move(*copy)});
+      copies.push_back({side, nullptr, std::move(copy)});
     }
   }
   commands_.insert(commands_.begin(), copies.begin(), copies.end());
@@ -285,8 +282,7 @@ Status Capture::play(std::span<const std::uint64_t> values) {
 }
 
 Status Capture::resume() {
-  for (; run_ < runs_.size(); ++run_, within_ = 0)
-    if (const Status issued = issue(runs_[run_]); !issued) return issued;
+  for (; run_ < runs_.size(); ++run_, within_ = 0) TRY_DONE(issue(runs_[run_]));
   run_ = 0;
   counters_.dispatches += launches_;
   return Done{};

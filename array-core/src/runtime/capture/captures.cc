@@ -31,7 +31,7 @@ Error unexplained(const Tape& tape, const Difference& differing) {
 
 Status Captures::begin() {
   if (is_recording()) return nested();
-  if (const Status flushed = launcher_.flush(); !flushed) return flushed;
+  TRY_DONE(launcher_.flush());
   if (second_) second_->forget_before();
   first_ = std::move(second_);
   second_ = std::make_unique<Tape>(first_.get());
@@ -89,12 +89,11 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
     }
     given.push_back({differing.command, differing.argument, values[i]});
   }
-  auto made = Capture::make(backends_, launcher_, counters_, *second_, given);
-  if (!made) return made.error();
+  TRY(auto& made, Capture::make(backends_, launcher_, counters_, *second_, given));
   abort();
   // Numbers are never reused, also not after ac_close, so an old number finds nothing.
   static std::int32_t newest = 0;
-  captures_.emplace(++newest, std::move(*made));
+  captures_.emplace(++newest, std::move(made));
   return newest;
 }
 
@@ -117,25 +116,24 @@ std::int32_t Captures::origin(const Storage& storage) const {
 // Launches everything that reads or writes the capture's arrays.
 Status Captures::check_playable(std::int32_t number) {
   if (is_recording()) return nested();
-  if (const auto found = get(number); !found) return found.error();
+  TRY_DONE(get(number));
   return launcher_.flush();
 }
 
 Status Captures::play(std::int32_t number, std::span<const std::uint64_t> values) {
-  if (const Status may = check_playable(number); !may) return may;
+  TRY_DONE(check_playable(number));
   const Span span(launcher_.profile(), "captured step");
   Capture& capture = *captures_.at(number);
   if (values.size() != capture.values())
     return Error{ErrorKind::value, "capture_value_count",
                  "Playing this step takes " + std::to_string(capture.values()) + " values, not " +
                      std::to_string(values.size()) + "."};
-  if (capture.is_interrupted())
-    if (const Status rest = capture.resume(); !rest) return rest;
+  if (capture.is_interrupted()) TRY_DONE(capture.resume());
   return capture.play(values);
 }
 
 Status Captures::resume(std::int32_t number) {
-  if (const Status may = check_playable(number); !may) return may;
+  TRY_DONE(check_playable(number));
   Capture& capture = *captures_.at(number);
   return capture.is_interrupted() ? capture.resume() : Status(Done{});
 }

@@ -25,12 +25,11 @@ void TapedBackend::note(const Operation* operation, Action action) {
 }
 
 Result<StorageId> TapedBackend::create_storage(std::int64_t bytes) {
-  auto made = inner_->create_storage(bytes);
-  if (!made) return made;
-  if (serials_.size() < *made) serials_.resize(*made);
-  serials_[*made - 1] = ++serial_;
-  if (recorder_.tape != nullptr) recorder_.tape->made(side_, *made, bytes);
-  return made;
+  TRY(auto& made, inner_->create_storage(bytes));
+  if (serials_.size() < made) serials_.resize(made);
+  serials_[made - 1] = ++serial_;
+  if (recorder_.tape != nullptr) recorder_.tape->made(side_, made, bytes);
+  return std::move(made);
 }
 
 void TapedBackend::destroy_storage(StorageId storage) {
@@ -169,9 +168,8 @@ Result<Launch> TapedBackend::copy(StorageId from, StorageId to, std::int64_t byt
     const ir::ParamRef source = builder.in("source", dtype);
     const ir::ParamRef target = builder.out("target", dtype);
     builder.store(target, builder.read(source));
-    const auto prepared = prepare(builder.take());
-    if (!prepared) return prepared.error();
-    known = *prepared;
+    TRY(const auto& prepared, prepare(builder.take()));
+    known = prepared;
   }
   const auto item = static_cast<std::int64_t>(size_of(dtype));
   const View whole = contiguous({bytes / item}, size_of(dtype));
