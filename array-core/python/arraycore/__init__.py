@@ -4,7 +4,7 @@
     a = ac.array([1.0, 2.0], dtype="float32")
     print((a + a).get())
 
-The library is one a process and belongs to the thread that imports it.
+A process has one library, and only the thread that imported it may use it.
 """
 
 import sys
@@ -12,34 +12,10 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import _array_methods, capture, fft, lib, linalg, nn, random, special
+from ._compat import file_io as _file_io
 from ._compat import numpy_names as _numpy_names
 from ._compat.cupy_names import install_cupy
-from ._compat.file_io import (
-    array2string,
-    array_repr,
-    array_str,
-    can_cast,
-    common_type,
-    einsum_path,
-    frombuffer,
-    fromfile,
-    fromiter,
-    fromstring,
-    genfromtxt,
-    isfortran,
-    load,
-    loadtxt,
-    min_scalar_type,
-    ndim,
-    require,
-    result_type,
-    save,
-    savetxt,
-    savez,
-    savez_compressed,
-    shape,
-    size,
-)
+from ._compat.file_io import *  # noqa: F403
 from ._compat.interop import from_dlpack
 from ._compat.numpy_names import *  # noqa: F403
 from ._compat.unsupported import of_module
@@ -64,7 +40,8 @@ from ._core.creation import (
 from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
 from ._core.ufuncs import *  # noqa: F403
-from ._linalg.einsum import einsum
+from ._linalg import einsum as _einsum
+from ._linalg.einsum import *  # noqa: F403
 from ._linalg.linear import (
     cross,
     inner,
@@ -79,7 +56,12 @@ from ._linalg.linear import (
     vecmat,
 )
 from ._linalg.products import dot, matmul
-from ._manipulation.editing import delete, insert, pad, trim_zeros
+from ._manipulation import editing as _editing
+from ._manipulation import index_grids as _index_grids
+from ._manipulation import joining as _joining
+from ._manipulation import matrices as _matrices
+from ._manipulation import ranges as _ranges
+from ._manipulation.editing import *  # noqa: F403
 from ._manipulation.gathering import (
     argwhere,
     choose,
@@ -92,57 +74,10 @@ from ._manipulation.gathering import (
     take_along_axis,
     where,
 )
-from ._manipulation.index_grids import (
-    diag_indices,
-    diag_indices_from,
-    indices,
-    ix_,
-    mask_indices,
-    ravel_multi_index,
-    tril_indices,
-    tril_indices_from,
-    triu_indices,
-    triu_indices_from,
-    unravel_index,
-)
-from ._manipulation.joining import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    repeat,
-    resize,
-    roll,
-    rot90,
-    split,
-    stack,
-    tile,
-    unstack,
-    vsplit,
-    vstack,
-)
-from ._manipulation.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
-from ._manipulation.ranges import (
-    arange,
-    bartlett,
-    blackman,
-    fromfunction,
-    geomspace,
-    hamming,
-    hanning,
-    kaiser,
-    linspace,
-    logspace,
-    meshgrid,
-    mgrid,
-    ogrid,
-)
+from ._manipulation.index_grids import *  # noqa: F403
+from ._manipulation.joining import *  # noqa: F403
+from ._manipulation.matrices import *  # noqa: F403
+from ._manipulation.ranges import *  # noqa: F403
 from ._manipulation.scattering import (
     fill_diagonal,
     place,
@@ -176,36 +111,16 @@ from ._manipulation.views import (
     swapaxes,
     transpose,
 )
-
-# Modules that are imported whole list their names by themselves.
 from ._math import axis_functions as _axis_functions
 from ._math import bits as _bits
+from ._math import differences as _differences
+from ._math import elements as _elements
 from ._math import polynomials as _polynomials
 from ._math import reductions as _reductions
 from ._math.axis_functions import *  # noqa: F403
 from ._math.bits import *  # noqa: F403
-from ._math.differences import convolve, correlate, diff, ediff1d, gradient, interp
-from ._math.elements import (
-    allclose,
-    angle,
-    around,
-    array_equal,
-    array_equiv,
-    clip,
-    fix,
-    imag,
-    isclose,
-    iscomplex,
-    iscomplexobj,
-    isneginf,
-    isposinf,
-    isreal,
-    isrealobj,
-    nan_to_num,
-    real,
-    round,
-    sinc,
-)
+from ._math.differences import *  # noqa: F403
+from ._math.elements import *  # noqa: F403
 from ._math.polynomials import *  # noqa: F403
 from ._math.reductions import *  # noqa: F403
 from ._runtime.device_info import DeviceInfo, DeviceTime, device_info, device_timer
@@ -214,15 +129,10 @@ from ._runtime.errors import CompileError, DeviceError, DeviceLostError, Interna
 from ._runtime.profile import Profile, ProfileRow, profile
 from ._runtime.session import close, counters, open, reset
 from ._statistics import correlations as _correlations
+from ._statistics import histograms as _histograms
 from ._statistics import quantiles as _quantiles
 from ._statistics.correlations import *  # noqa: F403
-from ._statistics.histograms import (
-    bincount,
-    digitize,
-    histogram,
-    histogram_bin_edges,
-    searchsorted,
-)
+from ._statistics.histograms import *  # noqa: F403
 from ._statistics.quantiles import *  # noqa: F403
 from ._statistics.sorting import (
     argpartition,
@@ -258,21 +168,10 @@ __all__ = [
     "RawKernel",
     "ReductionKernel",
     "Stream",
-    "allclose",
-    "angle",
-    "append",
-    "arange",
     "argpartition",
     "argsort",
     "argwhere",
-    "around",
     "array",
-    "array2string",
-    "array_equal",
-    "array_equiv",
-    "array_repr",
-    "array_split",
-    "array_str",
     "asanyarray",
     "asarray",
     "ascontiguousarray",
@@ -282,119 +181,52 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
-    "bartlett",
-    "bincount",
-    "blackman",
-    "block",
     "broadcast_arrays",
     "broadcast_to",
-    "can_cast",
     "capture",
     "choose",
-    "clip",
     "close",
-    "column_stack",
-    "common_type",
     "compress",
-    "concat",
-    "concatenate",
-    "convolve",
     "copy",
     "copyto",
-    "correlate",
     "counters",
     "cross",
-    "delete",
     "device_info",
     "device_timer",
-    "diag",
-    "diag_indices",
-    "diag_indices_from",
-    "diagflat",
     "diagonal",
-    "diff",
-    "digitize",
     "dot",
-    "dsplit",
-    "dstack",
-    "ediff1d",
-    "einsum",
-    "einsum_path",
     "empty",
     "empty_like",
     "expand_dims",
     "extract",
-    "eye",
     "fft",
     "fill_diagonal",
-    "fix",
     "flatnonzero",
     "flip",
     "fliplr",
     "flipud",
     "from_dlpack",
-    "frombuffer",
-    "fromfile",
-    "fromfunction",
-    "fromiter",
-    "fromstring",
     "full",
     "full_like",
-    "genfromtxt",
-    "geomspace",
-    "gradient",
-    "hamming",
-    "hanning",
-    "histogram",
-    "histogram_bin_edges",
-    "hsplit",
-    "hstack",
-    "identity",
-    "imag",
-    "indices",
     "inner",
-    "insert",
     "install_cupy",
-    "interp",
     "intersect1d",
-    "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isfortran",
     "isin",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "ix_",
-    "kaiser",
     "kron",
     "lexsort",
     "lib",
     "linalg",
-    "linspace",
-    "load",
-    "loadtxt",
-    "logspace",
-    "mask_indices",
     "matmul",
     "matrix_transpose",
     "matvec",
-    "meshgrid",
-    "mgrid",
-    "min_scalar_type",
     "moveaxis",
-    "nan_to_num",
     "ndarray",
-    "ndim",
     "nn",
     "nonzero",
-    "ogrid",
     "ones",
     "ones_like",
     "open",
     "outer",
-    "pad",
     "partition",
     "permute_dims",
     "place",
@@ -404,78 +236,47 @@ __all__ = [
     "putmask",
     "random",
     "ravel",
-    "ravel_multi_index",
-    "real",
-    "repeat",
-    "require",
     "reset",
     "reshape",
-    "resize",
-    "result_type",
-    "roll",
     "rollaxis",
-    "rot90",
-    "round",
-    "save",
-    "savetxt",
-    "savez",
-    "savez_compressed",
     "scatter_add",
     "scatter_max",
     "scatter_min",
-    "searchsorted",
     "select",
     "setdiff1d",
     "setxor1d",
-    "shape",
-    "sinc",
-    "size",
     "sort",
     "sort_complex",
     "special",
-    "split",
     "squeeze",
-    "stack",
     "swapaxes",
     "take",
     "take_along_axis",
     "tensordot",
-    "tile",
     "trace",
     "transpose",
-    "tri",
-    "tril",
-    "tril_indices",
-    "tril_indices_from",
-    "trim_zeros",
-    "triu",
-    "triu_indices",
-    "triu_indices_from",
     "union1d",
     "unique",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
-    "unravel_index",
-    "unstack",
-    "vander",
     "vdot",
     "vecdot",
     "vecmat",
-    "vsplit",
-    "vstack",
     "where",
     "zeros",
     "zeros_like",
 ]
+# Modules that are imported whole list their public names themselves.
 for _module in (
-    _axis_functions, _bits, _correlations, _numpy_names, _polynomials, _quantiles, _reductions,
-    _ufuncs,
+    _axis_functions, _bits, _correlations, _differences, _editing, _einsum, _elements, _file_io,
+    _histograms, _index_grids, _joining, _matrices, _numpy_names, _polynomials, _quantiles, _ranges,
+    _reductions, _ufuncs,
 ):  # fmt: skip
     __all__ += _module.__all__
 
-if not TYPE_CHECKING:  # for checkers nothing else is there
+if not TYPE_CHECKING:  # type checkers see the names above only
 
     def __getattr__(name: str) -> Any:
         of_module(name)

@@ -14,6 +14,33 @@ import numpy.typing as npt
 from .._core.creation import array
 from .._core.ndarray import ndarray
 
+__all__ = [
+    "array2string",
+    "array_repr",
+    "array_str",
+    "can_cast",
+    "common_type",
+    "einsum_path",
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "genfromtxt",
+    "isfortran",
+    "load",
+    "loadtxt",
+    "min_scalar_type",
+    "ndim",
+    "require",
+    "result_type",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "shape",
+    "size",
+]
+
 
 def frombuffer(
     buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0

@@ -18,6 +18,10 @@ from .._core import ufuncs
 from .._core.ndarray import require_array
 from .products import count_of, matmul, sum_axes
 
+__all__ = [
+    "einsum",
+]
+
 #: A label: a letter, or an axis of the ellipsis by its distance from the last one, negative.
 Label = str | int
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")

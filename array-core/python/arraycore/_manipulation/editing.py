@@ -17,6 +17,13 @@ from .joining import axis_key, axis_of, concatenate, take_axis
 from .ranges import linspace
 from .views import broadcast_to, flip, moveaxis
 
+__all__ = [
+    "delete",
+    "insert",
+    "pad",
+    "trim_zeros",
+]
+
 _MOVED = ("edge", "reflect", "symmetric", "wrap")
 _FROM_DATA = ("maximum", "mean", "median", "minimum")
 

@@ -16,6 +16,20 @@ from .._runtime import session
 from .._runtime.calls import integers
 from .gathering import nonzero
 
+__all__ = [
+    "diag_indices",
+    "diag_indices_from",
+    "indices",
+    "ix_",
+    "mask_indices",
+    "ravel_multi_index",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "unravel_index",
+]
+
 _MODES = ("raise", "wrap", "clip")
 
 

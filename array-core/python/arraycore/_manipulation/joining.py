@@ -20,6 +20,29 @@ from .._runtime.calls import integers
 from .._runtime.dtypes import supported
 from .views import atleast_1d, atleast_2d, atleast_3d, flip, moveaxis, swapaxes
 
+__all__ = [
+    "append",
+    "array_split",
+    "block",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "repeat",
+    "resize",
+    "roll",
+    "rot90",
+    "split",
+    "stack",
+    "tile",
+    "unstack",
+    "vsplit",
+    "vstack",
+]
+
 #: ``target[outer, place, inner] = source[outer, at[place], inner]``, both in C order.
 _take = elementwise(
     "raw T source, raw I at, int32 extent, int32 inner",

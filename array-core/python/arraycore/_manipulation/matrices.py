@@ -14,6 +14,17 @@ from .._runtime.dtypes import supported
 from .ranges import arange
 from .views import broadcast_to
 
+__all__ = [
+    "diag",
+    "diagflat",
+    "eye",
+    "identity",
+    "tri",
+    "tril",
+    "triu",
+    "vander",
+]
+
 _tri = elementwise("int32 columns, int32 k", "T y", "y = i % columns <= i / columns + k", "tri")
 _TRIANGLE = "(i % columns - i / columns % rows {} k) ? x : T(0)"
 _tril = elementwise(

@@ -19,6 +19,22 @@ from .._core.ndarray import ndarray
 from .._runtime.dtypes import supported
 from .views import broadcast_to, moveaxis
 
+__all__ = [
+    "arange",
+    "bartlett",
+    "blackman",
+    "fromfunction",
+    "geomspace",
+    "hamming",
+    "hanning",
+    "kaiser",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "mgrid",
+    "ogrid",
+]
+
 # As NumPy: in the result's own type, the step being the difference of the first two values.
 _arange = elementwise("T start, T step", "T y", "y = start + (T)i * step", "arange")
 

@@ -13,6 +13,15 @@ from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_key, axis_of, concatenate
 from .._manipulation.views import broadcast_to
 
+__all__ = [
+    "convolve",
+    "correlate",
+    "diff",
+    "ediff1d",
+    "gradient",
+    "interp",
+]
+
 # The last of the points that are not above x, by halving; NaN is beyond all, as in NumPy's search.
 _interp = elementwise(
     "T x, raw T xp, raw F fp, F left, F right, bool own_ends",

@@ -13,6 +13,28 @@ from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._runtime.scalars import is_scalar
 
+__all__ = [
+    "allclose",
+    "angle",
+    "around",
+    "array_equal",
+    "array_equiv",
+    "clip",
+    "fix",
+    "imag",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "nan_to_num",
+    "real",
+    "round",
+    "sinc",
+]
+
 # A NaN passes: no comparison holds for it.
 _CLIPPED = "y = x < low ? low : x; y = y > high ? high : y;"
 _clip = elementwise("T x, T low, T high", "T y", _CLIPPED, "clip")

@@ -12,6 +12,14 @@ from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._manipulation.joining import take_axis
 
+__all__ = [
+    "bincount",
+    "digitize",
+    "histogram",
+    "histogram_bin_edges",
+    "searchsorted",
+]
+
 # The first place whose element is not below v ("right": above v); NaN is above all numbers.
 # In turned bins (digitize) the order is the other way round.
 _search = elementwise(
