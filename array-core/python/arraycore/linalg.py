@@ -26,10 +26,11 @@ from ._linalg import elimination
 from ._linalg.linear import cross, matrix_transpose, tensordot, vecdot
 from ._linalg.linear import outer as outer_of_all
 from ._linalg.products import matmul
-from ._manipulation.gathering import normalized
+from ._manipulation.joining import axis_of
 from ._manipulation.matrices import eye
 from ._manipulation.views import broadcast_to
 from ._math import reductions
+from ._math.elements import as_inexact
 from ._runtime import session
 from ._runtime.calls import integers
 
@@ -73,16 +74,8 @@ __all__ = [
 # ---- norms
 
 
-def _sizes(x: Any) -> Any:
-    """Return magnitudes; of integers as float64, as NumPy computes norms."""
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    return ufuncs.absolute(x)
-
-
 def _root_of_squares(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
+    x = as_inexact(x)
     squares = ufuncs.square(x.real) + ufuncs.square(x.imag) if x.dtype.kind == "c" else x * x
     return ufuncs.sqrt(reductions.sum(squares, axes, keepdims=keepdims))
 
@@ -92,7 +85,7 @@ def _of_vectors(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         return _root_of_squares(x, axes, keepdims)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    sizes = _sizes(x)
+    sizes = ufuncs.absolute(as_inexact(x))
     if ord == np.inf:
         return reductions.max(sizes, axes, keepdims=keepdims, initial=0)
     if ord == -np.inf:
@@ -112,7 +105,7 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
         return _root_of_squares(x, axes, keepdims)
     if ord in (1, -1, np.inf, -np.inf):
         added, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        sums = reductions.sum(_sizes(x), added, keepdims=True)
+        sums = reductions.sum(ufuncs.absolute(as_inexact(x)), added, keepdims=True)
         if ord > 0:
             made = reductions.max(sums, chosen, keepdims=True, initial=0)
         else:
@@ -150,7 +143,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             return _root_of_squares(values, every, keepdims)
         axes = every
     else:
-        axes = tuple(normalized(each, values.ndim) for each in integers(axis))
+        axes = tuple(axis_of(each, values.ndim) for each in integers(axis))
     if len(axes) == 1:
         return _of_vectors(values, ord, axes, keepdims)
     if len(axes) == 2:
@@ -162,7 +155,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     """Return norms of vectors that several axes hold, or of all elements; ``ord`` as in `norm`."""
     values = as_device_array(x)
     every = range(values.ndim) if axis is None else integers(axis)
-    axes = tuple(normalized(each, values.ndim) for each in every)
+    axes = tuple(axis_of(each, values.ndim) for each in every)
     return _of_vectors(values, ord, axes, keepdims)
 
 

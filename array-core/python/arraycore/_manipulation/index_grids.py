@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, asarray, empty, ones
-from .._core.ndarray import ndarray
+from .._core.creation import array, as_device_array, asarray, empty, ones
+from .._core.ndarray import ndarray, require_array
 from .._runtime import session
 from .._runtime.calls import integers
 from .gathering import nonzero
@@ -87,10 +87,6 @@ def _on_host(*arrays: Any) -> bool:
     return not any(isinstance(each, ndarray) for each in arrays)
 
 
-def _has_device() -> bool:
-    return bool(session.bridge.device_text())
-
-
 def _steps(shape: tuple[int, ...], order: str) -> list[int]:
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -100,8 +96,7 @@ def _steps(shape: tuple[int, ...], order: str) -> list[int]:
 
 def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
     """Return int64 coordinates of arraycore's that lie in an axis."""
-    if not isinstance(given, ndarray):
-        given = asarray(np.asarray(given))
+    given = as_device_array(given)
     if given.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
     wide: ndarray = given.astype(np.int64, copy=False)
@@ -109,7 +104,7 @@ def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
         return ufuncs.remainder(wide, extent)  # type: ignore[no-any-return]
     if mode == "clip":
         return ufuncs.minimum(ufuncs.maximum(wide, 0), extent - 1)  # type: ignore[no-any-return]
-    if not _has_device():
+    if not session.is_on_device():
         values = wide.get()
         if values.size and (values.min() < 0 or values.max() >= extent):
             raise ValueError("invalid entry in coordinates array")
@@ -171,7 +166,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
         raise TypeError("only int indices permitted")
     steps = _steps(extents, order)
     wide = indices.astype(np.int64, copy=False)
-    if not _has_device():
+    if not session.is_on_device():
         values = wide.get()
         size = prod(extents)
         wrong = values[(values < 0) | (values >= size)]
@@ -191,9 +186,7 @@ def _brought(made: Sequence[npt.NDArray[Any]]) -> tuple[ndarray, ...]:
 
 
 def _matrix(arr: ndarray) -> tuple[int, ...]:
-    if not isinstance(arr, ndarray):
-        raise TypeError(f"Unsupported type {type(arr)}")
-    if arr.ndim != 2:
+    if require_array(arr).ndim != 2:
         raise ValueError("input array must be 2-d")
     return arr.shape
 
@@ -205,9 +198,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
 
 def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
     """Return the coordinates of an array's main diagonal; all its axes have one extent."""
-    if not isinstance(arr, ndarray):
-        raise TypeError(f"Unsupported type {type(arr)}")
-    if arr.ndim < 2:
+    if require_array(arr).ndim < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")

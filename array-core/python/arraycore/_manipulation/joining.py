@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 from operator import index
 from typing import Any
 
@@ -77,10 +78,7 @@ def take_axis(source: ndarray, places: ndarray, axis: int) -> ndarray:
     shape = source.shape
     made = empty((*shape[:axis], places.size, *shape[axis + 1 :]), source.dtype)
     if made.size:
-        inner = 1
-        for extent in shape[axis + 1 :]:
-            inner *= extent
-        _take(source, places, shape[axis], inner, made)
+        _take(source, places, shape[axis], prod(shape[axis + 1 :]), made)
     return made
 
 
@@ -381,11 +379,9 @@ def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
     shape = integers(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    size = 1
-    for extent in shape:
-        size *= extent
     if source.size == 0:
         return zeros(shape, source.dtype)
+    size = prod(shape)
     times = -(-size // source.size)
     return tile(source, times)[:size].reshape(*shape)
 
@@ -412,14 +408,8 @@ def roll(
         if extent == 0 or by % extent == 0:
             continue
         by %= extent
-        shifted = empty(made.shape, made.dtype)
-        shifted[axis_key(number, slice(by, None))] = made[
-            axis_key(number, slice(None, extent - by))
-        ]
-        shifted[axis_key(number, slice(None, by))] = made[
-            axis_key(number, slice(extent - by, None))
-        ]
-        made = shifted
+        parts = (slice(extent - by, None), slice(None, extent - by))
+        made = concatenate([made[axis_key(number, part)] for part in parts], number)
     return made.copy() if made is a else made
 
 

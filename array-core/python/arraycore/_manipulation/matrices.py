@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import as_device_array, asarray, empty, zeros
+from .._core.creation import as_device_array, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.dtypes import supported
@@ -71,8 +71,7 @@ def triu(m: ndarray, k: int = 0) -> ndarray:
 
 
 def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
-    if not isinstance(m, ndarray):
-        m = asarray(m)
+    m = as_device_array(m)
     if m.ndim == 0:
         raise TypeError("a triangle is taken of arrays of one dimension or more")
     if m.ndim < 2:  # as NumPy: a row for each of the vector's elements

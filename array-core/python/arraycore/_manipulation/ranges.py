@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._core import ufuncs
 from .._core.creation import array, asarray, empty
 from .._core.lazy_kernels import elementwise
-from .._core.ndarray import ndarray
+from .._core.ndarray import ndarray, require_array
 from .._runtime.dtypes import supported
 from .views import broadcast_to, moveaxis
 
@@ -173,10 +173,10 @@ def meshgrid(
     count = len(xi)
     grids = []
     for axis, x in enumerate(xi):
-        if not isinstance(x, ndarray):
-            raise TypeError(f"Unsupported type {type(x)}")
         along = 1 - axis if indexing == "xy" and axis < 2 and count > 1 else axis
-        grids.append(x.reshape(*(-1 if each == along else 1 for each in range(count))))
+        grids.append(
+            require_array(x).reshape(*(-1 if each == along else 1 for each in range(count)))
+        )
     if not sparse and grids:
         shape = np.broadcast_shapes(*(grid.shape for grid in grids))
         grids = [broadcast_to(grid, shape) for grid in grids]

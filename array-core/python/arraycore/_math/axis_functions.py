@@ -13,13 +13,13 @@ from .._core import ufuncs
 from .._core.creation import array, as_device_array, asarray, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._manipulation.gathering import normalized
-from .._manipulation.joining import axis_key, concatenate
+from .._manipulation.joining import axis_key, axis_of, concatenate
 from .._manipulation.ranges import arange, linspace
 from .._manipulation.views import copyto, expand_dims, moveaxis
-from .._math import reductions
 from .._runtime.calls import integers
+from . import reductions
 from .differences import diff
+from .elements import as_inexact
 
 __all__ = [
     "apply_along_axis",
@@ -103,7 +103,7 @@ def _cumulative(
         axis = 0
     if not include_initial:
         return running(values, axis, dtype, out)
-    at = normalized(axis, values.ndim)
+    at = axis_of(axis, values.ndim)
     totals = running(values, at, dtype)
     shape = list(totals.shape)
     shape[at] += 1
@@ -130,7 +130,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
         Along which axis.
     """
     values: Any = as_device_array(y)
-    at = normalized(axis, values.ndim)
+    at = axis_of(axis, values.ndim)
     width: Any = dx
     if x is not None:
         points = as_device_array(x)
@@ -158,7 +158,7 @@ def unwrap(
         What the phases wrap round at; a whole one leaves integers integers.
     """
     values: Any = as_device_array(p)
-    at = normalized(axis, values.ndim)
+    at = axis_of(axis, values.ndim)
     steps: Any = diff(values, axis=at)
     least = period / 2 if discont is None else discont
     common = np.result_type(steps.dtype, period)
@@ -202,11 +202,9 @@ def i0(x: Any) -> ndarray:
     TypeError
         ``x`` is complex.
     """
-    values = as_device_array(x)
+    values = as_inexact(x)
     if values.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    if values.dtype.kind != "f":
-        values = values.astype(np.float64)
     computed = values.astype(np.float32) if values.dtype == np.float16 else values
     made: ndarray = _i0(computed, float(np.finfo(computed.dtype).eps) / 8)
     return made.astype(values.dtype, copy=False)
@@ -308,7 +306,7 @@ def apply_along_axis(
         There is no row.
     """
     values = as_device_array(arr)
-    at = normalized(axis, values.ndim)
+    at = axis_of(axis, values.ndim)
     turned = moveaxis(values, at, -1)
     outer = turned.shape[:-1]
     if 0 in outer:
@@ -330,7 +328,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterabl
     values: Any = as_device_array(a)
     ndim = values.ndim
     for axis in integers(axes):
-        at = normalized(axis, ndim)
+        at = axis_of(axis, ndim)
         made = func(values, at)
         if made.ndim != values.ndim:
             made = expand_dims(made, at)

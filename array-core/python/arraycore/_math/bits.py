@@ -9,7 +9,7 @@ import numpy as np
 from .._core.creation import as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._manipulation.gathering import normalized
+from .._manipulation.joining import axis_of
 from .._manipulation.views import moveaxis
 
 __all__ = ["frexp", "packbits", "unpackbits"]
@@ -132,5 +132,5 @@ def _rows(values: ndarray, axis: int | None) -> tuple[ndarray, int]:
     """Return the array with the axis last, and where it belongs."""
     if axis is None:
         return values.ravel(), 0
-    along = normalized(axis, values.ndim)
+    along = axis_of(axis, values.ndim)
     return moveaxis(values, along, -1), along

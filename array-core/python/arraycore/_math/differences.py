@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
-from .._core.creation import as_device_array, asarray, empty
+from .._core.creation import as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_key, axis_of, concatenate
 from .._manipulation.views import broadcast_to
+from .elements import as_inexact
 
 __all__ = [
     "convolve",
@@ -122,7 +123,7 @@ def gradient(
     Uneven spacing by the formula of second order, with ``h`` before and ``d`` after a point:
     ``(h^2 f(x+d) + (d^2 - h^2) f(x) - d^2 f(x-h)) / (h d (d + h))``.
     """
-    values = as_device_array(f)
+    values = as_inexact(f)
     ndim = values.ndim
     axes = tuple(range(ndim)) if axis is None else tuple(
         axis_of(each, ndim) for each in ((axis,) if isinstance(axis, int) else axis)
@@ -136,8 +137,6 @@ def gradient(
         spacings *= len(axes)
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
-    if values.dtype.kind in "iub":
-        values = values.astype(np.float64)
     slopes = tuple(
         _slope(values, along, spacing, edge_order)
         for along, spacing in zip(axes, spacings, strict=True)
@@ -161,13 +160,11 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
         made[axis_key(along, slice(*bounds))] for bounds in ((1, -1), (0, 1), (extent - 1, None))
     )
     if isinstance(spacing, ndarray) or np.ndim(spacing):
-        points = spacing if isinstance(spacing, ndarray) else asarray(np.asarray(spacing))
+        points = as_inexact(spacing)
         if points.ndim != 1 or points.shape[0] != extent:
             raise ValueError(
                 "when 1d, distances must match the length of the corresponding dimension"
             )
-        if points.dtype.kind in "iub":
-            points = points.astype(np.float64)
         steps = diff(points).reshape(-1, *(1,) * (f.ndim - along - 1))
         h, d = steps[:-1], steps[1:]
         inner[...] = (

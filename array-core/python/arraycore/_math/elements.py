@@ -65,6 +65,12 @@ _all = reduction("bool x", "bool y", "x", "a && b", "y = a", "true", "all")
 _any = reduction("bool x", "bool y", "x", "a || b", "y = a", "false", "any")
 
 
+def as_inexact(a: Any) -> ndarray:
+    """Return ``a`` as an array of floats or complex numbers: integers and bools as float64."""
+    values = as_device_array(a)
+    return values.astype(np.float64) if values.dtype.kind in "iub" else values
+
+
 # ---- limits
 
 
@@ -279,18 +285,14 @@ def imag(val: Any) -> ndarray:
 
 def angle(z: Any, deg: bool = False) -> ndarray:
     """Return the angles of complex numbers in radians, or degrees; of negative ones pi."""
-    values = as_device_array(z)
-    if values.dtype.kind in "iub":
-        values = values.astype(np.float64)
+    values = as_inexact(z)
     turned = ufuncs.arctan2(values.imag, values.real)
     return turned * (180 / math.pi) if deg else turned  # type: ignore[no-any-return]
 
 
 def sinc(x: Any) -> ndarray:
     """Return ``sin(pi x) / (pi x)``, 1 at 0; integers are computed in float64."""
-    values = as_device_array(x)
+    values = as_inexact(x)
     if values.dtype.kind == "c":
         raise NotImplementedError("arraycore.sinc takes real numbers: take sin(pi z) / (pi z).")
-    if values.dtype.kind in "iub":
-        values = values.astype(np.float64)
     return _sinc(values)  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from .._core import ufuncs
 from .._core.creation import array, as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._manipulation.gathering import normalized
+from .._manipulation.joining import axis_of
 from .._manipulation.views import copyto
 from .._math.reductions import count_nonzero, nanmean
 from .._runtime.calls import integers
@@ -172,7 +172,7 @@ def _of_rows(
     x: ndarray, q: Host, axis: Any, out: Any, method: str, keepdims: bool, skips_nan: bool,
     wanted: np.dtype[Any], draw: Any,
 ) -> Any:  # fmt: skip
-    axes = range(x.ndim) if axis is None else [normalized(each, x.ndim) for each in integers(axis)]
+    axes = range(x.ndim) if axis is None else [axis_of(each, x.ndim) for each in integers(axis)]
     reduced = sorted(set(axes))
     if len(reduced) != len(axes):
         raise ValueError("repeated axis")

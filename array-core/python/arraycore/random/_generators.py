@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from operator import index
 from typing import Any
 
@@ -58,17 +59,18 @@ class _Drawing(Distributions):
         x[...] = self.permutation(x, axis)
 
     def _choice(self, a: Any, size: Size, replace: bool, p: Any, axis: int) -> ndarray:
+        shape = () if size is None else _integers(size)
+        wanted = prod(shape)
         if not isinstance(a, ndarray) and np.ndim(a) == 0:
             count, values = index(a), None
-            if count <= 0 and _product(size):
+            if count <= 0 and wanted:
                 raise ValueError("a must be a positive integer unless no samples are taken")
         else:
             values = as_device_array(a)
             axis = axis_of(axis, values.ndim)
             count = values.shape[axis]
-            if count == 0 and _product(size):
+            if count == 0 and wanted:
                 raise ValueError("a cannot be empty unless no samples are taken")
-        wanted = _product(size)
         if p is not None:
             places = self._weighted(p, count, wanted, replace)
         elif replace:
@@ -79,7 +81,6 @@ class _Drawing(Distributions):
                     "Cannot take a larger sample than population when replace is False"
                 )
             places = self._order(count)[:wanted]
-        shape = () if size is None else _integers(size)
         if values is None:
             return places.reshape(*shape)
         made = take_axis(values, places, axis)
@@ -112,13 +113,6 @@ class _Drawing(Distributions):
         with np.errstate(divide="ignore"):
             waits *= array(1 / chances)
         return argsort(waits)[:wanted]
-
-
-def _product(size: Size) -> int:
-    count = 1
-    for extent in () if size is None else _integers(size):
-        count *= extent
-    return count
 
 
 class RandomState(_Drawing):
