@@ -21,96 +21,32 @@ from ._compat.numpy_names import *  # noqa: F403
 from ._compat.unsupported import of_module
 from ._core import creation as _creation
 from ._core import ufuncs as _ufuncs
-from ._core.creation import (
-    array,
-    asanyarray,
-    asarray,
-    ascontiguousarray,
-    asfortranarray,
-    asnumpy,
-    empty,
-    empty_like,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
+from ._core.creation import *  # noqa: F403
 from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
 from ._core.ufuncs import *  # noqa: F403
 from ._linalg import einsum as _einsum
+from ._linalg import linear as _linear
+from ._linalg import products as _products
 from ._linalg.einsum import *  # noqa: F403
-from ._linalg.linear import (
-    cross,
-    inner,
-    kron,
-    matrix_transpose,
-    matvec,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-    vecmat,
-)
-from ._linalg.products import dot, matmul
+from ._linalg.linear import *  # noqa: F403
+from ._linalg.products import *  # noqa: F403
 from ._manipulation import editing as _editing
+from ._manipulation import gathering as _gathering
 from ._manipulation import index_grids as _index_grids
 from ._manipulation import joining as _joining
 from ._manipulation import matrices as _matrices
 from ._manipulation import ranges as _ranges
+from ._manipulation import scattering as _scattering
+from ._manipulation import views as _views
 from ._manipulation.editing import *  # noqa: F403
-from ._manipulation.gathering import (
-    argwhere,
-    choose,
-    compress,
-    extract,
-    flatnonzero,
-    nonzero,
-    select,
-    take,
-    take_along_axis,
-    where,
-)
+from ._manipulation.gathering import *  # noqa: F403
 from ._manipulation.index_grids import *  # noqa: F403
 from ._manipulation.joining import *  # noqa: F403
 from ._manipulation.matrices import *  # noqa: F403
 from ._manipulation.ranges import *  # noqa: F403
-from ._manipulation.scattering import (
-    fill_diagonal,
-    place,
-    put,
-    put_along_axis,
-    putmask,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-)
-from ._manipulation.views import (
-    astype,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_arrays,
-    broadcast_to,
-    copy,
-    copyto,
-    diagonal,
-    expand_dims,
-    flip,
-    fliplr,
-    flipud,
-    moveaxis,
-    permute_dims,
-    ravel,
-    reshape,
-    rollaxis,
-    squeeze,
-    swapaxes,
-    transpose,
-)
+from ._manipulation.scattering import *  # noqa: F403
+from ._manipulation.views import *  # noqa: F403
 from ._math import axis_functions as _axis_functions
 from ._math import bits as _bits
 from ._math import differences as _differences
@@ -131,27 +67,11 @@ from ._runtime.session import close, counters, open, reset
 from ._statistics import correlations as _correlations
 from ._statistics import histograms as _histograms
 from ._statistics import quantiles as _quantiles
+from ._statistics import sorting as _sorting
 from ._statistics.correlations import *  # noqa: F403
 from ._statistics.histograms import *  # noqa: F403
 from ._statistics.quantiles import *  # noqa: F403
-from ._statistics.sorting import (
-    argpartition,
-    argsort,
-    intersect1d,
-    isin,
-    lexsort,
-    partition,
-    setdiff1d,
-    setxor1d,
-    sort,
-    sort_complex,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
+from ._statistics.sorting import *  # noqa: F403
 
 __all__ = [
     "CompileError",
@@ -168,111 +88,30 @@ __all__ = [
     "RawKernel",
     "ReductionKernel",
     "Stream",
-    "argpartition",
-    "argsort",
-    "argwhere",
-    "array",
-    "asanyarray",
-    "asarray",
-    "ascontiguousarray",
-    "asfortranarray",
-    "asnumpy",
-    "astype",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "broadcast_arrays",
-    "broadcast_to",
     "capture",
-    "choose",
     "close",
-    "compress",
-    "copy",
-    "copyto",
     "counters",
-    "cross",
     "device_info",
     "device_timer",
-    "diagonal",
-    "dot",
-    "empty",
-    "empty_like",
-    "expand_dims",
-    "extract",
     "fft",
-    "fill_diagonal",
-    "flatnonzero",
-    "flip",
-    "fliplr",
-    "flipud",
     "from_dlpack",
-    "full",
-    "full_like",
-    "inner",
     "install_cupy",
-    "intersect1d",
-    "isin",
-    "kron",
-    "lexsort",
     "lib",
     "linalg",
-    "matmul",
-    "matrix_transpose",
-    "matvec",
-    "moveaxis",
     "ndarray",
     "nn",
-    "nonzero",
-    "ones",
-    "ones_like",
     "open",
-    "outer",
-    "partition",
-    "permute_dims",
-    "place",
     "profile",
-    "put",
-    "put_along_axis",
-    "putmask",
     "random",
-    "ravel",
     "reset",
-    "reshape",
-    "rollaxis",
-    "scatter_add",
-    "scatter_max",
-    "scatter_min",
-    "select",
-    "setdiff1d",
-    "setxor1d",
-    "sort",
-    "sort_complex",
     "special",
-    "squeeze",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "tensordot",
-    "trace",
-    "transpose",
-    "union1d",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    "vdot",
-    "vecdot",
-    "vecmat",
-    "where",
-    "zeros",
-    "zeros_like",
 ]
 # Modules that are imported whole list their public names themselves.
 for _module in (
-    _axis_functions, _bits, _correlations, _differences, _editing, _einsum, _elements, _file_io,
-    _histograms, _index_grids, _joining, _matrices, _numpy_names, _polynomials, _quantiles, _ranges,
-    _reductions, _ufuncs,
+    _axis_functions, _bits, _correlations, _creation, _differences, _editing, _einsum, _elements,
+    _file_io, _gathering, _histograms, _index_grids, _joining, _linear, _matrices, _numpy_names,
+    _polynomials, _products, _quantiles, _ranges, _reductions, _scattering, _sorting, _ufuncs,
+    _views,
 ):  # fmt: skip
     __all__ += _module.__all__
 

@@ -10,7 +10,24 @@ import numpy.typing as npt
 from .._runtime import operations, session
 from .._runtime.calls import integers
 from .._runtime.dtypes import supported
-from .ndarray import ndarray
+from .ndarray import ndarray, require_array
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "asnumpy",
+    "empty",
+    "empty_like",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
 
 _MOST_AXES = 32
 
@@ -165,9 +182,7 @@ def full(
 
 
 def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.dtype[Any]]:
-    if not isinstance(a, ndarray):
-        raise TypeError(f"Unsupported type {type(a)}")
-    wanted = a.dtype if dtype is None else supported(dtype)
+    wanted = require_array(a).dtype if dtype is None else supported(dtype)
     return a.shape if shape is None else shape, wanted
 
 

@@ -7,6 +7,7 @@ call functions are bound to it by ``arraycore/_array_methods.py``, once those fu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from .._runtime import operations, session
 from .._runtime.calls import integers
 from .._runtime.devices import Stream
-from .._runtime.dtypes import DTYPES, supported
+from .._runtime.dtypes import DTYPES, check_cast, supported
 from .flags import Flags
 
 if TYPE_CHECKING:
@@ -91,10 +92,7 @@ class ndarray(ArrayMethods):
     @property
     def size(self) -> int:
         """How many elements it has."""
-        size = 1
-        for extent in self._described()[1]:
-            size *= extent
-        return size
+        return prod(self._described()[1])
 
     @property
     def itemsize(self) -> int:
@@ -243,11 +241,8 @@ class ndarray(ArrayMethods):
         """
         target = supported(dtype)
         layout = _order(order, "CFAK")
-        if casting != "unsafe" and not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
-            raise TypeError(
-                f"Cannot cast array data from {self.dtype!r} to {target!r} according to the rule "
-                f"{casting!r}"
-            )
+        if casting != "unsafe":
+            check_cast(self.dtype, target, casting)
         if not copy and target == self.dtype and self._lies_in(order):
             return self
         return ndarray(operations.copy(self, target, layout))
@@ -349,23 +344,21 @@ class ndarray(ArrayMethods):
             "Please use `.get()` to construct a NumPy array explicitly."
         )
 
-    def __bool__(self) -> bool:
+    def _scalar(self) -> Any:
+        """Return the only element: as a float where one crossing gives it, else as an array."""
         value = session.item(self._id)
         if value is False:
             raise session.failure()
-        return bool(self._single() if value is True else value)
+        return self._single() if value is True else value
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar())
 
     def __int__(self) -> int:
-        value = session.item(self._id)
-        if value is False:
-            raise session.failure()
-        return int(self._single() if value is True else value)
+        return int(self._scalar())
 
     def __float__(self) -> float:
-        value = session.item(self._id)
-        if value is False:
-            raise session.failure()
-        return float(self._single() if value is True else value)
+        return float(self._scalar())
 
     def __complex__(self) -> complex:
         return complex(self._single())

@@ -9,6 +9,7 @@ operands are multiplied element by element.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from .._core import ufuncs
 from .._core.ndarray import require_array
-from .products import count_of, matmul, sum_axes
+from .products import matmul, sum_axes
 
 __all__ = [
     "einsum",
@@ -297,7 +298,7 @@ def _next_pair(terms: Sequence[Any], labels: Sequence[tuple[Label, ...]]) -> tup
         for i in range(j):
             extents = dict(zip(labels[i], terms[i].shape, strict=True))
             extents |= dict(zip(labels[j], terms[j].shape, strict=True))
-            size = count_of(tuple(extents[x] for x in set(labels[i]) ^ set(labels[j])))
+            size = prod(tuple(extents[x] for x in set(labels[i]) ^ set(labels[j])))
             if best is None or size < best:
                 best, chosen = size, (i, j)
     return chosen
@@ -321,7 +322,7 @@ def _joined(
         return ufuncs.multiply(left, right), labels
 
     def size(group: tuple[Label, ...]) -> int:
-        return count_of(tuple(extents[x] for x in group))
+        return prod(tuple(extents[x] for x in group))
 
     before = tuple(extents[x] for x in batch)
     product = matmul(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from operator import index
 from typing import Any
 
@@ -16,7 +17,21 @@ from .._core.creation import empty
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
-from .products import count_of, dot, matmul, ndim_of, scalar_or_array, sum_axes
+from .products import dot, matmul, ndim_of, scalar_or_array, sum_axes
+
+__all__ = [
+    "cross",
+    "inner",
+    "kron",
+    "matrix_transpose",
+    "matvec",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -123,9 +138,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     keep_a = tuple(i for i in range(a.ndim) if i not in left)
     keep_b = tuple(j for j in range(b.ndim) if j not in right)
     shape_a, shape_b = tuple(a.shape[i] for i in keep_a), tuple(b.shape[j] for j in keep_b)
-    terms = count_of(tuple(a.shape[i] for i in left))
-    rows = a.transpose((*keep_a, *left)).reshape(count_of(shape_a), terms)
-    columns = b.transpose((*right, *keep_b)).reshape(terms, count_of(shape_b))
+    terms = prod(tuple(a.shape[i] for i in left))
+    rows = a.transpose((*keep_a, *left)).reshape(prod(shape_a), terms)
+    columns = b.transpose((*right, *keep_b)).reshape(terms, prod(shape_b))
     return matmul(rows, columns).reshape(shape_a + shape_b)
 
 

@@ -7,6 +7,7 @@ float32 and rounded once. Shapes, dtypes and errors are NumPy's.
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.opcodes import PRODUCT_DOT, PRODUCT_MATMUL
 from .._runtime.scalars import is_scalar
+
+__all__ = [
+    "dot",
+    "matmul",
+]
 
 
 class Products:
@@ -112,7 +118,7 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     terms = a.shape[-1]
     if b.ndim == 1 or b.shape[-2] != terms:
         return _with_vector(a, b, out)
-    rows = a.reshape(count_of(a.shape[:-1]), terms)
+    rows = a.reshape(prod(a.shape[:-1]), terms)
     product = matmul(rows, b)
     if b.ndim > 2:
         product = type(product)(operations.move_axes(product, 1, (product.ndim - 2, 0)))
@@ -146,13 +152,6 @@ def _placed(result: Any, out: Any) -> Any:
         )
     out[...] = result
     return out
-
-
-def count_of(shape: tuple[int, ...]) -> int:
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count
 
 
 @cache

@@ -12,24 +12,23 @@ from .._core.creation import array, empty, full
 from .._core.indexing import flat_words, value_words
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
-from .._runtime.calls import integers
+from .joining import axis_of
 from .views import broadcast_to, copyto
 
+__all__ = [
+    "argwhere",
+    "choose",
+    "compress",
+    "extract",
+    "flatnonzero",
+    "nonzero",
+    "select",
+    "take",
+    "take_along_axis",
+    "where",
+]
+
 _MODES = ("raise", "wrap", "clip")
-
-
-def normalized(axis: Any, ndim: int) -> int:
-    """Return an axis in [0, ndim).
-
-    Raises
-    ------
-    numpy.exceptions.AxisError
-        There is none of that number.
-    """
-    (number,) = integers(axis)
-    if not -ndim <= number < ndim:
-        raise np.exceptions.AxisError(number, ndim)
-    return number % ndim
 
 
 def bounded(indices: Any, extent: int, mode: str) -> Any:
@@ -113,7 +112,7 @@ def take(
         The indices are no integers.
     """
     whole = axis is None
-    at = 0 if axis is None else normalized(axis, require_array(a).ndim)
+    at = 0 if axis is None else axis_of(axis, require_array(a).ndim)
     extent = require_array(a).size if whole else a.shape[at]
     where = bounded(indices, extent, mode)
     if extent == 0 and where.size:
@@ -142,7 +141,7 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
             raise ValueError("when axis=None, `indices` must have a single dimension.")
         arr, at = require_array(arr).reshape(-1), 0
     else:
-        at = normalized(axis, require_array(arr).ndim)
+        at = axis_of(axis, require_array(arr).ndim)
     if given.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != given.ndim:
@@ -265,7 +264,7 @@ def compress(
     if given.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     source = require_array(a).reshape(-1) if axis is None else require_array(a)
-    at = 0 if axis is None else normalized(axis, source.ndim)
+    at = 0 if axis is None else axis_of(axis, source.ndim)
     if given.shape[0] > source.shape[at]:
         return take(source, given.nonzero()[0], at, out)
     mask = given if given.dtype.kind == "b" else given != 0

@@ -18,7 +18,7 @@ from .._core.creation import as_device_array, asarray, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.calls import integers
-from .._runtime.dtypes import supported
+from .._runtime.dtypes import check_cast, supported
 from .views import atleast_1d, atleast_2d, atleast_3d, flip, moveaxis, swapaxes
 
 __all__ = [
@@ -153,11 +153,7 @@ def concatenate(
     elif out.shape != tuple(shape):
         raise ValueError("Output array is the wrong shape")
     for part in parts:
-        if not np.can_cast(part.dtype, out.dtype, casting):  # type: ignore[arg-type]
-            raise TypeError(
-                f"Cannot cast array data from {part.dtype!r} to {out.dtype!r} according to the "
-                f"rule {casting!r}"
-            )
+        check_cast(part.dtype, out.dtype, casting)
     begin = 0
     for part in parts:
         end = begin + part.shape[number]

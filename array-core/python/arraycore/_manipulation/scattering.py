@@ -12,8 +12,20 @@ from .._core.indexing import flat_words, value_words
 from .._core.ndarray import ndarray, require_array
 from .._core.updates import device_value, update
 from .._runtime import operations
+from .._runtime.dtypes import check_cast
 from .._runtime.scalars import scalar_words
 from .gathering import along_axis, bounded, flatnonzero
+
+__all__ = [
+    "fill_diagonal",
+    "place",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+]
 
 
 def _repeated(values: ndarray, count: int) -> ndarray:
@@ -142,10 +154,8 @@ def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
         It does not.
     """
     made = device_value(value, dtype)
-    if isinstance(made, ndarray) and not np.can_cast(made.dtype, dtype, "safe"):
-        raise TypeError(
-            f"Cannot cast array data from {made.dtype!r} to {dtype!r} according to the rule 'safe'"
-        )
+    if isinstance(made, ndarray):
+        check_cast(made.dtype, dtype, "safe")
     return made
 
 

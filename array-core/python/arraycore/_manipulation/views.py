@@ -10,7 +10,32 @@ import numpy.typing as npt
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
+from .._runtime.dtypes import check_cast
 from .._runtime.scalars import is_scalar, scalar_words
+
+__all__ = [
+    "astype",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "copy",
+    "copyto",
+    "diagonal",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "rollaxis",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]
 
 _ARRAY = -1  # a value that is an array's id (src/abi/calls/indexing.h)
 
@@ -161,11 +186,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
     else:
         given = require_array(src).dtype
-    if not np.can_cast(given, target.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(
-            f"Cannot cast array data from {given!r} to {target.dtype!r} according to the rule "
-            f"{casting!r}"
-        )
+    check_cast(given, target.dtype, casting)
     if where is not True and not isinstance(where, np.bool_ | bool):
         value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
         operations.write_where(target, require_array(where), value)

@@ -31,6 +31,20 @@ def number_of(dtype: np.dtype[Any]) -> int:
         raise TypeError(f"arraycore has no dtype {dtype}.") from None
 
 
+def check_cast(given: Any, target: np.dtype[Any], casting: str) -> None:
+    """Raise where a casting rule of NumPy's does not allow a dtype, or a number, to become another.
+
+    Raises
+    ------
+    TypeError
+        The rule does not allow the cast. The sentence is NumPy's.
+    """
+    if not np.can_cast(given, target, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {given!r} to {target!r} according to the rule {casting!r}"
+        )
+
+
 def supported(dtype: npt.DTypeLike | None) -> np.dtype[Any]:
     """Return NumPy's dtype in this machine's byte order; None is float64, as for NumPy.
 

@@ -23,6 +23,25 @@ from .._runtime.dtypes import supported
 from .._runtime.opcodes import SORT_ELEMENTS, SORT_PLACES
 from .histograms import searchsorted
 
+__all__ = [
+    "argpartition",
+    "argsort",
+    "intersect1d",
+    "isin",
+    "lexsort",
+    "partition",
+    "setdiff1d",
+    "setxor1d",
+    "sort",
+    "sort_complex",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
 _first_of_each = elementwise(
     "raw T x, bool one_nan",
     "bool first",

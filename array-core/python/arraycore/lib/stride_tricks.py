@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.ndarray import ndarray
+from .._core.ndarray import ndarray, require_array
 from .._manipulation.views import broadcast_arrays, broadcast_to
 from .._runtime import operations
 from .._runtime.calls import integers
@@ -35,9 +35,7 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
         The strides leave the memory, are no multiples of the elements' size, or not of the axes'
         number.
     """
-    if not isinstance(x, ndarray):
-        raise TypeError(f"Unsupported type {type(x)}")
-    extents = x.shape if shape is None else integers(shape)
+    extents = require_array(x).shape if shape is None else integers(shape)
     steps = x.strides if strides is None else integers(strides)
     if max(len(extents), len(steps)) > _MOST_AXES:
         raise ValueError(f"maximum supported dimension for an ndarray is {_MOST_AXES}")

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from operator import index
 from typing import Any
 
 from .._core.ndarray import ndarray, require_array
-from .._linalg.products import count_of
 from .._runtime import operations
 from .._runtime.calls import int64, int64s, integers
 from .._runtime.opcodes import (
@@ -41,7 +41,14 @@ def _activation(name: str | None) -> int:
         raise ValueError(f"activation is one of {_ACTIVATIONS}, not {name!r}.") from None
 
 
-def _each(name: str, value: Each, axes: int) -> tuple[int, ...]:
+def each_axis(name: str, value: Each, axes: int) -> tuple[int, ...]:
+    """Return a number for each axis of space; one number counts for all of them.
+
+    Raises
+    ------
+    ValueError
+        There are several numbers, but not one for each axis.
+    """
     given = integers(value)
     if len(given) == 1:
         return given * axes
@@ -75,7 +82,7 @@ def _pairs(
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError("padding has a pair (before, behind) for each axis of space.")
         return tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs)
-    both = _each("padding", padding, axes)  # type: ignore[arg-type]
+    both = each_axis("padding", padding, axes)  # type: ignore[arg-type]
     return both, both
 
 
@@ -88,7 +95,7 @@ def _words(
     groups: int,
 ) -> tuple[int, ...]:
     axes = len(window)
-    steps, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
+    steps, spread = each_axis("stride", stride, axes), each_axis("dilation", dilation, axes)
     before, behind = _pairs(padding, axes, window, steps, spread)
     words: list[int] = []
     for each in (steps, before, behind, spread):
@@ -110,7 +117,7 @@ def _places(
 ) -> tuple[int, ...]:
     """Return to how many places the window is put along each axis."""
     axes = len(window)
-    steps, spread = _each("stride", stride, axes), _each("dilation", dilation, axes)
+    steps, spread = each_axis("stride", stride, axes), each_axis("dilation", dilation, axes)
     before, behind = _pairs(padding, axes, window, steps, spread)
     along = zip(data, window, steps, before, behind, spread, strict=True)
     return tuple((n + p + q - (k - 1) * d - 1) // s + 1 for n, k, s, p, q, d in along)
@@ -240,7 +247,7 @@ def dense(
         The dtype is no float.
     """
     x, w = require_array(x), require_array(w)
-    rows = x if x.ndim == 2 else x.reshape((count_of(x.shape[:-1]), *x.shape[-1:]))
+    rows = x if x.ndim == 2 else x.reshape((prod(x.shape[:-1]), *x.shape[-1:]))
     bias = None if b is None else require_array(b)
     y = type(x)(operations.dense(rows, w, bias, _activation(activation)))
     return y if x.ndim == 2 else y.reshape((*x.shape[:-1], y.shape[-1]))
@@ -286,7 +293,7 @@ def conv_data_gradient(
     """
     gy, w = require_array(gy), require_array(w)
     window = w.shape[2:]
-    extents = _each("space", space, len(window))
+    extents = each_axis("space", space, len(window))
     return _call(
         CONVOLUTION_DATA_GRADIENT, gy, w, (window, extents, stride, padding, dilation, groups)
     )
@@ -328,7 +335,7 @@ def conv_weight_gradient(
         The dtype is no float.
     """
     x, gy = require_array(x), require_array(gy)
-    extents = _each("window", window, max(x.ndim - 2, 0))
+    extents = each_axis("window", window, max(x.ndim - 2, 0))
     return _call(
         CONVOLUTION_WEIGHT_GRADIENT, x, gy, (extents, extents, stride, padding, dilation, groups)
     )

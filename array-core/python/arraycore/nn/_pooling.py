@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .._core.ndarray import ndarray, require_array
@@ -15,9 +14,7 @@ from .._runtime.opcodes import (
     POOL_MEAN,
     POOL_MEAN_GRADIENT,
 )
-
-#: An integer for all axes of space, or one for each.
-Each = int | Sequence[int]
+from ._convolution import Each, each_axis
 
 
 def _pool(
@@ -33,18 +30,14 @@ def _pool(
     windows = integers(window)
     if len(windows) == 1:
         windows *= max(array.ndim - 2, 0)
-    axes = len(windows)
-    words: list[int] = []
+    words = [len(windows), *int64s(windows)]
     for name, given in (
-        ("window", windows),
-        ("stride", windows if stride is None else integers(stride)),
-        ("padding", before := integers(padding)),
-        ("behind", before if behind is None else integers(behind)),
-        ("space", integers(space)),
+        ("stride", windows if stride is None else stride),
+        ("padding", padding),
+        ("behind", padding if behind is None else behind),
+        ("space", space),
     ):
-        each = given * axes if len(given) == 1 else given
-        if len(each) != axes and not (name == "space" and not each):
-            raise ValueError(f"{name} has {len(each)} numbers for {axes} axes of space.")
+        each = () if name == "space" and given == () else each_axis(name, given, len(windows))
         words += (len(each), *int64s(each))
     return operations.pool(what, array, places, words)
 
