@@ -45,7 +45,7 @@ bool walk_all(const Options& options) {
         auto store = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
         for (std::uint64_t i = 0; i < kWalksPerStore && !failed && mine < options.sequences; ++i) {
           const std::uint64_t seed = options.seed + mine;
-          const auto wrong = store ? random_walk(seed, options.events, borrow(**store))
+          const auto wrong = store ? random_walk(seed, options.events, store->get())
                                    : std::optional(store.error().message);
           if (!wrong) {
             mine = next++;

@@ -19,6 +19,7 @@
 #include "storage/sqlite/db.h"
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
+#include "storage/testing/scratch_database.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -98,14 +99,14 @@ std::string join_body(const TestServer& server) {
 // A server over a store that fails as `script` says.
 struct Troubled {
   explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
-    auto faulty = std::make_unique<FaultyStorage>(
-        storage::make_memory_storage([] { return std::int64_t{1}; }));
+    auto faulty = std::make_unique<FaultyStorage>(database.open());
     storage = faulty.get();
     server = std::make_unique<TestServer>(adjust, std::move(faulty));
   }
   HttpAnswer join() const {
     return http_request(server->compute(), "POST", "/api/join", {}, join_body(*server));
   }
+  storage::ScratchDatabase database;
   FaultyStorage* storage = nullptr;
   std::unique_ptr<TestServer> server;
 };

@@ -9,6 +9,7 @@
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
+#include "storage/testing/scratch_database.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::ops {
@@ -491,8 +492,8 @@ TEST_F(Identity, NoSecretStandsInTheAuditLogOrInALists) {
 
 // A change that is not committed is neither made nor told of.
 TEST(IdentityTrouble, AFailedChangeLeavesNothing) {
-  auto faulty = std::make_unique<storage::FaultyStorage>(
-      storage::make_memory_storage([] { return std::int64_t{1}; }));
+  const storage::ScratchDatabase database;
+  auto faulty = std::make_unique<storage::FaultyStorage>(database.open());
   storage::FaultyStorage* storage = faulty.get();
   TestServer server({}, std::move(faulty));
   storage->script({storage::FailBefore{}});

@@ -5,6 +5,7 @@
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
+#include "storage/testing/scratch_database.h"
 #include "tests/test_uploads.h"
 
 namespace hyperflock::ops {
@@ -17,8 +18,7 @@ using protocol::Verdict;
 class StorageTroubleTest : public ::testing::Test {
  protected:
   StorageTroubleTest() {
-    auto faulty = std::make_unique<storage::FaultyStorage>(
-        storage::make_memory_storage([] { return std::int64_t{1}; }));
+    auto faulty = std::make_unique<storage::FaultyStorage>(database_.open());
     storage_ = faulty.get();
     server_ = std::make_unique<TestServer>(nullptr, std::move(faulty));
   }
@@ -33,6 +33,7 @@ class StorageTroubleTest : public ::testing::Test {
     return server_->rest_as(server_->secrets().admin_token, method, target);
   }
 
+  storage::ScratchDatabase database_;
   storage::FaultyStorage* storage_ = nullptr;
   std::unique_ptr<TestServer> server_;
 };

@@ -8,6 +8,7 @@
 #include "auth/first_start.h"
 #include "auth/identity_book.h"
 #include "auth/tokens.h"
+#include "storage/testing/scratch_database.h"
 
 namespace hyperflock::auth {
 namespace {
@@ -236,7 +237,8 @@ TEST(IdentityBook, MayBeReadWhileItChanges) {
 }
 
 TEST(FirstStart, MakesTokensThatWorkAfterACommitAndARestart) {
-  const auto storage = storage::make_memory_storage([] { return 1; });
+  const storage::ScratchDatabase database;
+  const auto storage = database.open();
   const auto first =
       first_start(storage->identities().value(), {.project = "birds", .researcher = "ada"});
   ASSERT_TRUE(first.has_value());

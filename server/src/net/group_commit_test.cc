@@ -9,6 +9,7 @@
 
 #include "base/testing/patience.h"
 #include "storage/testing/faulty_storage.h"
+#include "storage/testing/scratch_database.h"
 
 namespace hyperflock::net {
 namespace {
@@ -53,7 +54,8 @@ class GroupCommitTest : public ::testing::Test {
     return text;
   }
 
-  storage::FaultyStorage storage_{storage::make_memory_storage([] { return std::int64_t{1}; })};
+  storage::ScratchDatabase database_;
+  storage::FaultyStorage storage_{database_.open()};
   ops::Metrics metrics_;
   std::mutex mutex_;
   std::condition_variable came_;

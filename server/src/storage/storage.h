@@ -1,5 +1,5 @@
-// The storage contract. One text, one suite (contract/suite.h) that every back end passes:
-// in-memory, SQLite, later PostgreSQL.
+// The storage contract. One text, one suite (contract/suite.h) that every back end passes: SQLite,
+// later PostgreSQL.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,9 @@ class Storage {
   // only.
   virtual void idle() {}
 
-  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL); -1 for a store
-  // without one. Writer thread, or before it starts.
-  virtual int synchronous() { return -1; }
+  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL). Writer thread, or
+  // before it starts.
+  virtual int synchronous() = 0;
 
   // The functions below may be called on any thread, also while apply() runs; each sees a committed
   // state.
@@ -100,8 +100,6 @@ class Storage {
   // Entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };
-
-std::unique_ptr<Storage> make_memory_storage(WallClock clock);
 
 // Opens (creating and migrating) the database file. WAL, synchronous=FULL (read back by PRAGMA;
 // another value is an error). Errors: `storage_open`, `storage_too_new`.

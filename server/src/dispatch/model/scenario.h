@@ -179,8 +179,8 @@ class Scenario {
   }
 
   // From now on every transition goes to `storage` too: other outcomes than the model's are noted
-  // in troubles(), and restarts load from it. Nothing may have happened before.
-  void shadow(std::unique_ptr<storage::Storage> storage) { shadow_ = std::move(storage); }
+  // in troubles(), and restarts load from it. Nothing may have happened before. It lives longer.
+  void shadow(storage::Storage* storage) { shadow_ = storage; }
 
   // ---- what is known
   // Broken promises: a lease or an acknowledgement that was sent and is not in storage; what the
@@ -225,7 +225,7 @@ class Scenario {
       std::make_shared<std::uint64_t>(1);  // a Scenario may be moved
   std::unique_ptr<Dispatcher> dispatcher_;
   ModelStore store_;
-  std::unique_ptr<storage::Storage> shadow_;
+  storage::Storage* shadow_ = nullptr;
   Said troubles_;
   Instant now_{1'000'000};
   std::map<std::string, SessionId> sessions_;

@@ -130,11 +130,11 @@ std::string text_of(const Action& a) {
 
 Pair::Pair(const Settings& settings) : real_(settings, Scenario::Jitter::least), model_(settings) {}
 
-void Pair::store_in(std::unique_ptr<storage::Storage> storage) {
-  const auto before = storage->load();
+void Pair::store_in(storage::Storage& storage) {
+  const auto before = storage.load();
   if (!before) return;
   model_.begin_after(before->next_study_id - 1, before->next_attempt_id - 1);
-  real_.shadow(std::move(storage));
+  real_.shadow(&storage);
   real_.restart();
 }
 

@@ -65,7 +65,7 @@ class Pair {
   Pair(const Pair&) = default;
 
   // Over a store that may hold other studies from before; outcomes and restarts are its own.
-  void store_in(std::unique_ptr<storage::Storage> storage);
+  void store_in(storage::Storage& storage);
 
   // Both do it. What they disagree on; nothing where they agree.
   std::optional<std::string> act(const Action& action);
@@ -88,8 +88,7 @@ class Pair {
 
 // Events drawn by `seed`. What went wrong with the events before it, or nothing. Rows as the store
 // has them at the end are compared too; null: in memory alone.
-std::optional<std::string> random_walk(std::uint64_t seed, int events,
-                                       std::unique_ptr<storage::Storage> store);
+std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {
   std::int64_t sequences = 0;                 // of the full depth
@@ -100,8 +99,5 @@ struct Explored {
 // passes; with pauses, out of the study's pause and resumption as well.
 enum class Pauses { none, some };
 Explored explore(int depth, Pauses pauses = Pauses::none);
-
-// A storage that several walks use one after the other, and that none of them owns.
-std::unique_ptr<storage::Storage> borrow(storage::Storage& storage);
 
 }  // namespace hyperflock::dispatch

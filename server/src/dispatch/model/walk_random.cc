@@ -12,15 +12,15 @@ using protocol::Cause;
 
 class Walk {
  public:
-  Walk(std::uint64_t seed, std::unique_ptr<storage::Storage> store)
+  Walk(std::uint64_t seed, storage::Storage* store)
       : seed_(seed),
         name_("w" + std::to_string(seed)),
         calm_(seed % 3 == 0),
         owned_(seed % 3 == 1 || seed % 6 == 3),
         pair_(settings(seed)),
-        store_(store.get()) {
-    if (!store) return;
-    pair_.store_in(std::move(store));
+        store_(store) {
+    if (store_ == nullptr) return;
+    pair_.store_in(*store_);
   }
 
   std::optional<std::string> run(int events) {
@@ -385,66 +385,10 @@ class Walk {
   std::string history_;
 };
 
-// Forwards to a storage that lives longer.
-class Borrowed final : public storage::Storage {
- public:
-  explicit Borrowed(storage::Storage& inner) : inner_(inner) {}
-  Result<std::vector<storage::Outcome>> apply(std::span<const storage::Transition> b) override {
-    return inner_.apply(b);
-  }
-  Result<storage::Snapshot> load() override { return inner_.load(); }
-  Result<storage::Identities> identities() override { return inner_.identities(); }
-  Result<std::vector<storage::StudyRow>> studies() override { return inner_.studies(); }
-  Result<std::optional<storage::StudyRow>> study(StudyId id) override { return inner_.study(id); }
-  Result<std::vector<storage::TrialDetail>> finished_trials(StudyId id, std::int64_t after,
-                                                            std::int64_t limit) override {
-    return inner_.finished_trials(id, after, limit);
-  }
-  Result<std::vector<storage::TrialDetail>> unfinished_trials(StudyId id) override {
-    return inner_.unfinished_trials(id);
-  }
-  Result<std::optional<storage::TrialDetail>> trial(TrialKey key) override {
-    return inner_.trial(key);
-  }
-  Result<std::vector<protocol::Point>> curve(const storage::AttemptRow& attempt) override {
-    return inner_.curve(attempt);
-  }
-  Result<std::optional<storage::AttemptRow>> attempt(AttemptId id) override {
-    return inner_.attempt(id);
-  }
-  Result<std::vector<storage::ArtifactRow>> artifacts(StudyId study,
-                                                      std::optional<TrialNumber> trial,
-                                                      std::int64_t after,
-                                                      std::int64_t limit) override {
-    return inner_.artifacts(study, trial, after, limit);
-  }
-  Result<std::optional<storage::ArtifactRow>> artifact(StudyId study,
-                                                       const std::string& id) override {
-    return inner_.artifact(study, id);
-  }
-  Result<std::vector<std::string>> kept_blobs() override { return inner_.kept_blobs(); }
-  Result<std::vector<std::string>> owned_blobs() override { return inner_.owned_blobs(); }
-  Result<bool> project_references(const std::string& project, const std::string& sha) override {
-    return inner_.project_references(project, sha);
-  }
-  Result<storage::Usage> usage(const std::string& owner) override { return inner_.usage(owner); }
-  Result<std::vector<storage::AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
-    return inner_.audit(after, limit);
-  }
-
- private:
-  storage::Storage& inner_;
-};
-
 }  // namespace
 
-std::unique_ptr<storage::Storage> borrow(storage::Storage& storage) {
-  return std::make_unique<Borrowed>(storage);
-}
-
-std::optional<std::string> random_walk(std::uint64_t seed, int events,
-                                       std::unique_ptr<storage::Storage> store) {
-  return Walk(seed, std::move(store)).run(events);
+std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store) {
+  return Walk(seed, store).run(events);
 }
 
 }  // namespace hyperflock::dispatch

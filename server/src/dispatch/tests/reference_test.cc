@@ -26,7 +26,7 @@ TEST_P(Model, RandomEventsOverSqliteAgreeWithTheReference) {
   ASSERT_TRUE(storage.ok()) << storage.error().message;
   for (std::uint64_t i = 0; i < kWalks; ++i) {
     const std::uint64_t seed = GetParam() * kWalks + i;
-    const auto wrong = random_walk(seed, kEvents, borrow(**storage));
+    const auto wrong = random_walk(seed, kEvents, storage->get());
     ASSERT_EQ(wrong.value_or(""), "");
   }
 }

@@ -369,10 +369,10 @@ TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
 
 TEST_P(StorageContract, R53_ARestartForgetsNoPause) {
   apply({create_study(1), start(1, key(1, 0)), pause_study(1)});
-  if (!reopen()) GTEST_SKIP() << "nothing survives in this back end";
+  reopen();
   apply_one(complete(1, {0.5}));  // what runs goes on, and counts
   EXPECT_TRUE(study(1).paused);
-  if (!reopen()) GTEST_SKIP();
+  reopen();
   EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
   EXPECT_FALSE(study(1).paused);
 }

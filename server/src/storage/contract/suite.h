@@ -22,8 +22,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual Storage& storage() = 0;
-  // Closes and opens it again, as after a restart; false where nothing survives.
-  virtual bool reopen() = 0;
+  // Closes and opens it again, as after a restart.
+  virtual void reopen() = 0;
 };
 
 struct BackendMaker {
@@ -161,7 +161,7 @@ class StorageContract : public testing::TestWithParam<BackendMaker> {
   StorageContract() : backend_(GetParam().make(&now_)) {}
 
   Storage& storage() { return backend_->storage(); }
-  bool reopen() { return backend_->reopen(); }
+  void reopen() { backend_->reopen(); }
   void at(std::int64_t now) { now_ = now; }
 
   // One batch that is expected to be written.

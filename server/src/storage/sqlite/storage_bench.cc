@@ -40,7 +40,7 @@ std::vector<Transition> group_of(std::int64_t first_attempt, std::int64_t size) 
   return batch;
 }
 
-void cycles(benchmark::State& state, bool on_disk_database) {
+void sqlite_cycles(benchmark::State& state) {
   const std::int64_t size = state.range(0);
   if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr) {
     ::setenv("TMPDIR", folder, 1);
@@ -48,12 +48,7 @@ void cycles(benchmark::State& state, bool on_disk_database) {
   const ScratchFolder folder;
   SqliteSettings settings;
   if (state.range(1) > 0) settings.checkpoint_pages = state.range(1);
-  std::unique_ptr<Storage> storage;
-  if (on_disk_database) {
-    storage = SqliteStorage::open(folder.file("db"), wall_now, settings).value();
-  } else {
-    storage = make_memory_storage(wall_now);
-  }
+  const auto storage = SqliteStorage::open(folder.file("db"), wall_now, settings).value();
   CreateStudy study = create_study(1);
   study.total = kMaxWireInteger;
   std::vector<Transition> first = {study};
@@ -85,13 +80,11 @@ void cycles(benchmark::State& state, bool on_disk_database) {
   state.counters["p50_ms"] = quantile(0.5);
   state.counters["p99_ms"] = quantile(0.99);
   state.counters["max_ms"] = quantile(1.0);
-  if (on_disk_database) {
-    const auto megabytes = [&](const std::string& suffix) {
-      return static_cast<double>(std::filesystem::file_size(folder.file("db" + suffix))) / 1e6;
-    };
-    state.counters["db_mb"] = megabytes("");
-    state.counters["wal_mb"] = megabytes("-wal");
-  }
+  const auto megabytes = [&](const std::string& suffix) {
+    return static_cast<double>(std::filesystem::file_size(folder.file("db" + suffix))) / 1e6;
+  };
+  state.counters["db_mb"] = megabytes("");
+  state.counters["wal_mb"] = megabytes("-wal");
 }
 
 double ms_since(Clock::time_point begun) {
@@ -163,9 +156,6 @@ void sqlite_deletion(benchmark::State& state) {
   state.counters["max_ms"] = pieces.back();
 }
 
-void sqlite_cycles(benchmark::State& state) { cycles(state, true); }
-void memory_cycles(benchmark::State& state) { cycles(state, false); }
-
 // {cycles in a group, pages of the log before a checkpoint (0: the default)}
 BENCHMARK(sqlite_cycles)
     ->ArgNames({"group", "pages"})
@@ -187,7 +177,6 @@ BENCHMARK(sqlite_deletion)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
-BENCHMARK(memory_cycles)->ArgNames({"group", "pages"})->Args({32, 0})->UseRealTime();
 
 }  // namespace
 }  // namespace hyperflock::storage

@@ -1,7 +1,7 @@
 // A Storage that misbehaves by a script, around one that does not: for tests of everything that
 // uses storage.
 //
-//   FaultyStorage storage(make_memory_storage(clock));
+//   FaultyStorage storage(database.open());
 //   storage.script({Pass{}, FailAfter{}});   // the second batch is committed, its answer lost
 //
 // Each apply() takes one fault off the script; with an empty script it passes. script(),
@@ -97,6 +97,7 @@ class FaultyStorage final : public Storage {
   }
 
   void idle() override { inner_->idle(); }
+  int synchronous() override { return inner_->synchronous(); }
 
   Result<Snapshot> load() override {
     return read<Snapshot>([this] { return inner_->load(); });

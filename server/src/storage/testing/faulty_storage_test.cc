@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/contract/suite.h"
+#include "storage/testing/scratch_database.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -19,7 +20,8 @@ class Faulty : public testing::Test {
   bool has_study(std::int64_t id) { return storage_.study(StudyId{id}).value().has_value(); }
 
   std::vector<std::chrono::milliseconds> slept_;
-  FaultyStorage storage_{make_memory_storage([] { return kNow; }),
+  ScratchDatabase database_;
+  FaultyStorage storage_{database_.open(),
                          [this](std::chrono::milliseconds time) { slept_.push_back(time); }};
 };
 

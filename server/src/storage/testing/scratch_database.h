@@ -1,0 +1,24 @@
+// The database of one test: in memory where the machine has a file system there, and removed with
+// this object. What it opened must end first.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/testing/scratch_folder.h"
+#include "storage/storage.h"
+
+namespace hyperflock::storage {
+
+class ScratchDatabase {
+ public:
+  // Opens the database, as a server does after a restart. One storage at a time.
+  std::unique_ptr<Storage> open(WallClock clock = [] { return std::int64_t{1}; }) const {
+    return open_sqlite_storage(folder_.file("db"), std::move(clock)).value();
+  }
+
+ private:
+  ScratchFolder folder_{ScratchFolder::Where::memory};
+};
+
+}  // namespace hyperflock::storage
