@@ -156,6 +156,33 @@ TEST_F(StorageTroubleTest, AChangeAndItsNoteAreOneTransaction) {
   EXPECT_NE(admin("GET", "/api/audit").body.find("device.erase"), std::string::npos);
 }
 
+TEST_F(StorageTroubleTest, AnErasureThatTheServerDoesNotOutliveLeavesNoLease) {
+  server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  worker.ready();
+  // The erasure is written. What ends the device's attempt after it is not.
+  storage_->script({storage::Pass{}, storage::FailBefore{}});
+  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  server_.reset();
+  const auto trials = database_.open()->load().value().studies.at(0).unfinished;
+  EXPECT_EQ(trials.at(0).attempts.at(0).state, storage::AttemptState::revoked);
+}
+
+TEST_F(StorageTroubleTest, AnErasureThatIsNotWrittenPromisesTheDeviceNothing) {
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  worker.send(protocol::Ready{});
+  worker.receive<protocol::Wait>();
+  storage_->script({storage::FailBefore{}});
+  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 503);
+  const auto next = worker.socket().receive();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->close_code(), 1013) << next->payload;
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+}
+
 TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
   server_->submit(3);
   TestWorker worker(*server_, server_->join());

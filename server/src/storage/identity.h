@@ -138,8 +138,9 @@ struct CreateDevice {
 struct RevokeDevice {
   std::string device;
 };
-// Guard: the device exists (else `conflict`). Its row goes; its attempts stay as they are, as those
-// of kErasedDevice without class and engine. Propose it after everything else about the device.
+// Guard: the device exists (else `conflict`). Removes its row. Its attempts become those of
+// kErasedDevice, without class, engine and adapter, and those that are live become revoked: a
+// server that stops right after this transaction would otherwise wait a lease for each of them.
 struct EraseDevice {
   std::string device;
 };

@@ -226,6 +226,21 @@ TEST_P(StorageContract, AnErasedDeviceLeavesItsResultsAndNothingOfItself) {
   EXPECT_EQ(applied(complete(3, {0.5}, "d1")), Applied::conflict);  // nobody's now
 }
 
+// The server may stop between an erasure and what it then says of the device's attempts.
+TEST_P(StorageContract, AnErasureRevokesWhatTheDeviceRunsAlsoWhereTheServerStopsAfterIt) {
+  apply(
+      {create_device("d1"), create_study(1), start(1, key(1, 0), "d1"), start(2, key(1, 1), "d2")});
+  at(kNow + 5);
+  EXPECT_EQ(applied(EraseDevice{"d1"}), Applied::applied);
+  reopen();
+  const auto trials = storage().load().value().studies.at(0).unfinished;
+  ASSERT_THAT(trials, SizeIs(2));
+  EXPECT_EQ(trials[0].attempts.at(0).state, AttemptState::revoked);
+  EXPECT_EQ(trials[0].attempts.at(0).finished_at, kNow + 5);
+  EXPECT_EQ(trials[1].attempts.at(0).state, AttemptState::live);
+  EXPECT_EQ(applied(end(1, AttemptState::revoked)), Applied::repeated);
+}
+
 TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   const Quota two{2, 0, 0};
   EXPECT_EQ(applied(limited(1, two)), Applied::applied);

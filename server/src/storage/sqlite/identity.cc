@@ -143,6 +143,8 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
+  db_->run("UPDATE attempts SET state = ?, finished_at = ? WHERE device = ? AND state = ?",
+           AttemptState::revoked, now_, erase.device, AttemptState::live);
   db_->run(
       "UPDATE attempts SET device = ?, device_class = '', engine = '', adapter = '' WHERE device = "
       "?",
