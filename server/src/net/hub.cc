@@ -421,16 +421,16 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   }
 
   void fail(const std::vector<CommitItem>& items, const Error& error) {
+    unsettled_ -= items.size();
     dispatch::BatchFailed failed{{}, error};
     for (const CommitItem& item : items) {
-      --unsettled_;
-      if (item.done) {
-        item.done(unavailable());
-      } else {
-        failed.transitions.push_back(item.id);
-      }
+      if (!item.done) failed.transitions.push_back(item.id);
     }
+    // First of all: what a `done` causes must not build on proposals that are lost.
     handle(failed);
+    for (const CommitItem& item : items) {
+      if (item.done) item.done(unavailable());
+    }
     // Whoever still waits for an answer proposed something that is lost.
     for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
     for (auto& [request, done] : std::exchange(changes_, {})) done(unavailable());
