@@ -25,7 +25,7 @@ struct Settings {
   Millis call_ms = 60'000;      // a call waits for an owner for so long (R43)
   Millis hold_ms = 10'000;      // a worker waits for an owner alone for so long (R45)
   int max_leases = 1;
-  std::string server_version = "0.1.0";
+  std::string server_version{};  // as `welcome` and the server's own results name it
 };
 
 // A worker as the operator sees it.
