@@ -89,7 +89,8 @@ struct ArtifactStored {
   AttemptId attempt{};
 };
 // The device's erasure is about to be proposed, or did not happen. In between nothing is leased to
-// it, so that no row names it after the erasure.
+// it, so that no row names it after the erasure. A session that asks for work meanwhile is served
+// when the erasure fails.
 struct DeviceErasing {
   std::string device;
   enum class Step { begins, failed } step = Step::begins;

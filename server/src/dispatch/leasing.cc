@@ -36,7 +36,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   const auto found = sessions.find(id);
   if (found == sessions.end() || !has_room(found->second)) return std::nullopt;
   if (const auto one = erasing.find(found->second.device); one != erasing.end()) {
-    one->second = true;
+    one->second = id;
     return std::nullopt;
   }
   join_queue(found->second, id);

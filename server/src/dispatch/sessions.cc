@@ -67,16 +67,15 @@ void State::on(const SessionClosed& event) {
 }
 
 void State::on(const DeviceErasing& event) {
-  const auto found = devices.find(event.device);
-  std::optional<SessionId> session;
-  if (found != devices.end()) session = found->second.session;
   if (event.step == DeviceErasing::Step::begins) {
-    bool& waits = erasing[event.device];
-    if (!session) return;
-    waits |= sessions.at(*session).idle_order != 0;
-    leave_queue(sessions.at(*session), *session);
+    std::optional<SessionId>& waiting = erasing[event.device];
+    const auto found = devices.find(event.device);
+    if (found == devices.end() || !found->second.session) return;
+    Session& session = sessions.at(*found->second.session);
+    if (session.idle_order != 0) waiting = found->second.session;
+    leave_queue(session, *found->second.session);
   } else if (const auto one = erasing.extract(event.device); !one.empty()) {
-    if (session && one.mapped()) ask(*session);
+    if (one.mapped()) ask(*one.mapped());
   }
 }
 

@@ -262,8 +262,8 @@ struct State {
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Revoked while this server runs: a session whose credential was checked just before is refused.
   std::unordered_set<std::string> revoked;
-  // Devices whose erasure is under way, and whether they wait for a lease.
-  std::unordered_map<std::string, bool> erasing;
+  // Devices whose erasure is under way, each with its session that waits for a lease.
+  std::unordered_map<std::string, std::optional<SessionId>> erasing;
 
   std::uint64_t next_transition = 1;
   std::uint64_t next_order = 1;

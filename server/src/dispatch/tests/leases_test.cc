@@ -403,6 +403,17 @@ TEST(Device, NothingIsLeasedToADeviceWhileItIsErased) {
   EXPECT_THAT(s.erase_device("b", DeviceErasing::Step::failed), Contains("b < lease #2 trial 1"));
 }
 
+TEST(Device, AnErasureThatFailsServesTheSessionThatAskedAndNoLaterOne) {
+  Scenario s;
+  s.worker("a");
+  s.ready("a");
+  s.erase_device("a", DeviceErasing::Step::begins);
+  s.open("a", {}, "p");  // replaces the session that waits
+  s.study(1);
+  EXPECT_THAT(s.erase_device("a", DeviceErasing::Step::failed), IsEmpty());
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
+}
+
 TEST(Workers, AreListedWithWhatTheyCompute) {
   Scenario s = leased();
   s.worker("b");
