@@ -131,17 +131,14 @@ PARTS = (
         layers="""
             base base/testing
             protocol
-            storage telemetry blobs
+            telemetry blobs storage
             storage/contract
-            storage/testing storage/sqlite
-            auth dispatch
+            storage/sqlite
+            storage/testing auth dispatch
             dispatch/asked dispatch/model
-            dispatch/tests
-            http/core
-            http/console
-            http/compute
-            net
-            cli
+            dispatch/tests http/core
+            http/console http/compute
+            net cli
             app
         """,
         arrows=includes,

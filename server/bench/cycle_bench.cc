@@ -16,6 +16,7 @@
 #include "program.h"
 #include "report.h"
 #include "server_process.h"
+#include "storage/sqlite/open.h"
 #include "storage/storage.h"
 
 namespace hyperflock::bench {

@@ -11,6 +11,7 @@
 
 #include "base/testing/scratch_folder.h"
 #include "dispatch/model/walk.h"
+#include "storage/sqlite/open.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -61,7 +61,7 @@ ServerProcess::ServerProcess(const std::string& program, const std::string& stat
   const protocol::Value ports(*json, problem);
   compute_port_ = static_cast<std::uint16_t>(ports["compute_port"].as_integer());
   console_port_ = static_cast<std::uint16_t>(ports["console_port"].as_integer());
-  const auto known = ops::read_credentials(credentials);
+  const auto known = cli::read_credentials(credentials);
   if (problem.found() || !known)
     throw std::runtime_error("the ready or credentials file is incomplete");
   researcher_token_ = known->researcher_token;

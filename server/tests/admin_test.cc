@@ -12,15 +12,15 @@
 #include "cli/credentials.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-AdminCommand parsed(std::vector<std::string> arguments) {
+cli::AdminCommand parsed(std::vector<std::string> arguments) {
   const Command command = parse_command_line(arguments);
-  const auto* admin = std::get_if<AdminCommand>(&command);
+  const auto* admin = std::get_if<cli::AdminCommand>(&command);
   if (admin == nullptr) {
     const auto* stop = std::get_if<Stop>(&command);
     ADD_FAILURE() << (stop != nullptr ? stop->text : "another command");
@@ -36,8 +36,8 @@ std::string refusal(const std::vector<std::string>& arguments) {
 }
 
 TEST(AdminFlags, AreTaken) {
-  const AdminCommand code = parsed({"enrol", "create", "--project", "Birds", "--expires-hours",
-                                    "1.5", "--max-uses", "30", "--json"});
+  const cli::AdminCommand code = parsed({"enrol", "create", "--project", "Birds", "--expires-hours",
+                                         "1.5", "--max-uses", "30", "--json"});
   EXPECT_EQ(code.group, "enrol");
   EXPECT_EQ(code.verb, "create");
   EXPECT_EQ(code.project, "Birds");
@@ -47,7 +47,7 @@ TEST(AdminFlags, AreTaken) {
   EXPECT_EQ(code.url, "http://127.0.0.1:8790");
   EXPECT_EQ(parsed({"token", "rotate"}).grace_hours, 24);
   EXPECT_EQ(parsed({"token", "revoke", "7"}).id, 7);
-  const AdminCommand person = parsed(
+  const cli::AdminCommand person = parsed(
       {"researcher", "approve", "grace", "--project", "a", "--project", "b", "--studies", "3"});
   EXPECT_THAT(person.projects, testing::ElementsAre("a", "b"));
   EXPECT_EQ(person.studies, 3);
@@ -74,16 +74,16 @@ TEST(AdminFlags, HelpIsOfTheInnermostCommand) {
 }
 
 TEST(AdminOutput, TableKeepsTheTerminalClean) {
-  AdminCommand command = parsed({"researcher", "list"});
+  cli::AdminCommand command = parsed({"researcher", "list"});
   command.token = "hfa_x";
-  ClientRequest asked;
-  const AdminResult result =
-      run_admin(command, [&](const ClientRequest& request, const ClientSettings&) {
+  cli::ClientRequest asked;
+  const cli::AdminResult result =
+      cli::run_admin(command, [&](const cli::ClientRequest& request, const cli::ClientSettings&) {
         asked = request;
-        return ClientReply{200, "HTTP/1.1 200 OK",
-                           R"({"researchers":[{"researcher":1,"name":"a\u001b[2Jb\u009bc",)"
-                           R"("role":"researcher","state":"pending","projects":["p","q"],)"
-                           R"("quota":{"studies":1,"trials":0,"bytes":0},"note":""}]})"};
+        return cli::ClientReply{200, "HTTP/1.1 200 OK",
+                                R"({"researchers":[{"researcher":1,"name":"a\u001b[2Jb\u009bc",)"
+                                R"("role":"researcher","state":"pending","projects":["p","q"],)"
+                                R"("quota":{"studies":1,"trials":0,"bytes":0},"note":""}]})"};
       });
   EXPECT_EQ(asked.url, "http://127.0.0.1:8790/api/researchers");
   EXPECT_EQ(asked.authorization, "Bearer hfa_x");
@@ -95,36 +95,37 @@ TEST(AdminOutput, TableKeepsTheTerminalClean) {
 }
 
 TEST(AdminOutput, ARefusalIsOneSentenceWithItsCode) {
-  AdminCommand command = parsed({"project", "create", "Birds"});
-  EXPECT_THAT(run_admin(command).error, HasSubstr("(bad_flag)"));  // nobody asks
+  cli::AdminCommand command = parsed({"project", "create", "Birds"});
+  EXPECT_THAT(cli::run_admin(command).error, HasSubstr("(bad_flag)"));  // nobody asks
   command.token = "hfa_x";
-  const auto refusing = [](const ClientRequest& request, const ClientSettings&) {
+  const auto refusing = [](const cli::ClientRequest& request, const cli::ClientSettings&) {
     EXPECT_EQ(request.method, "POST");
     EXPECT_EQ(request.body, R"({"project":"Birds"})");
-    return ClientReply{409, "HTTP/1.1 409 Conflict",
-                       R"({"error":{"code":"name_taken","message":"Choose another."}})"};
+    return cli::ClientReply{409, "HTTP/1.1 409 Conflict",
+                            R"({"error":{"code":"name_taken","message":"Choose another."}})"};
   };
-  const AdminResult result = run_admin(command, refusing);
+  const cli::AdminResult result = cli::run_admin(command, refusing);
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.output, "");
   EXPECT_EQ(result.error, "Choose another. (name_taken)\n");
-  const AdminResult strange = run_admin(command, [](const ClientRequest&, const ClientSettings&) {
-    return ClientReply{502, "HTTP/1.1 502 Bad Gateway", "<html>"};
-  });
+  const cli::AdminResult strange =
+      cli::run_admin(command, [](const cli::ClientRequest&, const cli::ClientSettings&) {
+        return cli::ClientReply{502, "HTTP/1.1 502 Bad Gateway", "<html>"};
+      });
   EXPECT_THAT(strange.error, HasSubstr("(unreachable)"));
 }
 
 class AdminAgainstAServer : public ::testing::Test {
  protected:
-  AdminResult run(std::vector<std::string> arguments) {
-    AdminCommand command = parsed(std::move(arguments));
+  cli::AdminResult run(std::vector<std::string> arguments) {
+    cli::AdminCommand command = parsed(std::move(arguments));
     command.url = server_.server().console_origin();
     command.token = server_.secrets().admin_token;
-    return run_admin(command);
+    return cli::run_admin(command);
   }
   nlohmann::json json(std::vector<std::string> arguments) {
     arguments.emplace_back("--json");
-    const AdminResult result = run(std::move(arguments));
+    const cli::AdminResult result = run(std::move(arguments));
     EXPECT_EQ(result.error, "");
     return nlohmann::json::parse(result.output, nullptr, false);
   }
@@ -149,7 +150,7 @@ TEST_F(AdminAgainstAServer, APersonsWay) {
       json({"researcher", "projects", "grace", "--project", "First project"}).at("projects").dump(),
       R"(["First project"])");
   EXPECT_THAT(run({"researcher", "refuse", "nobody"}).error, HasSubstr("(unknown_researcher)"));
-  const AdminResult list = run({"researcher", "list"});
+  const cli::AdminResult list = run({"researcher", "list"});
   EXPECT_THAT(list.output, HasSubstr("grace"));
   EXPECT_THAT(list.output, HasSubstr("trials=4"));
 }
@@ -172,33 +173,33 @@ TEST_F(AdminAgainstAServer, CodesDevicesAndTheLog) {
 }
 
 TEST_F(AdminAgainstAServer, WhoAsksComesFromAFileToo) {
-  AdminCommand command = parsed({"token", "rotate", "--grace-hours", "0"});
+  cli::AdminCommand command = parsed({"token", "rotate", "--grace-hours", "0"});
   command.url = server_.server().console_origin() + "/";
   command.token_file = server_.file("token");
   std::ofstream(command.token_file) << server_.secrets().admin_token << "\n";
-  const AdminResult rotated = run_admin(command);
+  const cli::AdminResult rotated = cli::run_admin(command);
   EXPECT_EQ(rotated.error, "");
   EXPECT_THAT(rotated.output, HasSubstr("hfa_"));
-  EXPECT_THAT(run_admin(command).error, HasSubstr("(unauthorized)"));
+  EXPECT_THAT(cli::run_admin(command).error, HasSubstr("(unauthorized)"));
   command.token_file = "/nowhere";
-  EXPECT_THAT(run_admin(command).error, HasSubstr("(file_unreadable)"));
+  EXPECT_THAT(cli::run_admin(command).error, HasSubstr("(file_unreadable)"));
 }
 
 TEST_F(AdminAgainstAServer, ARotatedTokenIsKeptInTheCredentialsFile) {
-  AdminCommand command = parsed({"token", "rotate", "--grace-hours", "0", "--json"});
+  cli::AdminCommand command = parsed({"token", "rotate", "--grace-hours", "0", "--json"});
   command.url = server_.server().console_origin();
   command.credentials_file = server_.file("credentials.json");
-  Credentials before;
+  cli::Credentials before;
   before.admin_token = server_.secrets().admin_token;
   before.join_url = "http://x/join#e";
-  ASSERT_TRUE(write_credentials(command.credentials_file, before));
-  const AdminResult first = run_admin(command);
+  ASSERT_TRUE(cli::write_credentials(command.credentials_file, before));
+  const cli::AdminResult first = cli::run_admin(command);
   EXPECT_EQ(first.error, "");
-  const Credentials after = read_credentials(command.credentials_file).value();
+  const cli::Credentials after = cli::read_credentials(command.credentials_file).value();
   EXPECT_EQ(nlohmann::json::parse(first.output).at("token"), after.admin_token);
   EXPECT_EQ(after.join_url, "http://x/join#e");
-  EXPECT_EQ(run_admin(command).error, "");  // by the new one
+  EXPECT_EQ(cli::run_admin(command).error, "");  // by the new one
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

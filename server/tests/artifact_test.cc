@@ -14,7 +14,7 @@
 #include "tests/test_program.h"
 #include "tests/test_uploads.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::HttpAnswer;
@@ -275,4 +275,4 @@ TEST_F(ArtifactTest, R54_WhatIsAcknowledgedSurvivesSigkillAndNothingElseStays) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -6,7 +6,7 @@
 #include "blobs/sha256.h"
 #include "tests/test_uploads.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::HttpAnswer;
@@ -138,4 +138,4 @@ TEST_F(CheckpointTest, R39_LinesOfAnothersAttemptAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -7,7 +7,7 @@
 #include "cli/healthcheck.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 // The refusal of a command line, "" where it is taken.
@@ -42,7 +42,7 @@ TEST(CommandLine, TakesItsFlags) {
              "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
   EXPECT_EQ(to_text(config.compute), "[::1]:0");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
-  EXPECT_EQ(config.log_level, LogLevel::warning);
+  EXPECT_EQ(config.log_level, telemetry::LogLevel::warning);
   EXPECT_EQ(config.public_url, "https://x.example.org");
   EXPECT_EQ(config.queue_limit_bytes, 2'048U);
 }
@@ -109,13 +109,13 @@ TEST(CommandLine, HelpAndVersion) {
 TEST(Healthcheck, TellsARunningServerFromNone) {
   TestServer server;
   const std::string origin = server.server().console_origin();
-  EXPECT_TRUE(check_health(origin + "/healthz", kTestLimitMs));
-  EXPECT_TRUE(check_health(origin + "/readyz", kTestLimitMs));
-  EXPECT_EQ(check_health(origin + "/nothing", kTestLimitMs).error().code, "unhealthy");
+  EXPECT_TRUE(cli::check_health(origin + "/healthz", kTestLimitMs));
+  EXPECT_TRUE(cli::check_health(origin + "/readyz", kTestLimitMs));
+  EXPECT_EQ(cli::check_health(origin + "/nothing", kTestLimitMs).error().code, "unhealthy");
   const net::ClosedPort closed;
   const std::string nobody = "http://127.0.0.1:" + std::to_string(closed.number());
-  EXPECT_EQ(check_health(nobody + "/healthz", kTestLimitMs).error().code, "unhealthy");
+  EXPECT_EQ(cli::check_health(nobody + "/healthz", kTestLimitMs).error().code, "unhealthy");
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

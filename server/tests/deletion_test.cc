@@ -4,11 +4,12 @@
 
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
+#include "storage/sqlite/open.h"
 #include "storage/sqlite/storage.h"
 #include "storage/testing/faulty_storage.h"
 #include "tests/test_uploads.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::HttpAnswer;
@@ -262,4 +263,4 @@ TEST_F(DeletionTest, R55_OnePieceFollowsAnother) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

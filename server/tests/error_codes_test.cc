@@ -22,7 +22,7 @@
 #include "storage/testing/scratch_database.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_raw;
@@ -562,21 +562,21 @@ const std::map<std::string, Provoke>& provocations() {
                .exec("PRAGMA user_version = 999");
          });
        }},
-      {"file_unreadable", [] { return read_credentials("/nowhere/file").error().code; }},
-      {"file_unwritable", [] { return write_credentials("/nowhere/file", {}).error().code; }},
+      {"file_unreadable", [] { return cli::read_credentials("/nowhere/file").error().code; }},
+      {"file_unwritable", [] { return cli::write_credentials("/nowhere/file", {}).error().code; }},
       {"unreachable",
        [] {
-         return ask({.method = "GET",
-                     .url = "http://127.0.0.1:1/",
-                     .authorization = {},
-                     .body = {}})
+         return cli::ask({.method = "GET",
+                          .url = "http://127.0.0.1:1/",
+                          .authorization = {},
+                          .body = {}})
              .error()
              .code;
        }},
       {"unhealthy",
        [] {
          TestServer server;
-         return check_health(server.server().console_origin() + "/nothing", kTestLimitMs)
+         return cli::check_health(server.server().console_origin() + "/nothing", kTestLimitMs)
              .error()
              .code;
        }},
@@ -628,4 +628,4 @@ TEST(ErrorCodes, ThoseOfTheDocumentsAreThoseThatAreRaisedHere) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -12,7 +12,7 @@
 #include "storage/testing/scratch_database.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_request;
@@ -507,4 +507,4 @@ TEST(IdentityTrouble, AFailedChangeLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

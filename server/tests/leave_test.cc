@@ -4,7 +4,7 @@
 
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_request;
@@ -108,4 +108,4 @@ TEST_F(DeviceReportsTest, ManyOfOneAddressAreHeldBack) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

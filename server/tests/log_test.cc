@@ -6,20 +6,20 @@
 #include "telemetry/json_text.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 TEST(JsonString, EscapesAndRepairs) {
-  EXPECT_EQ(json_string("plain é 世 😀"), "\"plain é 世 😀\"");
-  EXPECT_EQ(json_string("a\"b\\c\nd\x01"), R"("a\"b\\c\nd\u0001")");
-  EXPECT_EQ(json_string("\xff\xc0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  EXPECT_EQ(json_string("\xed\xa0\x80").size(), 11U);  // a surrogate is three bad bytes
-  EXPECT_EQ(json_string("cut \xe4\xb8"), "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"");
+  EXPECT_EQ(telemetry::json_string("plain é 世 😀"), "\"plain é 世 😀\"");
+  EXPECT_EQ(telemetry::json_string("a\"b\\c\nd\x01"), R"("a\"b\\c\nd\u0001")");
+  EXPECT_EQ(telemetry::json_string("\xff\xc0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  EXPECT_EQ(telemetry::json_string("\xed\xa0\x80").size(), 11U);  // a surrogate is three bad bytes
+  EXPECT_EQ(telemetry::json_string("cut \xe4\xb8"), "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
 TEST(Log, OneJsonObjectALineAndNoSecrets) {
   ::testing::internal::CaptureStderr();
-  start_logging(LogLevel::debug);
+  telemetry::start_logging(telemetry::LogLevel::debug);
   std::string secrets;
   {
     TestServer server;
@@ -30,8 +30,9 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
     server.rest("GET", "/api/me");
     server.rest("POST", "/api/enrolment");
   }
-  log(LogLevel::warning, "odd", {{"text", "a\"b"}, {"number", 3}, {"share", 0.5}, {"yes", true}});
-  start_logging(LogLevel::off);
+  telemetry::log(telemetry::LogLevel::warning, "odd",
+                 {{"text", "a\"b"}, {"number", 3}, {"share", 0.5}, {"yes", true}});
+  telemetry::start_logging(telemetry::LogLevel::off);
   const std::string text = ::testing::internal::GetCapturedStderr();
   std::size_t from = 0;
   int lines = 0;
@@ -53,4 +54,4 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -5,7 +5,7 @@
 #include "blobs/sha256.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using protocol::FinishedCall;
@@ -262,4 +262,4 @@ TEST(Owner, R44_TheQuotaHoldsForWhatIsAsked) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -13,27 +13,28 @@
 #include "storage/sqlite/open.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using testing::HasSubstr;
 
-AdminResult recover(const std::string& state_dir, const std::vector<std::string>& more = {}) {
+cli::AdminResult recover(const std::string& state_dir, const std::vector<std::string>& more = {}) {
   std::vector<std::string> line{"token", "recover", "--state", state_dir, "--json"};
   line.insert(line.end(), more.begin(), more.end());
   const Command command = parse_command_line(line);
   if (const auto* stop = std::get_if<Stop>(&command)) return {stop->status, {}, stop->text};
-  return run_admin(std::get<AdminCommand>(command),
-                   [](const ClientRequest&, const ClientSettings&) -> Result<ClientReply> {
-                     ADD_FAILURE() << "it asks a server";
-                     return Error{"unreachable", "No."};
-                   });
+  return cli::run_admin(
+      std::get<cli::AdminCommand>(command),
+      [](const cli::ClientRequest&, const cli::ClientSettings&) -> Result<cli::ClientReply> {
+        ADD_FAILURE() << "it asks a server";
+        return Error{"unreachable", "No."};
+      });
 }
 
 TEST(Recover, GivesATokenThatOpensTheNextStart) {
   TestServer server;
   const std::string state = server.config().state_dir;
-  AdminResult recovered;
+  cli::AdminResult recovered;
   server.restart([&] { recovered = recover(state); });
   EXPECT_EQ(recovered.error, "");
   ASSERT_EQ(recovered.status, 0);
@@ -58,7 +59,7 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
 
 TEST(Recover, IsRefusedWhileAServerRuns) {
   TestServer server;
-  const AdminResult refused = recover(server.config().state_dir);
+  const cli::AdminResult refused = recover(server.config().state_dir);
   EXPECT_EQ(refused.status, 1);
   EXPECT_EQ(refused.output, "");
   EXPECT_THAT(refused.error, HasSubstr("stop it first. (storage_open)"));
@@ -74,7 +75,7 @@ TEST(Recover, MayNameTheAdministrator) {
   server.rest_as(admin, "POST", "/api/researchers/" + joy, R"({"state":"suspended"})");
   const std::string state = server.config().state_dir;
   server.restart([&] {
-    const AdminResult kay = recover(state, {"kay"});
+    const cli::AdminResult kay = recover(state, {"kay"});
     EXPECT_EQ(nlohmann::json::parse(kay.output).at("name"), "kay");
     for (const char* name : {"joy", "researcher", "nobody"})
       EXPECT_THAT(recover(state, {name}).error, HasSubstr("(unknown_researcher)")) << name;
@@ -83,14 +84,14 @@ TEST(Recover, MayNameTheAdministrator) {
 
 TEST(Recover, TheCredentialsFileKeepsTheToken) {
   TestServer server;
-  Credentials credentials;
+  cli::Credentials credentials;
   credentials.admin_token = "hfa_lost";
   credentials.researcher_token = server.secrets().researcher_token;
   const std::string file = server.file("credentials.json");
-  ASSERT_TRUE(write_credentials(file, credentials));
+  ASSERT_TRUE(cli::write_credentials(file, credentials));
   const std::string state = server.config().state_dir;
   server.restart([&] { EXPECT_EQ(recover(state, {"--credentials-file", file}).error, ""); });
-  const Credentials kept = read_credentials(file).value();
+  const cli::Credentials kept = cli::read_credentials(file).value();
   EXPECT_EQ(server.rest_as(kept.admin_token, "GET", "/api/researchers").status, 200);
   EXPECT_EQ(kept.researcher_token, server.secrets().researcher_token);
 }
@@ -116,4 +117,4 @@ TEST(Recover, HelpSaysWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -8,7 +8,7 @@
 #include "blobs/sha256.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_raw;
@@ -582,4 +582,4 @@ TEST(StaticPages, AServerWithoutPagesSaysSo) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

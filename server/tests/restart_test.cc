@@ -15,7 +15,7 @@
 #include "cli/credentials.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using protocol::ResultAck;
@@ -184,4 +184,4 @@ TEST(Bind, APortInUseIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

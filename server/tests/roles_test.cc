@@ -13,7 +13,7 @@
 #include "paths.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_request;
@@ -168,4 +168,4 @@ TEST_F(Roles, SomebodyWhoIsNotLetInMayDoNothing) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -8,7 +8,7 @@
 #include "storage/testing/scratch_database.h"
 #include "tests/test_uploads.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using net::http_request;
@@ -192,4 +192,4 @@ TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

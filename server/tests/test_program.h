@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 class Program {
  public:
@@ -81,4 +81,4 @@ class Program {
   pid_t pid_ = -1;
 };
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

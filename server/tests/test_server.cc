@@ -8,7 +8,7 @@
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
                        std::unique_ptr<storage::Storage> storage) {
@@ -236,4 +236,4 @@ std::string json_at(const std::string& text, const std::string& path) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

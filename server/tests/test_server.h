@@ -16,7 +16,7 @@
 #include "protocol/codec.h"
 #include "tests/test_client.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 struct TestDevice {
   std::string id;
@@ -153,4 +153,4 @@ class TestOwner {
 // Values out of JSON text, for expectations. The path is keys and indices: "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -9,7 +9,7 @@
 #include "base/testing/patience.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 inline net::HttpAnswer ask(const TestServer& server, const TestDevice& device,
                            std::string_view method, const std::string& target,
@@ -39,4 +39,4 @@ inline bool files_become(const TestServer& server, std::size_t count) {
   return until([&] { return files_in(server) == count; });
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -19,7 +19,7 @@
 #include "tests/test_program.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 constexpr int kDayS = 86'400;
@@ -122,11 +122,11 @@ TEST(Tls, ServesBothOriginsOverTls) {
   const TestServer server(with_certificate(folder));
   const auto& running = const_cast<TestServer&>(server).server();
   EXPECT_TRUE(running.compute_origin().starts_with("https://127.0.0.1:"));
-  EXPECT_TRUE(check_health(running.compute_origin() + "/healthz", kTestLimitMs));
-  EXPECT_TRUE(check_health(running.console_origin() + "/readyz", kTestLimitMs));
+  EXPECT_TRUE(cli::check_health(running.compute_origin() + "/healthz", kTestLimitMs));
+  EXPECT_TRUE(cli::check_health(running.console_origin() + "/readyz", kTestLimitMs));
   // A plain request gets no answer, and no harm is done.
   EXPECT_EQ(net::http_request(server.console(), "GET", "/healthz").status, 0);
-  EXPECT_TRUE(check_health(running.console_origin() + "/healthz", kTestLimitMs));
+  EXPECT_TRUE(cli::check_health(running.console_origin() + "/healthz", kTestLimitMs));
 }
 
 TEST(Tls, AKeyThatDoesNotFitIsOneSentence) {
@@ -240,4 +240,4 @@ TEST(Tls, TheProgramReadsItsCertificateAgainOnSighup) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

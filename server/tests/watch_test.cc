@@ -7,7 +7,7 @@
 #include "base/testing/patience.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 class WatchTest : public ::testing::Test {
@@ -181,4 +181,4 @@ TEST_F(WatchTest, AResearcherSeesNoStudyOfSomebodyElse) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -12,7 +12,7 @@
 #include "base/testing/patience.h"
 #include "tests/test_server.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 using protocol::Ack;
@@ -378,4 +378,4 @@ TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {
 }
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

@@ -129,7 +129,7 @@ class WsChannelTest : public ::testing::Test {
   }
 
   SocketsOnly site_;
-  ops::Metrics metrics_;
+  telemetry::Metrics metrics_;
   ChannelLimits limits_;
   Connections connections_{100, 100, metrics_};
   std::mutex recorder_mutex_;

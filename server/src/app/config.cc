@@ -11,7 +11,7 @@
 
 #include "app/version.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 // CLI11 reports what a validator returns; an empty text is consent.
@@ -41,12 +41,13 @@ std::string name_fault(const std::string& text) {
   return {};
 }
 
-const std::map<std::string, LogLevel>& log_levels() {
-  static const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
-                                                      {"info", LogLevel::info},
-                                                      {"warning", LogLevel::warning},
-                                                      {"error", LogLevel::error},
-                                                      {"off", LogLevel::off}};
+const std::map<std::string, telemetry::LogLevel>& log_levels() {
+  static const std::map<std::string, telemetry::LogLevel> levels{
+      {"debug", telemetry::LogLevel::debug},
+      {"info", telemetry::LogLevel::info},
+      {"warning", telemetry::LogLevel::warning},
+      {"error", telemetry::LogLevel::error},
+      {"off", telemetry::LogLevel::off}};
   return levels;
 }
 
@@ -215,8 +216,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
       ->check(CLI::Validator(url_fault, "URL"))
       ->capture_default_str();
   const CLI::App* version = app.add_subcommand("version", "print the version");
-  AdminCommand admin_command;
-  add_admin_commands(app, admin_command);
+  cli::AdminCommand admin_command;
+  cli::add_admin_commands(app, admin_command);
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
   try {
@@ -264,4 +265,4 @@ Status check(const ServeConfig& config) {
   return Done{};
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

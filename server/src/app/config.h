@@ -13,7 +13,7 @@
 #include "cli/admin.h"
 #include "telemetry/log.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 struct Address {
   std::string host;
@@ -39,7 +39,7 @@ struct ServeConfig {
   bool insecure = false;
   std::string credentials_file;
   std::string ready_file;
-  LogLevel log_level = LogLevel::info;
+  telemetry::LogLevel log_level = telemetry::LogLevel::info;
   std::size_t max_connections_per_address = 512;
   std::size_t max_connections = 12'000;
   std::size_t queue_limit_bytes = std::size_t{4} << 20;
@@ -72,7 +72,7 @@ struct Stop {
   std::string text;
 };
 
-using Command = std::variant<ServeConfig, HealthcheckConfig, AdminCommand, ShowVersion, Stop>;
+using Command = std::variant<ServeConfig, HealthcheckConfig, cli::AdminCommand, ShowVersion, Stop>;
 
 // Reads the arguments. A fault is a Stop with status 2 and one sentence.
 Command parse_command_line(const std::vector<std::string>& arguments);
@@ -80,4 +80,4 @@ Command parse_command_line(const std::vector<std::string>& arguments);
 // What no single flag can tell: combinations that are refused. Error: `bad_flag`.
 Status check(const ServeConfig& config);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

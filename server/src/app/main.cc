@@ -15,7 +15,7 @@
 #include "cli/healthcheck.h"
 #include "telemetry/log.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 constexpr int kBadUsage = 2;
@@ -37,7 +37,7 @@ void introduce(const Server& server) {
 }
 
 int serve(const ServeConfig& config) {
-  start_logging(config.log_level);
+  telemetry::start_logging(config.log_level);
   // Every thread inherits the mask: signals are taken here and nowhere else.
   sigset_t signals;
   sigemptyset(&signals);
@@ -56,7 +56,7 @@ int serve(const ServeConfig& config) {
   int received = 0;
   for (;;) {
     sigwait(&signals, &received);
-    log(LogLevel::info, "signal", {{"number", received}});
+    telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
     // Without a certificate it says what it says to every program: its terminal is gone.
     if (received != SIGHUP || !config.tls()) break;
     (void)(*server)->reload();  // which logs what went wrong
@@ -75,13 +75,13 @@ struct Run {
   int operator()(const ServeConfig& config) const { return serve(config); }
   int operator()(const HealthcheckConfig& config) const {
     constexpr Millis kLimitMs = 5'000;
-    const Status healthy = check_health(config.url, kLimitMs);
+    const Status healthy = cli::check_health(config.url, kLimitMs);
     if (healthy) return 0;
     std::fprintf(stderr, "%s\n", healthy.error().message.c_str());
     return 1;
   }
-  int operator()(const AdminCommand& command) const {
-    const AdminResult result = run_admin(command);
+  int operator()(const cli::AdminCommand& command) const {
+    const cli::AdminResult result = cli::run_admin(command);
     std::fputs(result.error.c_str(), stderr);
     print(result.output);
     return result.status;
@@ -97,9 +97,9 @@ struct Run {
 };
 
 }  // namespace
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return std::visit(hyperflock::ops::Run{}, hyperflock::ops::parse_command_line(arguments));
+  return std::visit(hyperflock::app::Run{}, hyperflock::app::parse_command_line(arguments));
 }

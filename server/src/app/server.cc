@@ -38,7 +38,7 @@
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 namespace {
 
 namespace asio = boost::asio;
@@ -111,14 +111,14 @@ class RunningServer final : public Server {
     threads_.reserve(config_.io_threads);
     for (std::size_t i = 0; i < config_.io_threads; ++i)
       threads_.emplace_back([this] { io_.run(); });
-    log(LogLevel::info, "listening",
-        {{"compute", compute_origin()},
-         {"console", console_origin()},
-         {"files", files_.size() + console_files_.size()},
-         {"version", kVersion}});
+    telemetry::log(telemetry::LogLevel::info, "listening",
+                   {{"compute", compute_origin()},
+                    {"console", console_origin()},
+                    {"files", files_.size() + console_files_.size()},
+                    {"version", kVersion}});
     if (config_.ready_file.empty()) return Done{};
-    return write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
-                                                 compute_origin(), console_origin()});
+    return cli::write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
+                                                      compute_origin(), console_origin()});
   }
 
   std::uint16_t compute_port() const override { return compute_listener_->port(); }
@@ -138,27 +138,29 @@ class RunningServer final : public Server {
     if (reloaded)
       note_certificate();
     else
-      log(LogLevel::error, "reload_failed",
-          {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
+      telemetry::log(telemetry::LogLevel::error, "reload_failed",
+                     {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
     return reloaded;
   }
 
   void stop() override {
     if (stopped_.exchange(true)) return;
     if (!threads_.empty()) {
-      log(LogLevel::info, "draining", {{"connections", connections_.size()}});
+      telemetry::log(telemetry::LogLevel::info, "draining", {{"connections", connections_.size()}});
       const auto quiet = std::make_shared<std::promise<void>>();
       std::future<void> settled = quiet->get_future();
       hub_.drain([quiet] { quiet->set_value(); });
       if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) !=
           std::future_status::ready) {
-        log(LogLevel::warning, "drain_incomplete", {{"waited_ms", config_.drain_ms}});
+        telemetry::log(telemetry::LogLevel::warning, "drain_incomplete",
+                       {{"waited_ms", config_.drain_ms}});
       }
       compute_listener_->stop();
       console_listener_->stop();
       connections_.shut_all(kServiceRestart);
       if (!connections_.wait_empty(kCloseMs)) {
-        log(LogLevel::warning, "connections_cut", {{"connections", connections_.size()}});
+        telemetry::log(telemetry::LogLevel::warning, "connections_cut",
+                       {{"connections", connections_.size()}});
       }
     }
     hub_.stop();
@@ -166,7 +168,7 @@ class RunningServer final : public Server {
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
     connections_.clear();
-    log(LogLevel::info, "stopped");
+    telemetry::log(telemetry::LogLevel::info, "stopped");
   }
 
  private:
@@ -176,8 +178,8 @@ class RunningServer final : public Server {
     for (const std::string& name : facts.names) names += (names.empty() ? "" : ", ") + name;
     metrics_.certificate(facts.not_after_s);
     const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
-    log(days < kRenewDays ? LogLevel::warning : LogLevel::info, "certificate",
-        {{"names", names}, {"valid_days", days}});
+    telemetry::log(days < kRenewDays ? telemetry::LogLevel::warning : telemetry::LogLevel::info,
+                   "certificate", {{"names", names}, {"valid_days", days}});
   }
 
   net::HubSettings hub_settings(const ServeConfig& config) {
@@ -301,7 +303,7 @@ class RunningServer final : public Server {
   Status make_first_identities(const auth::FirstStart& made) {
     first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
     if (!config_.credentials_file.empty()) {
-      const Status written = write_credentials(
+      const Status written = cli::write_credentials(
           config_.credentials_file,
           {made.admin_token, made.researcher_token, made.enrolment_code,
            compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
@@ -316,16 +318,17 @@ class RunningServer final : public Server {
   Status refresh_credentials() {
     if (config_.credentials_file.empty()) return Done{};
     if (!fs::exists(config_.credentials_file)) {
-      log(LogLevel::warning, "no_credentials_file",
+      telemetry::log(
+          telemetry::LogLevel::warning, "no_credentials_file",
           {{"reason", "Tokens are shown at the first start only; the file is not written again."}});
       return Done{};
     }
-    auto credentials = read_credentials(config_.credentials_file);
+    auto credentials = cli::read_credentials(config_.credentials_file);
     if (!credentials) return credentials.error();
     credentials->compute = compute_origin();
     credentials->console = console_origin();
     credentials->join_url = compute_origin() + "/join#" + credentials->enrolment_code;
-    return write_credentials(config_.credentials_file, *credentials);
+    return cli::write_credentials(config_.credentials_file, *credentials);
   }
 
   Status restore() {
@@ -365,7 +368,7 @@ class RunningServer final : public Server {
   // What stands above the I/O context outlives the connections that its queue may still hold; what
   // stands below uses it.
   const ServeConfig config_;
-  Metrics metrics_;
+  telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
@@ -435,4 +438,4 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   return std::unique_ptr<Server>(std::move(server));
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

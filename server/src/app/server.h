@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "storage/storage.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 // What the first start of a state folder made; shown once.
 struct FirstStart {
@@ -44,4 +44,4 @@ class Server {
   virtual void stop() = 0;
 };
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

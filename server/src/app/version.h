@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace hyperflock::ops {
+namespace hyperflock::app {
 
 inline constexpr std::string_view kVersion = HYPERFLOCK_VERSION;
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::app

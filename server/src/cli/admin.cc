@@ -14,7 +14,7 @@
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 using protocol::Json;
@@ -357,4 +357,4 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   return result;
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

@@ -15,7 +15,7 @@ namespace CLI {
 class App;
 }
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 
 struct AdminCommand {
   std::string group;  // such as token
@@ -61,4 +61,4 @@ struct AdminResult {
 using Asker = std::function<Result<ClientReply>(const ClientRequest&, const ClientSettings&)>;
 AdminResult run_admin(const AdminCommand& command, const Asker& asker = ask);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

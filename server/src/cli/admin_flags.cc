@@ -3,7 +3,7 @@
 
 #include "cli/admin.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 class Flags {
@@ -155,4 +155,4 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
       ->check(CLI::NonNegativeNumber);
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

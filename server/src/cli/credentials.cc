@@ -14,7 +14,7 @@
 #include "protocol/json_writer.h"
 #include "telemetry/json_text.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 constexpr std::size_t kLongestUrl = 4'096;
@@ -86,4 +86,4 @@ Status write_ready_file(const std::string& path, const ReadyFile& ready) {
   return write_atomically(path, out + "\n", S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

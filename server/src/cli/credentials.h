@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 
 struct Credentials {
   std::string admin_token;
@@ -32,4 +32,4 @@ struct ReadyFile {
 };
 Status write_ready_file(const std::string& path, const ReadyFile& ready);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

@@ -2,7 +2,7 @@
 
 #include "cli/http_client.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 Error unhealthy(const std::string& why) {
@@ -21,4 +21,4 @@ Status check_health(const std::string& url, Millis limit_ms) {
   return unhealthy("it answers \"" + reply->status_line + "\".");
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

@@ -6,10 +6,10 @@
 #include "base/instant.h"
 #include "base/result.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 
 // Each network step takes at most `limit_ms`. A certificate is not verified: the check says whether
 // the server answers, not who it is. Error: `unhealthy` with one sentence.
 Status check_health(const std::string& url, Millis limit_ms);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

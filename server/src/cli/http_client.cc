@@ -18,7 +18,7 @@
 #include <optional>
 #include <string_view>
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 constexpr std::size_t kLargestReply = std::size_t{64} << 20;
@@ -205,4 +205,4 @@ Result<ClientReply> ask(const ClientRequest& request, const ClientSettings& sett
   return reply;
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

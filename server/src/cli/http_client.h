@@ -6,7 +6,7 @@
 #include "base/instant.h"
 #include "base/result.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 
 struct ClientRequest {
   std::string method = "GET";
@@ -32,4 +32,4 @@ struct ClientSettings {
 // Error: `unreachable` with one sentence.
 Result<ClientReply> ask(const ClientRequest& request, const ClientSettings& settings = {});
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

@@ -10,7 +10,7 @@
 #include "storage/identity.h"
 #include "storage/sqlite/open.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 namespace {
 
 // Nobody has this name among those who could do something with the token.
@@ -61,4 +61,4 @@ Result<std::string> recover_admin(const std::string& state_dir, const std::strin
   return out;
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

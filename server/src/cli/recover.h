@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "storage/storage.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::cli {
 
 // Gives an administrator one more token that does not end, noted in the audit log. `name`: whose;
 // the oldest active one's where it is empty. The answer is JSON text as the server's are,
@@ -18,4 +18,4 @@ namespace hyperflock::ops {
 Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
                                   const storage::WallClock& clock);
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::cli

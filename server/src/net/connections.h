@@ -55,7 +55,7 @@ class ConnectionSlot {
 
 class Connections {
  public:
-  Connections(std::size_t per_address, std::size_t total, ops::Metrics& metrics)
+  Connections(std::size_t per_address, std::size_t total, telemetry::Metrics& metrics)
       : per_address_(per_address), total_(total), metrics_(metrics) {}
 
   // Nothing where the address, or the server, has as many as it may.
@@ -81,7 +81,7 @@ class Connections {
 
   const std::size_t per_address_;
   const std::size_t total_;
-  ops::Metrics& metrics_;
+  telemetry::Metrics& metrics_;
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::uint64_t last_id_ = 0;

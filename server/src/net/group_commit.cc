@@ -8,8 +8,8 @@
 
 namespace hyperflock::net {
 
-GroupCommit::GroupCommit(storage::Storage& storage, ops::Metrics& metrics, std::size_t batch_limit,
-                         std::function<void(CommitDone)> done)
+GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
+                         std::size_t batch_limit, std::function<void(CommitDone)> done)
     : storage_(storage),
       metrics_(metrics),
       batch_limit_(batch_limit),
@@ -107,10 +107,10 @@ void GroupCommit::run() {
       count(batch, spent.count());
     } else {
       metrics_.commit_failed();
-      ops::log(ops::LogLevel::error, "commit_failed",
-               {{"code", batch.outcomes.error().code},
-                {"reason", batch.outcomes.error().message},
-                {"transitions", batch.items.size()}});
+      telemetry::log(telemetry::LogLevel::error, "commit_failed",
+                     {{"code", batch.outcomes.error().code},
+                      {"reason", batch.outcomes.error().message},
+                      {"transitions", batch.items.size()}});
     }
 
     tidy_later = batch.outcomes.ok();

@@ -38,7 +38,7 @@ struct CommitDone {
 class GroupCommit {
  public:
   // A batch takes whole groups until it has `batch_limit` transitions.
-  GroupCommit(storage::Storage& storage, ops::Metrics& metrics, std::size_t batch_limit,
+  GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics, std::size_t batch_limit,
               std::function<void(CommitDone)> done);
   ~GroupCommit();
   GroupCommit(const GroupCommit&) = delete;
@@ -60,7 +60,7 @@ class GroupCommit {
   void count(const CommitDone& batch, double seconds);
 
   storage::Storage& storage_;
-  ops::Metrics& metrics_;
+  telemetry::Metrics& metrics_;
   const std::size_t batch_limit_;
   const std::function<void(CommitDone)> done_;
 

@@ -56,7 +56,7 @@ class GroupCommitTest : public ::testing::Test {
 
   storage::ScratchDatabase database_;
   storage::FaultyStorage storage_{database_.open()};
-  ops::Metrics metrics_;
+  telemetry::Metrics metrics_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::vector<CommitDone> batches_;

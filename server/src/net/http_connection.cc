@@ -93,7 +93,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     try {
       std::rethrow_exception(fault);
     } catch (const std::exception& error) {
-      ops::log(ops::LogLevel::error, "connection_fault", {{"reason", error.what()}});
+      telemetry::log(telemetry::LogLevel::error, "connection_fault", {{"reason", error.what()}});
     }
   }
 

@@ -31,7 +31,7 @@ struct HttpLimits {
 struct HttpContext {
   http::Site* site = nullptr;
   http::ReaderPool& readers;
-  ops::Metrics& metrics;
+  telemetry::Metrics& metrics;
   HttpLimits limits;
   // Takes over a connection that asked for a WebSocket.
   std::function<void(std::shared_ptr<Upgrade>)> upgrade;

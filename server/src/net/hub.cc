@@ -69,7 +69,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   using Input = std::variant<dispatch::Event, Opening, Claiming, CommitDone, Task>;
 
   Impl(asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-       http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings)
+       http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings)
       : settings_(settings),
         storage_(storage),
         readers_(readers),
@@ -460,13 +460,13 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 
   void on_reloaded(Result<storage::Snapshot> loaded) {
     if (!loaded) {
-      ops::log(ops::LogLevel::error, "reload_failed",
-               {{"code", loaded.error().code}, {"reason", loaded.error().message}});
+      telemetry::log(telemetry::LogLevel::error, "reload_failed",
+                     {{"code", loaded.error().code}, {"reason", loaded.error().message}});
       schedule_reload();
       return;
     }
     read_only = false;
-    ops::log(ops::LogLevel::warning, "storage_recovered");
+    telemetry::log(telemetry::LogLevel::warning, "storage_recovered");
     unswept_ = loaded->unswept;
     handle(dispatch::Restored{std::move(loaded).value()});
   }
@@ -528,7 +528,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 };
 
 Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-         http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings)
+         http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings)
     : impl_(std::make_shared<Impl>(io, storage, readers, outputs, metrics, settings)) {}
 
 Hub::~Hub() { stop(); }

@@ -35,7 +35,7 @@ struct HubSettings {
 class Hub final : public http::Service {
  public:
   Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-      http::OutputBook& outputs, ops::Metrics& metrics, const HubSettings& settings);
+      http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings);
   // REQUIRES: stop() was called and the I/O context runs nothing more.
   ~Hub() override;
 

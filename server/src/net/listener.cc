@@ -70,7 +70,8 @@ class TcpListener final : public Listener {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
       if (error) {
         // Out of file descriptors, most likely: the backlog waits until some are free.
-        ops::log(ops::LogLevel::warning, "accept_failed", {{"reason", error.message()}});
+        telemetry::log(telemetry::LogLevel::warning, "accept_failed",
+                       {{"reason", error.message()}});
         pause_.expires_after(std::chrono::milliseconds(100));
         pause_.async_wait([this](ErrorCode stopped) {
           if (!stopped) accept();

@@ -21,7 +21,7 @@ struct SessionContext {
   const http::OutputBook& outputs;
   auth::IdentityBook& book;
   http::Admission& admission;
-  ops::Metrics& metrics;
+  telemetry::Metrics& metrics;
   ChannelLimits limits;
   std::string server_version;
   Millis hello_ms = 5'000;

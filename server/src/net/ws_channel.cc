@@ -32,8 +32,8 @@ Millis steady_ms() {
 
 class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {
  public:
-  Channel(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits, ops::Metrics& metrics,
-          std::shared_ptr<ChannelUser> user)
+  Channel(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits,
+          telemetry::Metrics& metrics, std::shared_ptr<ChannelUser> user)
       : limits_(limits),
         metrics_(metrics),
         user_(std::move(user)),
@@ -261,7 +261,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   }
 
   const ChannelLimits limits_;
-  ops::Metrics& metrics_;
+  telemetry::Metrics& metrics_;
   std::shared_ptr<ChannelUser> user_;
   const std::string address_;
   std::shared_ptr<Upgrade> upgrade_;
@@ -288,7 +288,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 }  // namespace
 
 std::shared_ptr<WsChannel> WsChannel::start(std::shared_ptr<Upgrade> upgrade,
-                                            const ChannelLimits& limits, ops::Metrics& metrics,
+                                            const ChannelLimits& limits,
+                                            telemetry::Metrics& metrics,
                                             std::shared_ptr<ChannelUser> user) {
   auto channel = std::make_shared<Channel>(std::move(upgrade), limits, metrics, std::move(user));
   channel->accept();

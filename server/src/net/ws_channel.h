@@ -51,7 +51,7 @@ class WsChannel : public Peer, public Closable {
  public:
   // Answers the upgrade; then on_open(), or on_closed() where that fails.
   static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade,
-                                          const ChannelLimits& limits, ops::Metrics& metrics,
+                                          const ChannelLimits& limits, telemetry::Metrics& metrics,
                                           std::shared_ptr<ChannelUser> user);
 
   // Runs `action` on the strand after `delay`, unless another call came before or the channel

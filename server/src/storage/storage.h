@@ -101,8 +101,5 @@ class Storage {
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };
 
-// Opens (creating and migrating) the database file. WAL, synchronous=FULL (read back by PRAGMA;
-// another value is an error). Errors: `storage_open`, `storage_too_new`.
-Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
 
 }  // namespace hyperflock::storage

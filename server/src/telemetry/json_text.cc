@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 namespace {
 
 // Length of the valid UTF-8 sequence at `at`, 0 where there is none (overlong forms and surrogates
@@ -74,4 +74,4 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 
 // Appends `text` as a quoted JSON string. Bytes that are not valid UTF-8 become U+FFFD, so the line
 // always parses.
@@ -20,4 +20,4 @@ inline std::string json_string(std::string_view text) {
   return out;
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

@@ -8,7 +8,7 @@
 #include "protocol/json_writer.h"
 #include "telemetry/json_text.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 namespace {
 
 std::shared_ptr<spdlog::logger>& logger() {
@@ -64,4 +64,4 @@ void log(LogLevel level, std::string_view event, std::initializer_list<LogField>
   sink->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 
 enum class LogLevel { debug, info, warning, error, off };
 
@@ -32,4 +32,4 @@ void start_logging(LogLevel level);
 
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

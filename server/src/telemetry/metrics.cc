@@ -9,7 +9,7 @@
 #include <array>
 #include <sstream>
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 namespace {
 
 using prometheus::BuildCounter;
@@ -132,4 +132,4 @@ std::string Metrics::text() const {
   return out.str();
 }
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

@@ -8,7 +8,7 @@
 
 #include "protocol/messages.h"
 
-namespace hyperflock::ops {
+namespace hyperflock::telemetry {
 
 class Metrics {
  public:
@@ -46,4 +46,4 @@ class Metrics {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace hyperflock::ops
+}  // namespace hyperflock::telemetry

@@ -29,7 +29,7 @@ bool has_control(std::string_view text) {
   return false;
 }
 
-bool is_plain(std::string_view text) { return ops::is_utf8(text) && !has_control(text); }
+bool is_plain(std::string_view text) { return telemetry::is_utf8(text) && !has_control(text); }
 
 bool is_id(std::string_view text) {
   constexpr std::string_view kAllowed =

@@ -8,7 +8,7 @@
 #include "http/compute/artifact_upload.h"
 #include "http/compute/bodies.h"
 #include "http/compute/checkpoint_upload.h"
-#include "http/console/identity_rest.h"
+#include "http/core/changes.h"
 #include "http/core/router.h"
 #include "protocol/json_writer.h"
 #include "telemetry/log.h"
@@ -215,8 +215,8 @@ class ComputeSite final : public SiteBase {
             error_response(Error{"internal", "The new device's name was taken; join again."}));
       }
       book.committed(create, *outcome);
-      ops::log(
-          ops::LogLevel::info, "device_joined",
+      telemetry::log(
+          telemetry::LogLevel::info, "device_joined",
           {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
       std::string out;
       ObjectWriter(out)

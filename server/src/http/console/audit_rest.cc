@@ -19,10 +19,10 @@ constexpr std::int64_t kLargestExport = 100'000;
 void append_entry(std::string& out, const storage::AuditEntry& entry) {
   ObjectWriter row(out);
   row.integer("id", entry.id).integer("at", entry.at);
-  ops::append_json_string(row.begin("actor"), entry.actor);
-  ops::append_json_string(row.begin("action"), entry.action);
-  ops::append_json_string(row.begin("object"), entry.object);
-  ops::append_json_string(row.begin("address"), entry.address);
+  telemetry::append_json_string(row.begin("actor"), entry.actor);
+  telemetry::append_json_string(row.begin("action"), entry.action);
+  telemetry::append_json_string(row.begin("object"), entry.object);
+  telemetry::append_json_string(row.begin("address"), entry.address);
   row.raw("detail", entry.detail.empty() ? "{}" : entry.detail).end();
 }
 

@@ -105,21 +105,21 @@ void create_code(const SiteContext& context, const Request& request, const Reply
   made.created_by = request.principal.name;
   made.max_uses = query->max_uses;
   if (query->expires_s != 0) made.expires_at = context.book.now() + query->expires_s * 1'000;
-  commit_noted(context, storage::CreateEnrolment{made},
-               note_of(request, "enrolment.create", *project), reply,
-               [&context, code, made](const Outcome& outcome) {
-                 ops::log(ops::LogLevel::info, "enrolment_created", {{"project", made.project}});
-                 std::string out;
-                 ObjectWriter row(out);
-                 row.text("code", code)
-                     .text("join_url", context.join_origin + "/join#" + code)
-                     .integer("enrolment", outcome.id)
-                     .text("project", made.project);
-                 if (made.expires_at != 0) row.integer("expires_at", made.expires_at);
-                 if (made.max_uses != 0) row.integer("max_uses", made.max_uses);
-                 row.end();
-                 return json_response(201, std::move(out));
-               });
+  commit_noted(
+      context, storage::CreateEnrolment{made}, note_of(request, "enrolment.create", *project),
+      reply, [&context, code, made](const Outcome& outcome) {
+        telemetry::log(telemetry::LogLevel::info, "enrolment_created", {{"project", made.project}});
+        std::string out;
+        ObjectWriter row(out);
+        row.text("code", code)
+            .text("join_url", context.join_origin + "/join#" + code)
+            .integer("enrolment", outcome.id)
+            .text("project", made.project);
+        if (made.expires_at != 0) row.integer("expires_at", made.expires_at);
+        if (made.max_uses != 0) row.integer("max_uses", made.max_uses);
+        row.end();
+        return json_response(201, std::move(out));
+      });
 }
 
 void revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
@@ -140,8 +140,6 @@ void revoke_code(const SiteContext& context, const Request& request, const Reply
 
 // ---- devices
 
-Error unknown_device() { return {"unknown_device", "No device has this name."}; }
-
 // The device is refused from now on, its session closed and its attempt issued again.
 void revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
@@ -151,7 +149,7 @@ void revoke_device(const SiteContext& context, const Request& request, const Rep
         if (!outcome) return reply(error_response(outcome.error()));
         if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
         book.committed(storage::RevokeDevice{device}, *outcome);
-        ops::log(ops::LogLevel::info, "device_revoked", {{"device", device}});
+        telemetry::log(telemetry::LogLevel::info, "device_revoked", {{"device", device}});
         std::string out;
         ObjectWriter(out).text("device", device).boolean("revoked", true).end();
         reply(json_response(200, std::move(out)));
@@ -189,19 +187,6 @@ Result<std::string> project_of(const SiteContext& context, const Request& reques
       !auth::IdentityBook::may_use(request.principal, project))
     return Error{"bad_field", "This server has no such project that you may use.", "project"};
   return project;
-}
-
-void erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
-                  Reply reply) {
-  context.service.erase_device(
-      device, std::move(note),
-      [&book = context.book, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
-        if (!outcome) return reply(error_response(outcome.error()));
-        if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
-        book.committed(storage::EraseDevice{device}, *outcome);
-        ops::log(ops::LogLevel::info, "device_erased");
-        reply(json_response(200, R"({"erased":true})"));
-      });
 }
 
 }  // namespace hyperflock::http

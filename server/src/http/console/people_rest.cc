@@ -258,7 +258,7 @@ void register_person(const SiteContext& context, const Request& request, const R
   person.quota = kFirstQuota;
   storage::NoteAudit note = note_of(request, "researcher.register", query->name);
   note.entry.actor = query->name;
-  ops::log(ops::LogLevel::info, "researcher_registered", {{"name", query->name}});
+  telemetry::log(telemetry::LogLevel::info, "researcher_registered", {{"name", query->name}});
   make_person(context, std::move(person), std::move(note), reply);
 }
 
@@ -326,29 +326,6 @@ constexpr std::array<HandledRoute, 8> kRoutes{{
 }  // namespace
 
 std::span<const HandledRoute> people_routes() { return kRoutes; }
-
-storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
-                           std::string detail) {
-  storage::NoteAudit note;
-  note.entry.actor = request.principal.name;
-  note.entry.action = std::move(action);
-  note.entry.object = std::move(object);
-  note.entry.address = request.address;
-  note.entry.detail = std::move(detail);
-  return note;
-}
-
-void commit_noted(const SiteContext& context, const storage::Transition& change,
-                  storage::NoteAudit note, Reply reply,
-                  std::function<Response(const storage::Outcome&)> answer) {
-  context.service.commit({change, std::move(note)},
-                         [&book = context.book, change, reply = std::move(reply),
-                          answer = std::move(answer)](Result<storage::Outcome> outcome) {
-                           if (!outcome) return reply(error_response(outcome.error()));
-                           book.committed(change, *outcome);
-                           reply(answer(*outcome));
-                         });
-}
 
 void append_quota(std::string& out, const storage::Quota& quota) {
   ObjectWriter(out)

@@ -173,12 +173,12 @@ Response download_response(std::string path, std::uint64_t bytes, std::string_vi
 
 Response error_response(int status, const Error& error) {
   std::string text = R"({"error":{"code":)";
-  ops::append_json_string(text, error.code);
+  telemetry::append_json_string(text, error.code);
   text += R"(,"message":)";
-  ops::append_json_string(text, error.message);
+  telemetry::append_json_string(text, error.message);
   if (!error.field.empty()) {
     text += R"(,"field":)";
-    ops::append_json_string(text, error.field);
+    telemetry::append_json_string(text, error.field);
   }
   text += "}}";
   Response response = json_response(status, std::move(text));

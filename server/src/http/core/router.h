@@ -19,6 +19,9 @@ namespace hyperflock::http {
 enum class Access { open, device, own_device, principal, admin, metrics };
 enum class Work { handle, upload, websocket };
 
+// Bodies of requests that carry a few fields.
+inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
+
 struct Route {
   Method method = Method::get;  // get stands for HEAD too
   std::string_view pattern;

@@ -34,7 +34,7 @@ struct SiteContext {
   DeviceReports& reports;
   auth::IdentityBook& book;
   Admission& admission;
-  ops::Metrics& metrics;
+  telemetry::Metrics& metrics;
   const StaticFiles& files;  // of this site alone: the origins share no file
   std::string server_version;
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end

@@ -1,6 +1,7 @@
 // Puts the back end on SQLite through the contract suite.
 #include "base/testing/scratch_folder.h"
 #include "storage/contract/suite.h"
+#include "storage/sqlite/open.h"
 
 namespace hyperflock::storage {
 namespace {

@@ -1,11 +1,20 @@
-// Where the database of a server is.
+// The back end on SQLite, as everything outside this folder sees it.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "base/result.h"
+#include "storage/storage.h"
 
 namespace hyperflock::storage {
 
 // Returns the path of the database in a state folder.
 std::string database_of(const std::string& state_dir);
+
+// Opens the database file; creates or migrates it first where that is needed. The database runs in
+// WAL mode with synchronous=FULL, which is read back by PRAGMA: another value is an error. Errors:
+// `storage_open`, `storage_too_new`.
+Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
 
 }  // namespace hyperflock::storage

@@ -13,6 +13,7 @@
 #include "base/testing/scratch_folder.h"
 #include "protocol/codec.h"
 #include "storage/contract/suite.h"
+#include "storage/sqlite/open.h"
 #include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {

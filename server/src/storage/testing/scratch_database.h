@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/testing/scratch_folder.h"
-#include "storage/storage.h"
+#include "storage/sqlite/open.h"
 
 namespace hyperflock::storage {
 
