@@ -136,7 +136,8 @@ PARTS = (
             storage/sqlite
             storage/testing auth dispatch
             dispatch/asked dispatch/model
-            dispatch/tests http/core
+            dispatch/tests hub
+            http/core
             http/console http/compute
             net cli
             app

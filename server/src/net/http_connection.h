@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/instant.h"
-#include "http/core/reader_pool.h"
+#include "hub/reader_pool.h"
 #include "http/core/site.h"
 #include "telemetry/metrics.h"
 

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "net/connections.h"
-#include "net/executor.h"
+#include "hub/executor.h"
 #include "net/tls.h"
 
 namespace hyperflock::net {

@@ -8,7 +8,7 @@
 
 #include "auth/identity_book.h"
 #include "http/core/admission.h"
-#include "net/hub.h"
+#include "hub/hub.h"
 #include "net/ws_channel.h"
 
 namespace hyperflock::net {

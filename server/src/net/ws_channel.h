@@ -14,7 +14,7 @@
 
 #include "base/instant.h"
 #include "net/connections.h"
-#include "net/peer.h"
+#include "hub/peer.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "http/core/await_commit.h"
+#include "hub/await_commit.h"
 #include "http/core/site_base.h"
 
 namespace hyperflock::http {

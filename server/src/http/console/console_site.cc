@@ -13,7 +13,7 @@
 #include "http/console/identity_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
-#include "http/core/await_commit.h"
+#include "hub/await_commit.h"
 #include "http/core/router.h"
 #include "protocol/codec.h"
 #include "protocol/json_writer.h"

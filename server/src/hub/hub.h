@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "dispatch/dispatcher.h"
-#include "http/core/output_book.h"
-#include "http/core/reader_pool.h"
-#include "http/core/service.h"
-#include "net/peer.h"
+#include "hub/output_book.h"
+#include "hub/reader_pool.h"
+#include "hub/service.h"
+#include "hub/peer.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 

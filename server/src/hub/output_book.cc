@@ -1,5 +1,5 @@
 // See output_book.h.
-#include "http/core/output_book.h"
+#include "hub/output_book.h"
 
 #include <utility>
 

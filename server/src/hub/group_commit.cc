@@ -1,4 +1,4 @@
-#include "net/group_commit.h"
+#include "hub/group_commit.h"
 
 #include <chrono>
 #include <iterator>

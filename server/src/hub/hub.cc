@@ -1,4 +1,4 @@
-#include "net/hub.h"
+#include "hub/hub.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,11 +13,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "net/deletion_sweep.h"
-#include "net/executor.h"
-#include "net/group_commit.h"
-#include "net/token_sessions.h"
-#include "net/watchers.h"
+#include "hub/deletion_sweep.h"
+#include "hub/executor.h"
+#include "hub/group_commit.h"
+#include "hub/token_sessions.h"
+#include "hub/watchers.h"
 #include "protocol/codec.h"
 #include "telemetry/log.h"
 

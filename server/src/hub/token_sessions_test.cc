@@ -1,5 +1,5 @@
 // Connections end with the token that opened them.
-#include "net/token_sessions.h"
+#include "hub/token_sessions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

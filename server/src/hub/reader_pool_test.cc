@@ -1,5 +1,5 @@
 // The pool's bounds and its end.
-#include "http/core/reader_pool.h"
+#include "hub/reader_pool.h"
 
 #include <gtest/gtest.h>
 

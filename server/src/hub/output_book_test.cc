@@ -1,5 +1,5 @@
 // What trials print stays readable by cursor, and within its bounds.
-#include "http/core/output_book.h"
+#include "hub/output_book.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "net/peer.h"
+#include "hub/peer.h"
 
 namespace hyperflock::net {
 

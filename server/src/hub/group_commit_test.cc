@@ -1,6 +1,6 @@
 // Group commit: batches gather while one is written, groups stay whole, a failure takes what waits
 // with it.
-#include "net/group_commit.h"
+#include "hub/group_commit.h"
 
 #include <gtest/gtest.h>
 

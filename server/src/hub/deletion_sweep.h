@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "net/executor.h"
+#include "hub/executor.h"
 #include "storage/transition.h"
 
 namespace hyperflock::net {

@@ -1,4 +1,4 @@
-#include "http/core/reader_pool.h"
+#include "hub/reader_pool.h"
 
 #include <utility>
 

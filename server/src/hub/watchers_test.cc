@@ -1,5 +1,5 @@
 // Watchers: woken when their study changes, forgotten when they are gone.
-#include "net/watchers.h"
+#include "hub/watchers.h"
 
 #include <gtest/gtest.h>
 

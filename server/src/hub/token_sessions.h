@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "net/peer.h"
+#include "hub/peer.h"
 
 namespace hyperflock::net {
 
