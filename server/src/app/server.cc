@@ -24,13 +24,13 @@
 #include "http/console/console_site.h"
 #include "http/core/admission.h"
 #include "http/core/device_reports.h"
-#include "hub/output_book.h"
-#include "hub/reader_pool.h"
 #include "http/core/static_files.h"
-#include "net/client_session.h"
-#include "net/connections.h"
 #include "hub/executor.h"
 #include "hub/hub.h"
+#include "hub/output_book.h"
+#include "hub/reader_pool.h"
+#include "net/client_session.h"
+#include "net/connections.h"
 #include "net/listener.h"
 #include "net/tls.h"
 #include "net/worker_session.h"
@@ -91,7 +91,7 @@ class RunningServer final : public Server {
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
         io_(static_cast<int>(config.io_threads)),
         readers_(kReaders, kReaderQueue),
-        hub_(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config)),
+        hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         sweep_(asio::make_strand(io_)) {}
 
   ~RunningServer() override { stop(); }
@@ -149,7 +149,7 @@ class RunningServer final : public Server {
       telemetry::log(telemetry::LogLevel::info, "draining", {{"connections", connections_.size()}});
       const auto quiet = std::make_shared<std::promise<void>>();
       std::future<void> settled = quiet->get_future();
-      hub_.drain([quiet] { quiet->set_value(); });
+      hub_->drain([quiet] { quiet->set_value(); });
       if (settled.wait_for(std::chrono::milliseconds(config_.drain_ms)) !=
           std::future_status::ready) {
         telemetry::log(telemetry::LogLevel::warning, "drain_incomplete",
@@ -163,7 +163,7 @@ class RunningServer final : public Server {
                        {{"connections", connections_.size()}});
       }
     }
-    hub_.stop();
+    hub_->stop();
     readers_.stop();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
@@ -182,8 +182,8 @@ class RunningServer final : public Server {
                    "certificate", {{"names", names}, {"valid_days", days}});
   }
 
-  net::HubSettings hub_settings(const ServeConfig& config) {
-    net::HubSettings settings;
+  hub::HubSettings hub_settings(const ServeConfig& config) {
+    hub::HubSettings settings;
     settings.dispatch.lease_ms = config.lease_ms;
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.call_ms = config.call_ms;
@@ -228,7 +228,7 @@ class RunningServer final : public Server {
                                  context);
     };
     session_.emplace(net::SessionContext{
-        .hub = hub_,
+        .hub = *hub_,
         .storage = *storage_,
         .readers = readers_,
         .outputs = outputs_,
@@ -253,7 +253,7 @@ class RunningServer final : public Server {
     console_listener_ = std::move(*console);
 
     const auto site = [this](const http::StaticFiles& files) {
-      return http::SiteContext{.service = hub_,
+      return http::SiteContext{.hub = *hub_,
                                .readers = readers_,
                                .storage = *storage_,
                                .blobs = *blobs_,
@@ -334,7 +334,7 @@ class RunningServer final : public Server {
   Status restore() {
     auto snapshot = storage_->load();
     if (!snapshot) return snapshot.error();
-    hub_.restore(std::move(*snapshot));
+    hub_->restore(std::move(*snapshot));
     return Done{};
   }
 
@@ -346,7 +346,7 @@ class RunningServer final : public Server {
       connections_.check_progress(
           Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
       if (auto ended = book_.take_expired(); !ended.empty())
-        hub_.end_sessions(std::move(ended), http::Service::Sessions::ended);
+        hub_->end_sessions(std::move(ended), hub::Hub::Sessions::ended);
       trim_audit();
       sweep();
     });
@@ -362,7 +362,7 @@ class RunningServer final : public Server {
     const std::int64_t now = wall_clock_ms();
     if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
     trimmed_at_ = now;
-    hub_.commit({old_audit()}, [](const Result<storage::Outcome>&) {});
+    hub_->commit({old_audit()}, [](const Result<storage::Outcome>&) {});
   }
 
   // What stands above the I/O context outlives the connections that its queue may still hold; what
@@ -372,7 +372,7 @@ class RunningServer final : public Server {
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
-  http::OutputBook outputs_;
+  hub::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of compute
   http::StaticFiles console_files_;
@@ -387,11 +387,11 @@ class RunningServer final : public Server {
   std::optional<net::HttpContext> console_http_;
   std::optional<FirstStart> first_start_;
   asio::io_context io_;
-  http::ReaderPool readers_;
-  net::Hub hub_;
+  hub::ReaderPool readers_;
+  std::unique_ptr<hub::Hub> hub_;
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
-  net::Timer sweep_;
+  hub::Timer sweep_;
   std::int64_t trimmed_at_ = wall_clock_ms();  // on sweep_'s strand
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};

@@ -3,17 +3,14 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <future>
 #include <memory>
 #include <utility>
 
 #include "base/result.h"
-#include "storage/transition.h"
+#include "hub/hub.h"
 
-namespace hyperflock::http {
-
-using Committed = std::function<void(Result<storage::Outcome>)>;
+namespace hyperflock::hub {
 
 // What `begin` is told through the callback that it is given, or `late` when that has not come
 // within `patience`; it may come later all the same.
@@ -27,4 +24,4 @@ Result<storage::Outcome> await_commit(std::chrono::seconds patience, Error late,
   return outcome.get();
 }
 
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

@@ -10,7 +10,7 @@
 #include "hub/executor.h"
 #include "storage/transition.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 class DeletionSweep {
  public:
@@ -53,4 +53,4 @@ class DeletionSweep {
   bool stopped_ = false;
 };
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -8,7 +8,7 @@
 #include <boost/asio/strand.hpp>
 #include <chrono>
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 // A timer on the steady clock.
@@ -16,4 +16,4 @@ using Timer =
     boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                       boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -6,7 +6,7 @@
 
 #include "telemetry/log.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
                          std::size_t batch_limit, std::function<void(CommitDone)> done)
@@ -130,4 +130,4 @@ void GroupCommit::run() {
   }
 }
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

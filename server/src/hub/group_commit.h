@@ -19,7 +19,7 @@
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 // A transition of the dispatcher (named by `id`) or of the edge (`done` is told).
 struct CommitItem {
@@ -72,4 +72,4 @@ class GroupCommit {
   std::thread thread_;  // last: it uses what stands above
 };
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -11,7 +11,7 @@
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 namespace {
 
 using storage::FailBefore;
@@ -147,4 +147,4 @@ TEST_F(GroupCommitTest, CountsWhatItWrote) {
 }
 
 }  // namespace
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -21,11 +21,12 @@
 #include "protocol/codec.h"
 #include "telemetry/log.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 namespace {
 
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
+using storage::Applied;
 
 constexpr int kCloseClean = 1000;
 
@@ -49,27 +50,10 @@ Error unavailable() {
                "The server cannot write to its database now; try again in a few seconds."};
 }
 
-}  // namespace
-
-class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
+class StrandHub final : public Hub {
  public:
-  struct Opening {
-    dispatch::SessionOpened event;
-    std::shared_ptr<Peer> peer;
-  };
-  struct Connected {
-    std::shared_ptr<Peer> peer;
-    std::string device;  // empty: a study's owner
-  };
-  struct Claiming {
-    dispatch::StudyClaimed event;
-    std::shared_ptr<Peer> peer;
-  };
-  using Task = std::function<void()>;
-  using Input = std::variant<dispatch::Event, Opening, Claiming, CommitDone, Task>;
-
-  Impl(asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-       http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings)
+  StrandHub(asio::io_context& io, storage::Storage& storage, ReaderPool& readers,
+            OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings)
       : settings_(settings),
         storage_(storage),
         readers_(readers),
@@ -79,14 +63,214 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
         reload_(strand_),
         sweep_(
             strand_,
-            [this](storage::Transition piece, const Committed& told) {
-              commit({std::move(piece)}, told);
+            [this](storage::Transition piece, Committed done) {
+              stage({std::move(piece)}, std::move(done));
             },
             [this](Task next) { push(std::move(next)); }),
         random_(random_source()),
         dispatcher_(settings.dispatch, random_source()),
-        commit_(storage, metrics, settings.batch_limit,
+        writer_(storage, metrics, settings.batch_limit,
                 [this](CommitDone done) { push(std::move(done)); }) {}
+
+  ~StrandHub() override { stop(); }
+
+  void restore(storage::Snapshot snapshot) override {
+    const bool unswept = snapshot.unswept;
+    push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
+    if (unswept) push(Task([this] { sweep_.begin(); }));
+  }
+
+  void drain(std::function<void()> quiet) override {
+    push(Task([this, quiet = std::move(quiet)]() mutable {
+      draining_ = true;
+      quiet_ = std::move(quiet);
+      sweep_.stop();
+      handle(dispatch::DrainStarted{});
+    }));
+  }
+
+  void stop() override { writer_.stop(); }
+
+  SessionId next_session() override { return SessionId{++last_session_}; }
+
+  void open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer) override {
+    push(Opening{std::move(event), std::move(peer)});
+  }
+
+  void message(SessionId session, protocol::ClientMessage message) override {
+    push(dispatch::Event(dispatch::MessageReceived{session, std::move(message)}));
+  }
+
+  void closed(SessionId session, dispatch::SessionClosed::How how) override {
+    push(dispatch::Event(dispatch::SessionClosed{session, how}));
+  }
+
+  std::size_t sessions() const override { return open_sessions_; }
+
+  void leave(std::string device, SessionId session) override {
+    push(Task([this, device = std::move(device), session] {
+      const auto found = peers_.find(session);
+      if (found == peers_.end() || found->second.device != device) return;
+      handle(dispatch::SessionClosed{session, dispatch::SessionClosed::How::clean});
+      found->second.peer->close(kCloseClean, "left");
+    }));
+  }
+
+  void claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer) override {
+    push(Claiming{std::move(event), std::move(peer)});
+  }
+
+  void owner_reply(SessionId session, protocol::OwnerReply reply) override {
+    push(dispatch::Event(dispatch::OwnerReplied{session, std::move(reply)}));
+  }
+
+  void owner_closed(SessionId session) override {
+    push(dispatch::Event(dispatch::OwnerClosed{session}));
+  }
+
+  bool is_owned(StudyId study) const override {
+    const std::lock_guard lock(owned_mutex_);
+    return owned_.contains(study);
+  }
+
+  void watch(StudyId study, std::weak_ptr<Watcher> watcher) override {
+    push(Task([this, study, watcher = std::move(watcher)] { watchers_.add(study, watcher); }));
+  }
+
+  void watch_output(StudyId study, std::weak_ptr<Watcher> watcher) override {
+    push(Task(
+        [this, study, watcher = std::move(watcher)] { output_watchers_.add(study, watcher); }));
+  }
+
+  void attend(std::int64_t token, std::weak_ptr<Peer> peer) override {
+    push(Task([this, token, peer = std::move(peer)] { token_sessions_.add(token, peer); }));
+  }
+
+  void end_sessions(std::vector<std::int64_t> tokens, Sessions why) override {
+    push(Task([this, tokens = std::move(tokens), why] {
+      for (const std::int64_t token : tokens) {
+        if (why == Sessions::ended) {
+          token_sessions_.end(token);
+        } else {
+          token_sessions_.drop(token);
+        }
+      }
+    }));
+  }
+
+  void submit_study(Submission submission, Callback<Submitted> done) override {
+    push(Task([this, given = std::move(submission), done = std::move(done)]() mutable {
+      const RequestId request = next_request();
+      submits_.emplace(request, std::move(done));
+      handle(dispatch::StudySubmitted{request, std::move(given.owner), std::move(given.project),
+                                      std::move(given.spec), given.quota, std::move(given.note)});
+    }));
+  }
+
+  void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) override {
+    change_study(dispatch::StudyCancelRequested{{}, study, std::move(note)}, std::move(done));
+  }
+
+  void pause_study(StudyId study, bool paused, storage::NoteAudit note,
+                   Callback<StudyId> done) override {
+    change_study(dispatch::StudyPauseRequested{{}, study, paused, std::move(note)},
+                 std::move(done));
+  }
+
+  void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
+                    Callback<StudyId> done) override {
+    change_study(
+        dispatch::StudyReplayRequested{{}, std::move(study), quota, std::move(note)},
+        std::move(done));
+  }
+
+  void delete_study(StudyId study, storage::NoteAudit note, Committed done) override {
+    commit_then({storage::DeleteStudy{study}, std::move(note)}, std::move(done),
+                [this, study](const storage::Outcome& outcome) {
+                  if (outcome.applied != Applied::applied) return;
+                  outputs_.forget(study);
+                  watchers_.wake(study);  // they find out that the study is gone
+                  sweep_.begin();
+                });
+  }
+
+  void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
+                        Committed done) override {
+    commit_then({storage::StoreCheckpoint{std::move(device), checkpoint}}, std::move(done),
+                [this, checkpoint](const storage::Outcome& outcome) {
+                  if (outcome.applied == Applied::applied)
+                    handle(dispatch::CheckpointStored{*outcome.trial, checkpoint});
+                });
+  }
+
+  void store_artifact(storage::StoreArtifact artifact, Committed done) override {
+    const AttemptId attempt = artifact.artifact.attempt;
+    commit_then({std::move(artifact)}, std::move(done),
+                [this, attempt](const storage::Outcome& outcome) {
+                  // An artifact that came again is a sign of life, too.
+                  if (outcome.applied == Applied::applied || outcome.applied == Applied::repeated)
+                    handle(dispatch::ArtifactStored{attempt});
+                });
+  }
+
+  void revoke_device(std::string device, storage::NoteAudit note, Committed done) override {
+    commit_then({storage::RevokeDevice{device}, std::move(note)}, std::move(done),
+                [this, device](const storage::Outcome& outcome) {
+                  if (outcome.applied == Applied::applied) handle(dispatch::DeviceRevoked{device});
+                });
+  }
+
+  // Revocation, erasure and note are one transaction. The device gets no lease in between.
+  void erase_device(std::string device, storage::NoteAudit note, Committed done) override {
+    push(Task([this, device = std::move(device), note = std::move(note),
+               done = std::move(done)]() mutable {
+      using Step = dispatch::DeviceErasing::Step;
+      handle(dispatch::DeviceErasing{device});
+      stage({storage::RevokeDevice{device}, storage::EraseDevice{device}, std::move(note)},
+            [this, device, done = std::move(done)](const Result<storage::Outcome>& outcome) {
+              done(outcome);
+              if (outcome && outcome->applied != Applied::conflict) {
+                handle(dispatch::DeviceRevoked{device});
+              } else {
+                handle(dispatch::DeviceErasing{device, Step::failed});
+              }
+            });
+    }));
+  }
+
+  void commit(std::vector<storage::Transition> group, Committed done) override {
+    push(Task([this, group = std::move(group), done = std::move(done)]() mutable {
+      stage(std::move(group), std::move(done));
+    }));
+  }
+
+  void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override {
+    push(Task([this, done = std::move(done)] { done(dispatcher_.workers()); }));
+  }
+
+  void counters(std::function<void(dispatch::Counters)> done) override {
+    push(Task([this, done = std::move(done)] { done(dispatcher_.counters()); }));
+  }
+
+  Health health() const override { return {read_only_, draining_}; }
+
+ private:
+  struct Opening {
+    dispatch::SessionOpened event;
+    std::shared_ptr<Peer> peer;
+  };
+  struct Connected {
+    std::shared_ptr<Peer> peer;
+    std::string device;  // empty: the owner of a study
+  };
+  struct Claiming {
+    dispatch::StudyClaimed event;
+    std::shared_ptr<Peer> peer;
+  };
+  using Task = std::function<void()>;
+  using Input = std::variant<dispatch::Event, Opening, Claiming, CommitDone, Task>;
+
+  // These three may run on any thread.
 
   void push(Input input) {
     bool schedule = false;
@@ -95,163 +279,43 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       inbox_.push_back(std::move(input));
       schedule = !std::exchange(scheduled_, true);
     }
-    if (schedule) asio::post(strand_, [self = shared_from_this()] { self->work(); });
+    if (schedule) asio::post(strand_, [this] { work(); });
   }
 
-  void submit(dispatch::StudySubmitted event, std::function<void(Result<http::Submitted>)> done) {
-    event.request = next_request();
-    submits_.emplace(event.request, std::move(done));
-    handle(event);
+  // Hands the dispatcher a change of a study. `done` receives its answer.
+  template <typename Event>
+  void change_study(Event event, Callback<StudyId> done) {
+    push(Task([this, event = std::move(event), done = std::move(done)]() mutable {
+      event.request = next_request();
+      changes_.emplace(event.request, std::move(done));
+      handle(std::move(event));
+    }));
   }
 
-  void cancel(StudyId study, storage::NoteAudit note, std::function<void(Result<StudyId>)> done) {
-    const RequestId request = next_request();
-    changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyCancelRequested{request, study, std::move(note)});
-  }
-
-  void pause(StudyId study, bool paused, storage::NoteAudit note,
-             std::function<void(Result<StudyId>)> done) {
-    const RequestId request = next_request();
-    changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyPauseRequested{request, study, paused, std::move(note)});
-  }
-
-  void replay(storage::StudyRow study, const storage::Quota& quota, storage::NoteAudit note,
-              std::function<void(Result<StudyId>)> done) {
-    const RequestId request = next_request();
-    changes_.emplace(request, std::move(done));
-    handle(dispatch::StudyReplayRequested{request, std::move(study), quota, std::move(note)});
-  }
-
-  using Committed = std::function<void(Result<storage::Outcome>)>;
-
-  void revoke(const std::string& device, const storage::NoteAudit& note, Committed done) {
-    commit({storage::RevokeDevice{device}, note},
-           [this, device, done = std::move(done)](Result<storage::Outcome> outcome) {
-             const bool revoked = outcome && outcome->applied == storage::Applied::applied;
-             done(std::move(outcome));
-             if (revoked) handle(dispatch::DeviceRevoked{device});
+  // Commits the group and reports the first outcome to `done`, then to `then`.
+  template <typename Then>
+  void commit_then(std::vector<storage::Transition> group, Committed done, Then then) {
+    commit(std::move(group),
+           [done = std::move(done), then = std::move(then)](const Result<storage::Outcome>& first) {
+             done(first);
+             if (first) then(*first);
            });
   }
 
-  void delete_study(StudyId study, const storage::NoteAudit& note, Committed done) {
-    commit({storage::DeleteStudy{study}, note},
-           [this, study, done = std::move(done)](Result<storage::Outcome> outcome) {
-             const bool deleted = outcome && outcome->applied == storage::Applied::applied;
-             done(std::move(outcome));
-             if (!deleted) return;
-             outputs_.forget(study);
-             watchers_.wake(study);  // they hear that there is no such study
-             sweep_.begin();
-           });
-  }
-
-  // What studies that were deleted before a start left.
-  void sweep() { sweep_.begin(); }
-
-  void leave(const std::string& device, SessionId session) {
-    const auto found = peers_.find(session);
-    if (found == peers_.end() || found->second.device != device) return;
-    handle(dispatch::SessionClosed{session, dispatch::SessionClosed::How::clean});
-    found->second.peer->close(kCloseClean, "left");
-  }
-
-  // Revocation, erasure and note are one transaction. Its device gets no lease in between.
-  void erase(const std::string& device, const storage::NoteAudit& note, Committed done) {
-    handle(dispatch::DeviceErasing{device});
-    commit({storage::RevokeDevice{device}, storage::EraseDevice{device}, note},
-           [this, device, done = std::move(done)](Result<storage::Outcome> outcome) {
-             const bool erased = outcome && outcome->applied != storage::Applied::conflict;
-             done(std::move(outcome));
-             if (erased) {
-               handle(dispatch::DeviceRevoked{device});
-             } else {
-               handle(dispatch::DeviceErasing{device, dispatch::DeviceErasing::Step::failed});
-             }
-           });
-  }
-
-  void commit(std::vector<storage::Transition> transitions, const Committed& done) {
-    if (read_only) {
-      done(unavailable());
-      return;
-    }
-    CommitGroup group;
-    for (storage::Transition& transition : transitions) {
-      Committed tell = group.empty() ? done : [](const Result<storage::Outcome>&) {};
-      group.push_back(CommitItem{std::move(transition), {}, std::move(tell)});
-    }
-    stage(std::move(group));
-  }
-
-  void attend(std::int64_t token, const std::weak_ptr<Peer>& peer) {
-    token_sessions_.add(token, peer);
-  }
-
-  void end_sessions(const std::vector<std::int64_t>& tokens, http::Service::Sessions why) {
-    for (const std::int64_t token : tokens) {
-      if (why == http::Service::Sessions::ended) {
-        token_sessions_.end(token);
-      } else {
-        token_sessions_.drop(token);
-      }
-    }
-  }
-
-  void store_checkpoint(const std::string& device, const protocol::Checkpoint& checkpoint,
-                        std::function<void(Result<storage::Outcome>)> done) {
-    commit({storage::StoreCheckpoint{device, checkpoint}},
-           [this, checkpoint, done = std::move(done)](Result<storage::Outcome> outcome) {
-             const bool stored = outcome && outcome->applied == storage::Applied::applied;
-             const TrialKey trial = stored ? *outcome->trial : TrialKey{};
-             done(std::move(outcome));
-             if (stored) handle(dispatch::CheckpointStored{trial, checkpoint});
-           });
-  }
-
-  void store_artifact(const storage::StoreArtifact& artifact, Committed done) {
-    commit({artifact}, [this, attempt = artifact.artifact.attempt,
-                        done = std::move(done)](Result<storage::Outcome> outcome) {
-      // One that came again is a sign of life, too.
-      const bool stored = outcome && (outcome->applied == storage::Applied::applied ||
-                                      outcome->applied == storage::Applied::repeated);
-      done(std::move(outcome));
-      if (stored) handle(dispatch::ArtifactStored{attempt});
-    });
-  }
-
-  void watch(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    watchers_.add(study, watcher);
-  }
-  void watch_output(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    output_watchers_.add(study, watcher);
-  }
-
-  void drain(std::function<void()> quiet) {
-    draining = true;
-    quiet_ = std::move(quiet);
-    sweep_.stop();
-    handle(dispatch::DrainStarted{});
-  }
-
-  bool is_owned(StudyId study) const {
-    const std::lock_guard lock(owned_mutex_);
-    return owned_.contains(study);
-  }
-
-  const dispatch::Dispatcher& dispatcher() const { return dispatcher_; }
-  GroupCommit& writer() { return commit_; }
-
-  std::atomic<std::uint64_t> last_session{0};
-  std::atomic<std::size_t> open_sessions{0};
-  std::atomic<bool> read_only{false};
-  std::atomic<bool> draining{false};
-
- private:
   // Everything below runs on the strand.
 
   RequestId next_request() { return RequestId{++last_request_}; }
+
+  // Takes transitions of the edge into the next commit; `done` receives the outcome of the first.
+  void stage(std::vector<storage::Transition> transitions, Committed done) {
+    if (read_only_) return done(unavailable());
+    CommitGroup group;
+    for (storage::Transition& transition : transitions) {
+      Committed report = group.empty() ? std::move(done) : [](const Result<storage::Outcome>&) {};
+      group.push_back(CommitItem{std::move(transition), {}, std::move(report)});
+    }
+    stage(std::move(group));
+  }
 
   // Deals with all that came in, then commits what it led to in one go.
   void work() {
@@ -279,7 +343,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void on_event(const dispatch::Event& event) {
     if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
       peers_.erase(closed->session);
-      open_sessions = peers_.size() - owners_;
+      open_sessions_ = peers_.size() - owners_;
     } else if (const auto* gone = std::get_if<dispatch::OwnerClosed>(&event)) {
       owners_ -= peers_.erase(gone->session);
     }
@@ -293,7 +357,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void on_open(Opening opening) {
     peers_.insert_or_assign(opening.event.session,
                             Connected{std::move(opening.peer), opening.event.device});
-    open_sessions = peers_.size() - owners_;
+    open_sessions_ = peers_.size() - owners_;
     handle(opening.event);
   }
 
@@ -366,9 +430,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   void on_answer(const dispatch::Answer& answer) {
     if (const auto submit = submits_.extract(answer.request)) {
       if (answer.result) {
-        const auto how =
-            answer.repeated ? http::Submitted::How::repeated : http::Submitted::How::created;
-        submit.mapped()(http::Submitted{*answer.result, how});
+        const auto how = answer.repeated ? Submitted::How::repeated : Submitted::How::created;
+        submit.mapped()(Submitted{*answer.result, how});
       } else {
         submit.mapped()(answer.result.error());
       }
@@ -379,8 +442,8 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 
   void flush() {
     if (staged_.empty()) return;
-    if (!read_only) {
-      commit_.push(staged_);
+    if (!read_only_) {
+      writer_.push(staged_);
       return;
     }
     // The dispatcher waits for Restored; what it still proposes comes straight back.
@@ -392,10 +455,10 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
 
   void on_commit_done(CommitDone done) {
     if (!done.outcomes) {
-      std::ranges::move(commit_.resume(), std::back_inserter(done.items));
+      std::ranges::move(writer_.resume(), std::back_inserter(done.items));
       for (CommitGroup& group : std::exchange(staged_, {}))
         std::ranges::move(group, std::back_inserter(done.items));
-      read_only = true;
+      read_only_ = true;
       fail(done.items, done.outcomes.error());
       schedule_reload();
       return;
@@ -445,15 +508,15 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
         std::min(settings_.longest_reload_ms, settings_.first_reload_ms << doublings);
     const auto jitter = static_cast<Millis>(random_() % static_cast<std::uint64_t>(mean / 2 + 1));
     reload_.expires_after(milliseconds(mean - mean / 4 + jitter));
-    reload_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-      if (!error) self->reload();
+    reload_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) reload();
     });
   }
 
   void reload() {
-    const bool posted = readers_.post([self = shared_from_this()] {
-      auto loaded = std::make_shared<Result<storage::Snapshot>>(self->storage_.load());
-      self->push(Task([self, loaded] { self->on_reloaded(std::move(*loaded)); }));
+    const bool posted = readers_.post([this] {
+      auto loaded = std::make_shared<Result<storage::Snapshot>>(storage_.load());
+      push(Task([this, loaded] { on_reloaded(std::move(*loaded)); }));
     });
     if (!posted) schedule_reload();
   }
@@ -465,7 +528,7 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
       schedule_reload();
       return;
     }
-    read_only = false;
+    read_only_ = false;
     telemetry::log(telemetry::LogLevel::warning, "storage_recovered");
     unswept_ = loaded->unswept;
     handle(dispatch::Restored{std::move(loaded).value()});
@@ -477,20 +540,20 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
     if (!due || (armed_ && *armed_ <= *due)) return;
     armed_ = due;
     tick_.expires_at(std::chrono::steady_clock::time_point(milliseconds(due->ms + 1)));
-    tick_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    tick_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;
-      self->armed_.reset();
-      const std::optional<Instant> next = self->dispatcher_.next_deadline();
-      if (next && *next <= now()) self->handle(dispatch::Tick{});
-      self->flush();
-      self->arm_tick();
+      armed_.reset();
+      const std::optional<Instant> next = dispatcher_.next_deadline();
+      if (next && *next <= now()) handle(dispatch::Tick{});
+      flush();
+      arm_tick();
     });
   }
 
   const HubSettings settings_;
   storage::Storage& storage_;
-  http::ReaderPool& readers_;
-  http::OutputBook& outputs_;
+  ReaderPool& readers_;
+  OutputBook& outputs_;
 
   mutable std::mutex owned_mutex_;
   std::set<StudyId> owned_;  // asked studies whose owner is attached; under owned_mutex_
@@ -517,169 +580,27 @@ class Hub::Impl : public std::enable_shared_from_this<Hub::Impl> {
   Watchers watchers_;
   TokenSessions token_sessions_;
   Watchers output_watchers_;
-  std::map<RequestId, std::function<void(Result<http::Submitted>)>> submits_;
-  std::map<RequestId, std::function<void(Result<StudyId>)>> changes_;  // cancels and replays
+  std::map<RequestId, Callback<Submitted>> submits_;
+  std::map<RequestId, Callback<StudyId>> changes_;  // cancels and replays
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;
   bool unswept_ = false;  // a deletion waits for a commit that works again
 
-  GroupCommit commit_;  // last: its thread calls push()
+  std::atomic<std::uint64_t> last_session_{0};
+  std::atomic<std::size_t> open_sessions_{0};
+  std::atomic<bool> read_only_{false};
+  std::atomic<bool> draining_{false};
+
+  GroupCommit writer_;  // last: its thread calls push()
 };
 
-Hub::Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-         http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings)
-    : impl_(std::make_shared<Impl>(io, storage, readers, outputs, metrics, settings)) {}
+}  // namespace
 
-Hub::~Hub() { stop(); }
-
-void Hub::restore(storage::Snapshot snapshot) {
-  const bool unswept = snapshot.unswept;
-  impl_->push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
-  if (unswept) impl_->push(Impl::Task([impl = impl_.get()] { impl->sweep(); }));
+std::unique_ptr<Hub> make_hub(asio::io_context& io, storage::Storage& storage, ReaderPool& readers,
+                              OutputBook& outputs, telemetry::Metrics& metrics,
+                              const HubSettings& settings) {
+  return std::make_unique<StrandHub>(io, storage, readers, outputs, metrics, settings);
 }
 
-SessionId Hub::next_session() { return SessionId{++impl_->last_session}; }
-
-void Hub::open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer) {
-  impl_->push(Impl::Opening{std::move(event), std::move(peer)});
-}
-
-void Hub::message(SessionId session, protocol::ClientMessage message) {
-  impl_->push(dispatch::Event(dispatch::MessageReceived{session, std::move(message)}));
-}
-
-void Hub::closed(SessionId session, dispatch::SessionClosed::How how) {
-  impl_->push(dispatch::Event(dispatch::SessionClosed{session, how}));
-}
-
-std::size_t Hub::sessions() const { return impl_->open_sessions; }
-
-void Hub::claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer) {
-  impl_->push(Impl::Claiming{std::move(event), std::move(peer)});
-}
-
-void Hub::owner_reply(SessionId session, protocol::OwnerReply reply) {
-  impl_->push(dispatch::Event(dispatch::OwnerReplied{session, std::move(reply)}));
-}
-
-void Hub::owner_closed(SessionId session) {
-  impl_->push(dispatch::Event(dispatch::OwnerClosed{session}));
-}
-
-bool Hub::is_owned(StudyId study) const { return impl_->is_owned(study); }
-
-void Hub::watch(StudyId study, std::weak_ptr<Watcher> watcher) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), study, watcher = std::move(watcher)] { impl->watch(study, watcher); }));
-}
-
-void Hub::watch_output(StudyId study, std::weak_ptr<Watcher> watcher) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, watcher = std::move(watcher)] {
-    impl->watch_output(study, watcher);
-  }));
-}
-
-void Hub::store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
-                           std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), device = std::move(device), checkpoint = std::move(checkpoint),
-       done = std::move(done)] { impl->store_checkpoint(device, checkpoint, done); }));
-}
-
-void Hub::store_artifact(storage::StoreArtifact artifact,
-                         std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), artifact = std::move(artifact),
-                          done = std::move(done)] { impl->store_artifact(artifact, done); }));
-}
-
-void Hub::attend(std::int64_t token, std::weak_ptr<Peer> peer) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), token, peer = std::move(peer)] { impl->attend(token, peer); }));
-}
-
-void Hub::submit_study(http::Submission submission,
-                       std::function<void(Result<http::Submitted>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(),
-                          event = dispatch::StudySubmitted{{},
-                                                           std::move(submission.owner),
-                                                           std::move(submission.project),
-                                                           std::move(submission.spec),
-                                                           submission.quota,
-                                                           std::move(submission.note)},
-                          done = std::move(done)] { impl->submit(event, done); }));
-}
-
-void Hub::cancel_study(StudyId study, storage::NoteAudit note,
-                       std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, note = std::move(note),
-                          done = std::move(done)] { impl->cancel(study, note, done); }));
-}
-
-void Hub::pause_study(StudyId study, bool paused, storage::NoteAudit note,
-                      std::function<void(Result<StudyId>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, paused, note = std::move(note),
-                          done = std::move(done)] { impl->pause(study, paused, note, done); }));
-}
-
-void Hub::replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                       std::function<void(Result<StudyId>)> done) {
-  impl_->push(
-      Impl::Task([impl = impl_.get(), study = std::move(study), quota, note = std::move(note),
-                  done = std::move(done)] { impl->replay(study, quota, note, done); }));
-}
-
-void Hub::delete_study(StudyId study, storage::NoteAudit note,
-                       std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), study, note = std::move(note),
-                          done = std::move(done)] { impl->delete_study(study, note, done); }));
-}
-
-void Hub::revoke_device(std::string device, storage::NoteAudit note,
-                        std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), note = std::move(note),
-                          done = std::move(done)] { impl->revoke(device, note, done); }));
-}
-
-void Hub::erase_device(std::string device, storage::NoteAudit note,
-                       std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), device = std::move(device), note = std::move(note),
-                          done = std::move(done)] { impl->erase(device, note, done); }));
-}
-
-void Hub::commit(std::vector<storage::Transition> group,
-                 std::function<void(Result<storage::Outcome>)> done) {
-  impl_->push(Impl::Task([impl = impl_.get(), group = std::move(group), done = std::move(done)] {
-    impl->commit(group, done);
-  }));
-}
-
-void Hub::leave(std::string device, SessionId session) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), device = std::move(device), session] { impl->leave(device, session); }));
-}
-
-void Hub::end_sessions(std::vector<std::int64_t> tokens, Sessions why) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), tokens = std::move(tokens), why] { impl->end_sessions(tokens, why); }));
-}
-
-void Hub::workers(std::function<void(std::vector<dispatch::WorkerView>)> done) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().workers()); }));
-}
-
-void Hub::counters(std::function<void(dispatch::Counters)> done) {
-  impl_->push(Impl::Task(
-      [impl = impl_.get(), done = std::move(done)] { done(impl->dispatcher().counters()); }));
-}
-
-http::Health Hub::health() const { return {impl_->read_only, impl_->draining}; }
-
-void Hub::drain(std::function<void()> quiet) {
-  impl_->push(Impl::Task([impl = impl_.get(), quiet = std::move(quiet)] { impl->drain(quiet); }));
-}
-
-void Hub::stop() { impl_->writer().stop(); }
-
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -1,25 +1,28 @@
-// The shell around the dispatcher. It owns the one Dispatcher and feeds it events on one strand,
-// hands what it proposes to the group commit, and carries its effects out: nothing that promises
-// something leaves before its commit.
+// The shell around the dispatcher. The hub owns the one Dispatcher and feeds it events on one
+// strand. It hands the dispatcher's proposals to the group commit and carries its effects out. A
+// message that promises something leaves only after its commit.
 //
-// Every public member may be called from any thread.
+// Every member may be called from any thread and returns at once. Each callback runs on the hub's
+// strand and must not block there.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "dispatch/dispatcher.h"
 #include "hub/output_book.h"
-#include "hub/reader_pool.h"
-#include "hub/service.h"
 #include "hub/peer.h"
+#include "hub/reader_pool.h"
+#include "protocol/study_spec.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 struct HubSettings {
   dispatch::Settings dispatch;
@@ -27,79 +30,130 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
-  // Blobs that nothing names any more, Outcome::dropped or disowned; called in the order of the
-  // commits.
+  // Called in the order of the commits with blobs that nothing names any more (Outcome::dropped and
+  // Outcome::disowned).
   std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
 };
 
-class Hub final : public http::Service {
- public:
-  Hub(boost::asio::io_context& io, storage::Storage& storage, http::ReaderPool& readers,
-      http::OutputBook& outputs, telemetry::Metrics& metrics, const HubSettings& settings);
-  // REQUIRES: stop() was called and the I/O context runs nothing more.
-  ~Hub() override;
+template <typename T>
+using Callback = std::function<void(Result<T>)>;
+using Committed = Callback<storage::Outcome>;
 
-  // The state as stored. Call before the first session.
-  void restore(storage::Snapshot snapshot);
-
-  // Sessions of devices. `peer` is kept until closed(); each message() is followed by one
-  // Peer::credit().
-  SessionId next_session();
-  void open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer);
-  void message(SessionId session, protocol::ClientMessage message);
-  void closed(SessionId session, dispatch::SessionClosed::How how);
-  std::size_t sessions() const;
-
-  // Owners of asked studies (R42). `peer` is kept until owner_closed(); each owner_reply() is
-  // followed by one Peer::credit().
-  void claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer);
-  void owner_reply(SessionId session, protocol::OwnerReply reply);
-  void owner_closed(SessionId session);
-  bool is_owned(StudyId study) const override;
-
-  // Wakes the watcher once now and after each durable change of the study, until it is gone.
-  void watch(StudyId study, std::weak_ptr<Watcher> watcher);
-  // The same when a trial of the study has printed something.
-  void watch_output(StudyId study, std::weak_ptr<Watcher> watcher);
-
-  // A researcher's connection, open by this token; it is closed when the token ends.
-  void attend(std::int64_t token, std::weak_ptr<Peer> peer);
-
-  void submit_study(http::Submission submission,
-                    std::function<void(Result<http::Submitted>)> done) override;
-  void cancel_study(StudyId study, storage::NoteAudit note,
-                    std::function<void(Result<StudyId>)> done) override;
-  void pause_study(StudyId study, bool paused, storage::NoteAudit note,
-                   std::function<void(Result<StudyId>)> done) override;
-  void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                    std::function<void(Result<StudyId>)> done) override;
-  void delete_study(StudyId study, storage::NoteAudit note,
-                    std::function<void(Result<storage::Outcome>)> done) override;
-  void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
-                        std::function<void(Result<storage::Outcome>)> done) override;
-  void store_artifact(storage::StoreArtifact artifact,
-                      std::function<void(Result<storage::Outcome>)> done) override;
-  void revoke_device(std::string device, storage::NoteAudit note,
-                     std::function<void(Result<storage::Outcome>)> done) override;
-  void leave(std::string device, SessionId session) override;
-  void erase_device(std::string device, storage::NoteAudit note,
-                    std::function<void(Result<storage::Outcome>)> done) override;
-  void commit(std::vector<storage::Transition> group,
-              std::function<void(Result<storage::Outcome>)> done) override;
-  void end_sessions(std::vector<std::int64_t> tokens, Sessions why) override;
-  void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override;
-  void counters(std::function<void(dispatch::Counters)> done) override;
-  http::Health health() const override;
-
-  // Leases nothing more; `quiet` runs when nothing waits for a commit.
-  void drain(std::function<void()> quiet);
-
-  // Commits what waits and ends the writer thread. Its outcomes are no longer delivered.
-  void stop();
-
- private:
-  class Impl;
-  std::shared_ptr<Impl> impl_;
+struct Submission {
+  std::string owner;
+  std::string project;
+  protocol::StudySpec spec;
+  storage::Quota quota;
+  storage::NoteAudit note;
 };
 
-}  // namespace hyperflock::net
+struct Submitted {
+  StudyId study{};
+  enum class How { created, repeated } how = How::created;
+};
+
+struct Health {
+  bool read_only = false;
+  bool draining = false;
+};
+
+class Hub {
+ public:
+  // REQUIRES for the end of its life: stop() was called and the I/O context runs nothing more.
+  virtual ~Hub() = default;
+
+  // ---- its own life
+
+  // Takes over the state as stored. Call it before the first session.
+  virtual void restore(storage::Snapshot snapshot) = 0;
+  // Leases nothing more. `quiet` runs when nothing waits for a commit.
+  virtual void drain(std::function<void()> quiet) = 0;
+  // Commits what waits and ends the writer thread. Outcomes are not delivered any more.
+  virtual void stop() = 0;
+
+  // ---- sessions of devices
+  // The hub keeps `peer` until closed(). Each message() is followed by one Peer::credit().
+
+  virtual SessionId next_session() = 0;
+  virtual void open(dispatch::SessionOpened event, std::shared_ptr<Peer> peer) = 0;
+  virtual void message(SessionId session, protocol::ClientMessage message) = 0;
+  virtual void closed(SessionId session, dispatch::SessionClosed::How how) = 0;
+  virtual std::size_t sessions() const = 0;
+  // The page of this session was closed: its attempts are released at once (R22). The call changes
+  // nothing when the session is over or belongs to another device.
+  virtual void leave(std::string device, SessionId session) = 0;
+
+  // ---- owners of ask-and-tell studies (R42)
+  // The hub keeps `peer` until owner_closed(). Each owner_reply() is followed by one
+  // Peer::credit().
+
+  virtual void claim(dispatch::StudyClaimed event, std::shared_ptr<Peer> peer) = 0;
+  virtual void owner_reply(SessionId session, protocol::OwnerReply reply) = 0;
+  virtual void owner_closed(SessionId session) = 0;
+  // Returns whether the owner of this ask-and-tell study is connected.
+  virtual bool is_owned(StudyId study) const = 0;
+
+  // ---- connections of researchers
+
+  // Wakes the watcher once now and after each durable change of the study, until the watcher is
+  // gone.
+  virtual void watch(StudyId study, std::weak_ptr<Watcher> watcher) = 0;
+  // Wakes the watcher once now and whenever a trial of the study has printed something.
+  virtual void watch_output(StudyId study, std::weak_ptr<Watcher> watcher) = 0;
+  // Registers a connection that was opened with this token. It is closed when the token ends.
+  virtual void attend(std::int64_t token, std::weak_ptr<Peer> peer) = 0;
+  // Closes the WebSockets that were opened with these tokens (4004). `ended`: the tokens open
+  // nothing any more.
+  enum class Sessions { ended, paused };
+  virtual void end_sessions(std::vector<std::int64_t> tokens, Sessions why) = 0;
+
+  // ---- studies
+  // Where a change has a note, both are one transaction: the note names the change's study and is
+  // written when the change is applied.
+
+  // Error besides storage's: `quota_exceeded`.
+  virtual void submit_study(Submission submission, Callback<Submitted> done) = 0;
+  virtual void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) = 0;
+  // Stops leasing the study's trials, or resumes it. A study that has ended is not changed.
+  virtual void pause_study(StudyId study, bool paused, storage::NoteAudit note,
+                           Callback<StudyId> done) = 0;
+  // Issues the failed trials of a study again. `study` is its row as just read from storage. Error
+  // besides storage's: `quota_exceeded` when a study that had ended would run again.
+  virtual void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
+                            Callback<StudyId> done) = 0;
+  // Deletes a study that is over and writes `note` with it. `superseded`: the study is not over;
+  // `conflict`: no study has this number.
+  virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;
+
+  // ---- what attempts upload
+
+  // Commits a checkpoint; the trial's next attempt begins with it. `superseded`: the attempt or its
+  // trial has ended; `conflict`: the attempt is not the device's.
+  virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
+                                Committed done) = 0;
+  // Commits an artifact and renews its attempt's lease. The outcomes are those of a checkpoint;
+  // storage::StoreArtifact names more reasons for `superseded`.
+  virtual void store_artifact(storage::StoreArtifact artifact, Committed done) = 0;
+
+  // ---- devices
+
+  // Ends a device's right to work. `conflict`: no device has this name.
+  virtual void revoke_device(std::string device, storage::NoteAudit note, Committed done) = 0;
+  // Revokes the device and erases it from storage. It gets no lease meanwhile. `conflict` as above.
+  virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
+
+  // ---- everything else
+
+  // Commits transitions that the dispatcher does not have to know, in one transaction. `done`
+  // receives the outcome of the first.
+  virtual void commit(std::vector<storage::Transition> group, Committed done) = 0;
+  virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;
+  virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
+  virtual Health health() const = 0;
+};
+
+std::unique_ptr<Hub> make_hub(boost::asio::io_context& io, storage::Storage& storage,
+                              ReaderPool& readers, OutputBook& outputs, telemetry::Metrics& metrics,
+                              const HubSettings& settings);
+
+}  // namespace hyperflock::hub

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 namespace {
 
 // What a line costs beside its text.
@@ -73,4 +73,4 @@ protocol::TrialLog OutputBook::read(TrialKey trial, std::int64_t after, std::siz
   return log;
 }
 
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

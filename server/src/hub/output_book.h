@@ -13,7 +13,7 @@
 #include "base/ids.h"
 #include "protocol/messages.h"
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 
 class OutputBook {
  public:
@@ -48,4 +48,4 @@ class OutputBook {
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

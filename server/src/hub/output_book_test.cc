@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 namespace {
 
 TrialKey key(std::int64_t number) { return {StudyId{1}, TrialNumber{number}}; }
@@ -86,4 +86,4 @@ TEST(OutputBook, ADeletedStudysTrialsAreForgottenAndLeaveRoom) {
 }
 
 }  // namespace
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

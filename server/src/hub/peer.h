@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 // Takes frames and closes; owned by its connection.
 class Peer {
@@ -24,4 +24,4 @@ class Watcher {
   virtual void wake() = 0;
 };
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

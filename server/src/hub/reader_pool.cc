@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 
 ReaderPool::ReaderPool(std::size_t threads, std::size_t queue_limit) : queue_limit_(queue_limit) {
   threads_.reserve(threads);
@@ -48,4 +48,4 @@ void ReaderPool::run() {
   }
 }
 
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

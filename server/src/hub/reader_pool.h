@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 
 class ReaderPool {
  public:
@@ -35,4 +35,4 @@ class ReaderPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

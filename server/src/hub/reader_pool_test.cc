@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-namespace hyperflock::http {
+namespace hyperflock::hub {
 namespace {
 
 TEST(ReaderPool, RunsWhatIsPosted) {
@@ -54,4 +54,4 @@ TEST(ReaderPool, StopDropsWhatWaits) {
 }
 
 }  // namespace
-}  // namespace hyperflock::http
+}  // namespace hyperflock::hub

@@ -12,7 +12,7 @@
 
 #include "hub/peer.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 class TokenSessions {
  public:
@@ -60,4 +60,4 @@ class TokenSessions {
   std::size_t added_ = 0;
 };
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 namespace {
 
 struct FakePeer final : Peer {
@@ -59,4 +59,4 @@ TEST(TokenSessions, ForgetsConnectionsThatAreGone) {
 }
 
 }  // namespace
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

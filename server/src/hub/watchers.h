@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "hub/peer.h"
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 
 class Watchers {
  public:
@@ -49,4 +49,4 @@ class Watchers {
   std::size_t added_ = 0;
 };
 
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

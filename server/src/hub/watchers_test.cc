@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hyperflock::net {
+namespace hyperflock::hub {
 namespace {
 
 class Counter final : public Watcher {
@@ -45,4 +45,4 @@ TEST(Watchers, StudiesThatNeverChangeDoNotGather) {
 }
 
 }  // namespace
-}  // namespace hyperflock::net
+}  // namespace hyperflock::hub

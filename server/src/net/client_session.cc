@@ -21,7 +21,7 @@ constexpr std::size_t kLinesPerLog = 100;
 class ClientSession;
 
 // One watched study. Any thread may wake it; the rest belongs to its session.
-class Watch final : public Watcher, public std::enable_shared_from_this<Watch> {
+class Watch final : public hub::Watcher, public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
       : study(asked.study),

@@ -31,11 +31,11 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using std::chrono::milliseconds;
 template <typename T>
-using Awaitable = asio::awaitable<T, Strand>;
+using Awaitable = asio::awaitable<T, hub::Strand>;
 using HeadParser = beast::http::request_parser<beast::http::empty_body>;
 using BodyParser = beast::http::request_parser<beast::http::buffer_body>;
 
-constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<Strand>());
+constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<hub::Strand>());
 // GCC 12 destroys some temporaries of a co_await expression twice (conditional operators, braced
 // aggregates, lambdas with captures): here whatever has a destructor gets a name first and is
 // awaited then.
@@ -278,7 +278,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   template <typename T, typename Work>
   Awaitable<T> on_reader(Work work) {
     expire_after(context_.limits.reply_ms);
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>, void(T)>(
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<hub::Strand>, void(T)>(
         [this](auto handler, Work inner) {
           auto shared = std::make_shared<decltype(handler)>(std::move(handler));
           const auto resume = [executor = stream_->get_executor(), shared](T value) {
@@ -289,12 +289,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
           if (!context_.readers.post([inner, resume]() mutable { resume(inner()); }))
             resume(T(overloaded()));
         },
-        asio::use_awaitable_t<Strand>(), std::move(work));
+        asio::use_awaitable_t<hub::Strand>(), std::move(work));
   }
 
   Awaitable<http::Response> ask_site(std::shared_ptr<http::Request> request) {
     expire_after(context_.limits.reply_ms);
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<Strand>,
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<hub::Strand>,
                                             void(http::Response)>(
         [this](auto handler, std::shared_ptr<const http::Request> asked) {
           auto shared = std::make_shared<decltype(handler)>(std::move(handler));
@@ -309,7 +309,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
             reply(http::error_response(overloaded()));
           }
         },
-        asio::use_awaitable_t<Strand>(), std::shared_ptr<const http::Request>(std::move(request)));
+        asio::use_awaitable_t<hub::Strand>(),
+        std::shared_ptr<const http::Request>(std::move(request)));
   }
 
   static Error overloaded() {
@@ -420,7 +421,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   const HttpContext& context_;
   std::unique_ptr<Stream> stream_;
   ConnectionSlot slot_;
-  Timer timer_;
+  hub::Timer timer_;
   beast::flat_buffer buffer_;
   bool first_ = true;
   bool idle_ = false;

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/instant.h"
-#include "hub/reader_pool.h"
 #include "http/core/site.h"
+#include "hub/reader_pool.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {
@@ -30,7 +30,7 @@ struct HttpLimits {
 // What the connections of one listener share. Outlives them.
 struct HttpContext {
   http::Site* site = nullptr;
-  http::ReaderPool& readers;
+  hub::ReaderPool& readers;
   telemetry::Metrics& metrics;
   HttpLimits limits;
   // Takes over a connection that asked for a WebSocket.

@@ -14,7 +14,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using Acceptor = asio::basic_socket_acceptor<tcp, Strand>;
+using Acceptor = asio::basic_socket_acceptor<tcp, hub::Strand>;
 
 // Written as it is, without reading the request: a connection over the limit costs as little as
 // possible.
@@ -103,9 +103,9 @@ class TcpListener final : public Listener {
   const Tls* tls_;
   Connections& connections_;
   const HttpContext& context_;
-  Strand strand_;
+  hub::Strand strand_;
   Acceptor acceptor_;
-  Timer pause_;
+  hub::Timer pause_;
   std::uint16_t port_ = 0;
 };
 

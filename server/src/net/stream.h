@@ -19,18 +19,18 @@
 #include <optional>
 #include <utility>
 
-#include "net/connections.h"
 #include "hub/executor.h"
+#include "net/connections.h"
 #include "net/tls.h"
 
 namespace hyperflock::net {
 
-using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, hub::Strand>;
 using ErrorCode = boost::system::error_code;
 
 class Stream {
  public:
-  using executor_type = Strand;
+  using executor_type = hub::Strand;
   using next_layer_type = Socket;
 
   // `tls` is null for a plain stream.

@@ -13,12 +13,16 @@
 
 namespace hyperflock::net {
 
+using hub::Hub;
+using hub::OutputBook;
+using hub::ReaderPool;
+
 // What all sessions of both origins share. Outlives them.
 struct SessionContext {
   Hub& hub;
   storage::Storage& storage;
-  http::ReaderPool& readers;
-  const http::OutputBook& outputs;
+  ReaderPool& readers;
+  const OutputBook& outputs;
   auth::IdentityBook& book;
   http::Admission& admission;
   telemetry::Metrics& metrics;

@@ -267,7 +267,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::shared_ptr<Upgrade> upgrade_;
   websocket::stream<Stream&, false>
       ws_;  // without permessage-deflate: it costs 130 KiB a connection
-  Timer timer_;
+  hub::Timer timer_;
   boost::beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
   std::function<void()> drained_;

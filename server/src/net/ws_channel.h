@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/instant.h"
-#include "net/connections.h"
 #include "hub/peer.h"
+#include "net/connections.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {
@@ -47,7 +47,7 @@ class ChannelUser {
   virtual void on_closed(How how) = 0;
 };
 
-class WsChannel : public Peer, public Closable {
+class WsChannel : public hub::Peer, public Closable {
  public:
   // Answers the upgrade; then on_open(), or on_closed() where that fails.
   static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade,

@@ -74,13 +74,13 @@ class ArtifactUpload final : public AttemptUpload {
   ArtifactUpload(const SiteContext& context, storage::StoreArtifact store,
                  std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
       : AttemptUpload(std::move(upload), context.max_artifact_bytes, artifact_too_large(context)),
-        service_(context.service),
+        hub_(context.hub),
         store_(std::move(store)) {}
 
  private:
-  void commit(std::int64_t bytes, Committed told) override {
+  void commit(std::int64_t bytes, hub::Committed told) override {
     store_.artifact.blob.bytes = bytes;
-    service_.store_artifact(store_, std::move(told));
+    hub_.store_artifact(store_, std::move(told));
   }
 
   std::string receipt() const override {
@@ -114,7 +114,7 @@ class ArtifactUpload final : public AttemptUpload {
                                        " artifacts of 1 GiB together: upload less."};
   }
 
-  Service& service_;
+  Hub& hub_;
   storage::StoreArtifact store_;
 };
 

@@ -42,10 +42,10 @@ Response AttemptUpload::finish() {
   if (const Status seen = look_at_end(); !seen) return error_response(seen.error());
   const auto stored = upload_->finish();
   if (!stored) return error_response(stored.error());
-  const auto result = await_commit(
+  const auto result = hub::await_commit(
       kCommitTimeout,
       Error{"storage_unavailable", "The upload was not committed in time: send it again."},
-      [this](Committed told) {
+      [this](hub::Committed told) {
         commit(static_cast<std::int64_t>(bytes_),
                [told = std::move(told), upload = upload_](Result<storage::Outcome> outcome) {
                  // In the order of the commits: see CollectedBlobs::drop().

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "hub/await_commit.h"
 #include "http/core/site_base.h"
+#include "hub/await_commit.h"
 
 namespace hyperflock::http {
 
@@ -36,7 +36,7 @@ class AttemptUpload : public Upload {
   virtual Status look(std::string_view) { return Done{}; }
   virtual Status look_at_end() const { return Done{}; }
   // Commits the row that names `bytes` bytes. `told` may be called on any thread.
-  virtual void commit(std::int64_t bytes, Committed told) = 0;
+  virtual void commit(std::int64_t bytes, hub::Committed told) = 0;
   // The body of an answer to an upload that was taken.
   virtual std::string receipt() const = 0;
   // Why the row was not taken.

@@ -21,7 +21,7 @@ class CheckpointUpload final : public AttemptUpload {
                    std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
       : AttemptUpload(std::move(upload), context.max_checkpoint_bytes,
                       checkpoint_too_large(context)),
-        service_(context.service),
+        hub_(context.hub),
         device_(std::move(device)),
         checkpoint_(std::move(checkpoint)) {}
 
@@ -35,9 +35,9 @@ class CheckpointUpload final : public AttemptUpload {
     return head_ == kArchive ? Status(Done{}) : Status(malformed());
   }
 
-  void commit(std::int64_t bytes, Committed told) override {
+  void commit(std::int64_t bytes, hub::Committed told) override {
     checkpoint_.blob.bytes = bytes;
-    service_.store_checkpoint(device_, checkpoint_, std::move(told));
+    hub_.store_checkpoint(device_, checkpoint_, std::move(told));
   }
 
   std::string receipt() const override {
@@ -54,7 +54,7 @@ class CheckpointUpload final : public AttemptUpload {
                  "A checkpoint is a zip archive of arrays: save a tree or an npz."};
   }
 
-  Service& service_;
+  Hub& hub_;
   const std::string device_;
   protocol::Checkpoint checkpoint_;
   std::string head_;

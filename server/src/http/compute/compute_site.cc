@@ -205,8 +205,8 @@ class ComputeSite final : public SiteBase {
     const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
                                  query->device_class, query->engine};
     const storage::CreateDevice create{device, auth::token_hash(query->code)};
-    context_.service.commit({create}, [reply = std::move(reply), create, device, secret,
-                                       &book = context_.book](Result<storage::Outcome> outcome) {
+    context_.hub.commit({create}, [reply = std::move(reply), create, device, secret,
+                                   &book = context_.book](Result<storage::Outcome> outcome) {
       if (!outcome) return reply(error_response(outcome.error()));
       if (outcome->applied == storage::Applied::superseded)
         return reply(error_response(closed_code()));
@@ -241,7 +241,7 @@ class ComputeSite final : public SiteBase {
   Response leave(const Request& request) const {
     const auto query = parse_leave_query(request.body);
     if (!query) return error_response(query.error());
-    context_.service.leave(request.device.id, query->session);
+    context_.hub.leave(request.device.id, query->session);
     return json_response(200, "{}");
   }
 

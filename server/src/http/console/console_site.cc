@@ -13,8 +13,8 @@
 #include "http/console/identity_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
-#include "hub/await_commit.h"
 #include "http/core/router.h"
+#include "hub/await_commit.h"
 #include "protocol/codec.h"
 #include "protocol/json_writer.h"
 
@@ -123,9 +123,8 @@ storage::Quota quota_of(const storage::Principal& principal) {
 
 class BlobUpload final : public Upload {
  public:
-  BlobUpload(std::unique_ptr<blobs::CollectedBlobs::Upload> upload, Service& service,
-             storage::OwnBlob own)
-      : upload_(std::move(upload)), service_(service), own_(std::move(own)) {}
+  BlobUpload(std::unique_ptr<blobs::CollectedBlobs::Upload> upload, Hub& hub, storage::OwnBlob own)
+      : upload_(std::move(upload)), hub_(hub), own_(std::move(own)) {}
 
   Status append(std::string_view bytes) override {
     return upload_->append(std::as_bytes(std::span(bytes)));
@@ -146,16 +145,15 @@ class BlobUpload final : public Upload {
   // Counts the blob for who brought it. Waits: this thread may.
   Status take_over() const {
     constexpr std::chrono::seconds kPatience{5};
-    const Result<storage::Outcome> got = await_commit(
+    const Result<storage::Outcome> got = hub::await_commit(
         kPatience,
         Error{"storage_unavailable", "The server is about to stop; upload the blob again."},
-        [this](const Committed& told) {
-          service_.commit({own_},
-                          [told, upload = upload_](const Result<storage::Outcome>& outcome) {
-                            // In the order of the commits: see CollectedBlobs::drop().
-                            if (outcome && !outcome->excess) upload->named();
-                            told(outcome);
-                          });
+        [this](const hub::Committed& told) {
+          hub_.commit({own_}, [told, upload = upload_](const Result<storage::Outcome>& outcome) {
+            // In the order of the commits: see CollectedBlobs::drop().
+            if (outcome && !outcome->excess) upload->named();
+            told(outcome);
+          });
         });
     if (!got) return got.error();
     if (got->excess) return storage::quota_error(*got->excess);
@@ -164,7 +162,7 @@ class BlobUpload final : public Upload {
 
   // Shared with the commit's callback: its blob is not removed before that has run.
   const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
-  Service& service_;
+  Hub& hub_;
   storage::OwnBlob own_;
 };
 
@@ -187,7 +185,7 @@ class ConsoleSite final : public SiteBase {
     auto upload = context_.blobs.begin(own.sha256);
     if (!upload) return upload.error();
     return std::unique_ptr<Upload>(
-        std::make_unique<BlobUpload>(std::move(*upload), context_.service, std::move(own)));
+        std::make_unique<BlobUpload>(std::move(*upload), context_.hub, std::move(own)));
   }
 
  private:
@@ -342,9 +340,9 @@ class ConsoleSite final : public SiteBase {
     // The callbacks run on the hub's strand: the row is written without a database read there, by a
     // reader.
     auto answer = [this, hold, sent = *spec, project = *project,
-                   reply = std::move(reply)](Result<Submitted> submitted) mutable {
+                   reply = std::move(reply)](Result<hub::Submitted> submitted) mutable {
       if (!submitted) return reply(error_response(submitted.error()));
-      if (submitted->how == Submitted::How::created) {
+      if (submitted->how == hub::Submitted::How::created) {
         hold->named();
         reply_with_row(submitted->study, 201, reply);
       } else {
@@ -355,7 +353,7 @@ class ConsoleSite final : public SiteBase {
         });
       }
     };
-    context_.service.submit_study(
+    context_.hub.submit_study(
         {request.principal.name, *project, std::move(*spec), quota_of(request.principal),
          note_of(request, "study.submit", {})},
         std::move(answer));
@@ -378,7 +376,7 @@ class ConsoleSite final : public SiteBase {
   void cancel(const Request& request, Reply reply) const {
     const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.cancel_study(row->id, note_of(request, "study.cancel", {}),
+    context_.hub.cancel_study(row->id, note_of(request, "study.cancel", {}),
                                   row_replier(std::move(reply)));
   }
 
@@ -388,7 +386,7 @@ class ConsoleSite final : public SiteBase {
     // As for a replay: what was computed stays, and nothing more is.
     if (!paused && !auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
-    context_.service.pause_study(row->id, paused,
+    context_.hub.pause_study(row->id, paused,
                                  note_of(request, paused ? "study.pause" : "study.resume", {}),
                                  row_replier(std::move(reply)));
   }
@@ -399,7 +397,7 @@ class ConsoleSite final : public SiteBase {
     // Whoever lost a project keeps what was computed there, and has nothing more computed.
     if (!auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
-    context_.service.replay_study(std::move(*row), quota_of(request.principal),
+    context_.hub.replay_study(std::move(*row), quota_of(request.principal),
                                   note_of(request, "study.replay", {}),
                                   row_replier(std::move(reply)));
   }
@@ -446,8 +444,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   std::string row_json(const storage::StudyRow& row) const {
-    return study_row_json(row,
-                          context_.service.is_owned(row.id) ? Sampler::attached : Sampler::away);
+    return study_row_json(row, context_.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
   }
 
   Response study(const Request& request) const {
@@ -564,8 +561,8 @@ class ConsoleSite final : public SiteBase {
 
   // Those of the projects that the caller may use.
   void workers(const Request& request, Reply reply) const {
-    context_.service.workers([caller = request.principal,
-                              reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
+    context_.hub.workers([caller = request.principal,
+                          reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
       std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
         return !auth::IdentityBook::may_use(caller, view.project);
       });
@@ -600,8 +597,8 @@ class ConsoleSite final : public SiteBase {
   void placement(const Request& request, Reply reply) const {
     const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
-    context_.service.workers([project = row->project, spec = row->spec,
-                              reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
+    context_.hub.workers([project = row->project, spec = row->spec,
+                          reply = std::move(reply)](std::vector<dispatch::WorkerView> views) {
       std::erase_if(views, [&](const auto& view) { return view.project != project; });
       std::map<std::string_view, std::int64_t> reasons;
       for (const dispatch::WorkerView& view : views) {
@@ -632,7 +629,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   Response readiness() const {
-    const Health health = context_.service.health();
+    const hub::Health health = context_.hub.health();
     if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
     if (health.read_only)
       return error_response(Error{"read_only", "The server cannot write to its database now."});
@@ -640,7 +637,7 @@ class ConsoleSite final : public SiteBase {
   }
 
   void metrics(Reply reply) const {
-    context_.service.counters(
+    context_.hub.counters(
         [reply = std::move(reply), &metrics = context_.metrics](const dispatch::Counters& now) {
           metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
           metrics.owners(now.owners, now.calls_waiting);

@@ -39,7 +39,7 @@ Response answer(const Result<storage::Outcome>& outcome) {
 void remove(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto study = readable_study(context, request);
   if (!study) return reply(error_response(study.error()));
-  context.service.delete_study(
+  context.hub.delete_study(
       study->id,
       note_of(request, "study.delete", std::to_string(to_int(study->id)), detail_of(*study)),
       [reply](const Result<storage::Outcome>& outcome) { reply(answer(outcome)); });

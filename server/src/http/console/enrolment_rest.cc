@@ -143,7 +143,7 @@ void revoke_code(const SiteContext& context, const Request& request, const Reply
 // The device is refused from now on, its session closed and its attempt issued again.
 void revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
-  context.service.revoke_device(
+  context.hub.revoke_device(
       device, note_of(request, "device.revoke", device),
       [&book = context.book, device, reply](Result<storage::Outcome> outcome) {
         if (!outcome) return reply(error_response(outcome.error()));

@@ -135,7 +135,7 @@ void rotate_token(const SiteContext& context, const Request& request, const Repl
         if (outcome.applied != Applied::applied) {
           return error_response(Error{"unauthorized", "This token has ended meanwhile."});
         }
-        if (at_once) context.service.end_sessions({old}, Service::Sessions::ended);
+        if (at_once) context.hub.end_sessions({old}, Hub::Sessions::ended);
         std::string out;
         ObjectWriter row(out);
         row.integer("id", outcome.id).text("token", token);
@@ -162,7 +162,7 @@ void revoke_token(const SiteContext& context, const Request& request, const Repl
   commit_noted(context, storage::RevokeToken{token->id},
                note_of(request, "token.revoke", std::to_string(token->id)), reply,
                [&context, token](const Outcome&) {
-                 context.service.end_sessions({token->id}, Service::Sessions::ended);
+                 context.hub.end_sessions({token->id}, Hub::Sessions::ended);
                  std::string out;
                  ObjectWriter(out).integer("token", token->id).boolean("revoked", true).end();
                  return json_response(200, std::move(out));
@@ -295,17 +295,17 @@ void change_person(const SiteContext& context, const Request& request, const Rep
     const std::string first = context.book.first_project(request.principal);
     if (!first.empty()) change.projects = std::vector<std::string>{first};
   }
-  commit_noted(
-      context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
-      reply, [&context, id = person->id, closes](const Outcome&) {
-        if (closes) {
-          context.service.end_sessions(context.book.live_tokens(id), Service::Sessions::paused);
-        }
-        std::string out;
-        const auto now = context.book.principal(id);
-        if (now) append_person(out, *now);
-        return json_response(200, std::move(out));
-      });
+  commit_noted(context, change,
+               note_of(request, "researcher.update", person->name, detail_of(change)), reply,
+               [&context, id = person->id, closes](const Outcome&) {
+                 if (closes) {
+                   context.hub.end_sessions(context.book.live_tokens(id), Hub::Sessions::paused);
+                 }
+                 std::string out;
+                 const auto now = context.book.principal(id);
+                 if (now) append_person(out, *now);
+                 return json_response(200, std::move(out));
+               });
 }
 
 constexpr std::array<HandledRoute, 8> kRoutes{{

@@ -21,20 +21,20 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
 void commit_noted(const SiteContext& context, const storage::Transition& change,
                   storage::NoteAudit note, Reply reply,
                   std::function<Response(const storage::Outcome&)> answer) {
-  context.service.commit({change, std::move(note)},
-                         [&book = context.book, change, reply = std::move(reply),
-                          answer = std::move(answer)](Result<storage::Outcome> outcome) {
-                           if (!outcome) return reply(error_response(outcome.error()));
-                           book.committed(change, *outcome);
-                           reply(answer(*outcome));
-                         });
+  context.hub.commit({change, std::move(note)},
+                     [&book = context.book, change, reply = std::move(reply),
+                      answer = std::move(answer)](Result<storage::Outcome> outcome) {
+                       if (!outcome) return reply(error_response(outcome.error()));
+                       book.committed(change, *outcome);
+                       reply(answer(*outcome));
+                     });
 }
 
 Error unknown_device() { return {"unknown_device", "No device has this name."}; }
 
 void erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
                   Reply reply) {
-  context.service.erase_device(
+  context.hub.erase_device(
       device, std::move(note),
       [&book = context.book, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
         if (!outcome) return reply(error_response(outcome.error()));

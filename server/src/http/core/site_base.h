@@ -12,20 +12,24 @@
 #include "blobs/collected_blobs.h"
 #include "http/core/admission.h"
 #include "http/core/device_reports.h"
-#include "hub/output_book.h"
-#include "hub/reader_pool.h"
 #include "http/core/router.h"
-#include "hub/service.h"
 #include "http/core/site.h"
 #include "http/core/static_files.h"
+#include "hub/hub.h"
+#include "hub/output_book.h"
+#include "hub/reader_pool.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::http {
 
+using hub::Hub;
+using hub::OutputBook;
+using hub::ReaderPool;
+
 // What a site works with. All of it outlives them and may be used from any thread.
 struct SiteContext {
-  Service& service;
+  Hub& hub;
   ReaderPool& readers;
   storage::Storage& storage;
   blobs::CollectedBlobs& blobs;      // that researchers brought
