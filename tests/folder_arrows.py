@@ -134,7 +134,8 @@ PARTS = (
             telemetry blobs storage
             storage/contract
             storage/sqlite
-            storage/testing auth dispatch
+            storage/testing
+            auth dispatch
             dispatch/asked dispatch/model
             dispatch/tests hub
             http/core

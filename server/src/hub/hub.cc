@@ -179,9 +179,8 @@ class StrandHub final : public Hub {
 
   void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                     Callback<StudyId> done) override {
-    change_study(
-        dispatch::StudyReplayRequested{{}, std::move(study), quota, std::move(note)},
-        std::move(done));
+    change_study(dispatch::StudyReplayRequested{{}, std::move(study), quota, std::move(note)},
+                 std::move(done));
   }
 
   void delete_study(StudyId study, storage::NoteAudit note, Committed done) override {

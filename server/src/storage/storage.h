@@ -101,5 +101,4 @@ class Storage {
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };
 
-
 }  // namespace hyperflock::storage

@@ -353,10 +353,9 @@ class ConsoleSite final : public SiteBase {
         });
       }
     };
-    context_.hub.submit_study(
-        {request.principal.name, *project, std::move(*spec), quota_of(request.principal),
-         note_of(request, "study.submit", {})},
-        std::move(answer));
+    context_.hub.submit_study({request.principal.name, *project, std::move(*spec),
+                               quota_of(request.principal), note_of(request, "study.submit", {})},
+                              std::move(answer));
   }
 
   // Whether two specs ask for the same trials. A name is for people, and provenance says where a
@@ -377,7 +376,7 @@ class ConsoleSite final : public SiteBase {
     const auto row = readable_study(context_, request);
     if (!row) return reply(error_response(row.error()));
     context_.hub.cancel_study(row->id, note_of(request, "study.cancel", {}),
-                                  row_replier(std::move(reply)));
+                              row_replier(std::move(reply)));
   }
 
   void pause(const Request& request, bool paused, Reply reply) const {
@@ -387,8 +386,8 @@ class ConsoleSite final : public SiteBase {
     if (!paused && !auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
     context_.hub.pause_study(row->id, paused,
-                                 note_of(request, paused ? "study.pause" : "study.resume", {}),
-                                 row_replier(std::move(reply)));
+                             note_of(request, paused ? "study.pause" : "study.resume", {}),
+                             row_replier(std::move(reply)));
   }
 
   void replay(const Request& request, Reply reply) const {
@@ -398,8 +397,7 @@ class ConsoleSite final : public SiteBase {
     if (!auth::IdentityBook::may_use(request.principal, row->project))
       return reply(error_response(closed_project()));
     context_.hub.replay_study(std::move(*row), quota_of(request.principal),
-                                  note_of(request, "study.replay", {}),
-                                  row_replier(std::move(reply)));
+                              note_of(request, "study.replay", {}), row_replier(std::move(reply)));
   }
 
   // Answers with the row of the study that changed.

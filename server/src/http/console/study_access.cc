@@ -30,11 +30,10 @@ void reply_noted(const SiteContext& context, const Request& request, const stora
   if (row.owner == request.principal.name) return reply(std::move(response));
   storage::NoteAudit note = note_of(request, "study.read", std::to_string(to_int(row.id)));
   note.if_applied = false;  // nothing is changed
-  context.hub.commit({std::move(note)},
-                         [response = std::move(response),
-                          reply = std::move(reply)](const Result<storage::Outcome>& noted) {
-                           reply(noted ? response : error_response(noted.error()));
-                         });
+  context.hub.commit({std::move(note)}, [response = std::move(response), reply = std::move(reply)](
+                                            const Result<storage::Outcome>& noted) {
+    reply(noted ? response : error_response(noted.error()));
+  });
 }
 
 }  // namespace hyperflock::http
