@@ -9,7 +9,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "http/core/site_base.h"
+#include "http/core/site.h"
+#include "http/core/site_context.h"
 #include "hub/await_commit.h"
 
 namespace hyperflock::http {

@@ -4,15 +4,10 @@
 
 #include <memory>
 
-#include "base/result.h"
-#include "http/core/site_base.h"
+#include "http/core/router.h"
 
 namespace hyperflock::http {
 
-Error checkpoint_too_large(const SiteContext& context);
-
-// REQUIRES: `request` is of that route and carries a device's right.
-Result<std::unique_ptr<Upload>> open_checkpoint_upload(const SiteContext& context,
-                                                       const Request& request);
+extern const UploadHandler kCheckpointUpload;
 
 }  // namespace hyperflock::http

@@ -9,7 +9,7 @@
 #include "http/compute/bodies.h"
 #include "http/compute/checkpoint_upload.h"
 #include "http/core/changes.h"
-#include "http/core/router.h"
+#include "http/core/routed_site.h"
 #include "protocol/json_writer.h"
 #include "telemetry/log.h"
 
@@ -20,36 +20,6 @@ using protocol::ObjectWriter;
 
 constexpr std::uint64_t kReportBody = std::uint64_t{32} * 1024;
 constexpr std::array<std::string_view, 2> kPages{"/join", "/selftest"};
-
-enum RouteIndex : std::size_t {
-  kRoot,
-  kHealth,
-  kProject,
-  kJoin,
-  kErase,
-  kLeave,
-  kReport,
-  kBlob,
-  kCheckpoint,
-  kSave,
-  kArtifact,
-  kSocket,
-};
-
-constexpr std::array<Route, 12> kRoutes{{
-    {Method::get, "/", Access::open, Work::handle, 0},
-    {Method::get, "/healthz", Access::open, Work::handle, 0},
-    {Method::post, "/api/project", Access::open, Work::handle, kSmallBody},
-    {Method::post, "/api/join", Access::open, Work::handle, kSmallBody},
-    {Method::post, "/api/device/erase", Access::own_device, Work::handle, kSmallBody},
-    {Method::post, "/api/leave", Access::device, Work::handle, kSmallBody},
-    {Method::post, "/api/device-reports", Access::open, Work::handle, kReportBody},
-    {Method::get, "/api/blobs/{}", Access::device, Work::handle, 0},
-    {Method::get, "/api/attempts/{}/checkpoint", Access::device, Work::handle, 0},
-    {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, Work::upload, 0},
-    {Method::put, "/api/attempts/{}/artifacts/{}", Access::device, Work::upload, 0},
-    {Method::get, "/ws/worker", Access::open, Work::websocket, 0},
-}};
 
 Error bad_code() {
   return Error{"bad_enrolment_code",
@@ -70,234 +40,206 @@ struct ProjectSummary {
   std::int64_t total = 0;
 };
 
-class ComputeSite final : public SiteBase {
- public:
-  explicit ComputeSite(const SiteContext& context) : SiteBase(context, kRoutes, kPages, {}) {}
-
-  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override {
-    return request.route == kArtifact ? open_artifact_upload(context_, request)
-                                      : open_checkpoint_upload(context_, request);
-  }
-
- private:
-  Status admit(const Route& route, Request& request) const override {
-    if (route.access == Access::open) return Done{};
-    constexpr std::string_view kScheme = "Device ";
-    std::string_view header = request.authorization;
-    if (header.starts_with(kScheme)) {
-      header.remove_prefix(kScheme.size());
-      const std::size_t colon = header.find(':');
-      const auto device =
-          colon == std::string_view::npos
-              ? std::nullopt
-              : context_.book.find_own(header.substr(0, colon), header.substr(colon + 1));
-      if (device && (route.access == Access::own_device || !device->revoked)) {
-        request.device = *device;
-        return Done{};
-      }
-    }
-    return Error{
-        "unauthorized",
-        "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
-  }
-
-  // Nothing of the body is read for an upload that cannot be taken.
-  Plan plan_upload(const Request& request) const override {
-    if (!blobs::is_sha256(request.captures.at(1))) {
-      return ready(error_response(Error{
-          "bad_field", "Name the bytes by the 64 lower-case hexadecimal digits of their SHA-256.",
-          "sha256"}));
-    }
-    if (request.route == kArtifact) {
-      return Plan{Plan::Kind::upload, error_response(artifact_too_large(context_)),
-                  context_.max_artifact_bytes};
-    }
-    return Plan{Plan::Kind::upload, error_response(checkpoint_too_large(context_)),
-                context_.max_checkpoint_bytes};
-  }
-
-  void answer(std::shared_ptr<const Request> request, Reply reply) override {
-    switch (request->route) {
-      case kProject:
-        return reply(project(*request));
-      case kJoin:
-        return join(*request, std::move(reply));
-      case kErase:
-        return erase(*request, std::move(reply));
-      case kLeave:
-        return reply(leave(*request));
-      case kReport:
-        return reply(report(*request));
-      case kCheckpoint:
-        return reply(checkpoint(*request));
-      default:
-        return reply(blob(*request));
+Status admit(const SiteContext& context, const Route& route, Request& request) {
+  if (route.access == Access::open) return Done{};
+  constexpr std::string_view kScheme = "Device ";
+  std::string_view header = request.authorization;
+  if (header.starts_with(kScheme)) {
+    header.remove_prefix(kScheme.size());
+    const std::size_t colon = header.find(':');
+    const auto device =
+        colon == std::string_view::npos
+            ? std::nullopt
+            : context.book.find_own(header.substr(0, colon), header.substr(colon + 1));
+    if (device && (route.access == Access::own_device || !device->revoked)) {
+      request.device = *device;
+      return Done{};
     }
   }
+  return Error{
+      "unauthorized",
+      "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
+}
 
-  // The project of a code; an Error where there is none, or where this address has tried too many.
-  Result<auth::CodeView> opened_by(const std::string& code, const std::string& address) const {
-    const auto view = context_.book.check_code(code);
-    if (view) return *view;
-    const auto admitted = context_.admission.admit_stranger(address);
-    if (admitted) return bad_code();
-    return Error{"rate_limited",
-                 "Too many wrong codes came from this address; wait a minute.",
-                 {},
-                 admitted.wait_s};
+// The project of a code; an Error where there is none, or where this address has tried too many.
+Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& code,
+                                 const std::string& address) {
+  const auto view = context.book.check_code(code);
+  if (view) return *view;
+  const auto admitted = context.admission.admit_stranger(address);
+  if (admitted) return bad_code();
+  return Error{"rate_limited",
+               "Too many wrong codes came from this address; wait a minute.",
+               {},
+               admitted.wait_s};
+}
+
+Result<ProjectSummary> summarize(const SiteContext& context, const std::string& project) {
+  const auto studies = context.storage.studies();
+  if (!studies) return studies.error();
+  ProjectSummary summary;
+  std::vector<std::string> owners;
+  for (const storage::StudyRow& study : *studies) {
+    if (study.project != project) continue;
+    ++summary.studies;
+    summary.done += study.complete + study.pruned + study.failed;
+    summary.total += study.total;
+    if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
   }
-
-  Response project(const Request& request) const {
-    const auto query = parse_project_query(request.body);
-    if (!query) return error_response(query.error());
-    // Also by a code that has ended: devices that joined by it stay.
-    const auto code = opened_by(query->code, request.address);
-    if (!code) return error_response(code.error());
-    const auto summary = summarize(code->project);
-    if (!summary) return error_response(summary.error());
-    std::string out = R"({"project":)";
-    ObjectWriter(out)
-        .text("name", code->project)
-        .text("owner", summary->owners)
-        .integer("studies", summary->studies)
-        .integer("trials_done", summary->done)
-        .integer("trials_total", summary->total)
-        .end();
-    return json_response(200, out + "}");
+  if (owners.empty()) owners = context.book.researchers(project);
+  constexpr std::size_t kNamed = 3;
+  for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
+    if (i != 0) summary.owners += ", ";
+    summary.owners += owners[i];
   }
+  return summary;
+}
 
-  Result<ProjectSummary> summarize(const std::string& project) const {
-    const auto studies = context_.storage.studies();
-    if (!studies) return studies.error();
-    ProjectSummary summary;
-    std::vector<std::string> owners;
-    for (const storage::StudyRow& study : *studies) {
-      if (study.project != project) continue;
-      ++summary.studies;
-      summary.done += study.complete + study.pruned + study.failed;
-      summary.total += study.total;
-      if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
+Response project(const SiteContext& context, const Request& request) {
+  const auto query = parse_project_query(request.body);
+  if (!query) return error_response(query.error());
+  // Also by a code that has ended: devices that joined by it stay.
+  const auto code = opened_by(context, query->code, request.address);
+  if (!code) return error_response(code.error());
+  const auto summary = summarize(context, code->project);
+  if (!summary) return error_response(summary.error());
+  std::string out = R"({"project":)";
+  ObjectWriter(out)
+      .text("name", code->project)
+      .text("owner", summary->owners)
+      .integer("studies", summary->studies)
+      .integer("trials_done", summary->done)
+      .integer("trials_total", summary->total)
+      .end();
+  return json_response(200, out + "}");
+}
+
+void join(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto query = parse_join_query(request.body);
+  if (!query) return reply(error_response(query.error()));
+  const auto code = opened_by(context, query->code, request.address);
+  if (!code) return reply(error_response(code.error()));
+  if (!code->open) return reply(error_response(closed_code()));
+  const auto admitted = context.admission.admit_join(request.address);
+  if (!admitted) {
+    return reply(error_response(
+        Error{"rate_limited",
+              "Many devices joined from this address just now; try again in a minute.",
+              {},
+              admitted.wait_s}));
+  }
+  const std::string secret = auth::new_token(auth::TokenKind::device_secret);
+  const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
+                               query->device_class, query->engine};
+  const storage::CreateDevice create{device, auth::token_hash(query->code)};
+  context.hub.commit({create}, [reply, create, device, secret,
+                                &book = context.book](Result<storage::Outcome> outcome) {
+    if (!outcome) return reply(error_response(outcome.error()));
+    if (outcome->applied == storage::Applied::superseded)
+      return reply(error_response(closed_code()));
+    if (outcome->applied != storage::Applied::applied) {
+      return reply(
+          error_response(Error{"internal", "The new device's name was taken; join again."}));
     }
-    if (owners.empty()) owners = context_.book.researchers(project);
-    constexpr std::size_t kNamed = 3;
-    for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
-      if (i != 0) summary.owners += ", ";
-      summary.owners += owners[i];
-    }
-    return summary;
-  }
-
-  void join(const Request& request, Reply reply) const {
-    const auto query = parse_join_query(request.body);
-    if (!query) return reply(error_response(query.error()));
-    const auto code = opened_by(query->code, request.address);
-    if (!code) return reply(error_response(code.error()));
-    if (!code->open) return reply(error_response(closed_code()));
-    const auto admitted = context_.admission.admit_join(request.address);
-    if (!admitted) {
-      return reply(error_response(
-          Error{"rate_limited",
-                "Many devices joined from this address just now; try again in a minute.",
-                {},
-                admitted.wait_s}));
-    }
-    const std::string secret = auth::new_token(auth::TokenKind::device_secret);
-    const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
-                                 query->device_class, query->engine};
-    const storage::CreateDevice create{device, auth::token_hash(query->code)};
-    context_.hub.commit({create}, [reply = std::move(reply), create, device, secret,
-                                   &book = context_.book](Result<storage::Outcome> outcome) {
-      if (!outcome) return reply(error_response(outcome.error()));
-      if (outcome->applied == storage::Applied::superseded)
-        return reply(error_response(closed_code()));
-      if (outcome->applied != storage::Applied::applied) {
-        return reply(
-            error_response(Error{"internal", "The new device's name was taken; join again."}));
-      }
-      book.committed(create, *outcome);
-      telemetry::log(
-          telemetry::LogLevel::info, "device_joined",
-          {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
-      std::string out;
-      ObjectWriter(out)
-          .text("device", device.id)
-          .text("secret", secret)
-          .text("project", device.project)
-          .end();
-      reply(json_response(201, std::move(out)));
-    });
-  }
-
-  // The volunteer's own wish. Nothing about the device is noted but that it happened.
-  void erase(const Request& request, Reply reply) const {
-    storage::NoteAudit note;
-    note.entry.actor = "device";
-    note.entry.action = "device.erase";
-    erase_device(context_, request.device.id, std::move(note), std::move(reply));
-  }
-
-  // A page that goes away cannot wait for its socket: it says so by this request, which outlives
-  // it.
-  Response leave(const Request& request) const {
-    const auto query = parse_leave_query(request.body);
-    if (!query) return error_response(query.error());
-    context_.hub.leave(request.device.id, query->session);
-    return json_response(200, "{}");
-  }
-
-  Response report(const Request& request) const {
-    const auto query = parse_device_report_query(request.body);
-    if (!query) return error_response(query.error());
-    const auto code = opened_by(query->code, request.address);
-    if (!code) return error_response(code.error());
-    const auto admitted = context_.admission.admit_report(request.address);
-    if (!admitted) {
-      return error_response(
-          Error{"rate_limited",
-                "Many reports came from this address just now; try again in a minute.",
-                {},
-                admitted.wait_s});
-    }
-    const auto number = context_.reports.add(query->report, code->project, context_.book.now());
-    if (!number) return error_response(number.error());
+    book.committed(create, *outcome);
+    telemetry::log(
+        telemetry::LogLevel::info, "device_joined",
+        {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
     std::string out;
-    ObjectWriter(out).integer("report", *number).end();
-    return json_response(201, std::move(out));
-  }
+    ObjectWriter(out)
+        .text("device", device.id)
+        .text("secret", secret)
+        .text("project", device.project)
+        .end();
+    reply(json_response(201, std::move(out)));
+  });
+}
 
-  Response blob(const Request& request) const {
-    const Error unknown{"unknown_blob", "No study of this device's project names such a blob."};
-    const std::string& sha256 = request.captures.front();
-    const auto referenced = context_.storage.project_references(request.device.project, sha256);
-    if (!referenced) return error_response(referenced.error());
-    const auto path = context_.blobs.path_of(sha256);
-    const auto bytes = context_.blobs.size(sha256);
-    if (!*referenced || !path || !bytes) return error_response(404, unknown);
-    return blob_response(path->string(), *bytes);
-  }
+// The volunteer's own wish. Nothing about the device is noted but that it happened.
+void erase(const SiteContext& context, const Request& request, const Reply& reply) {
+  storage::NoteAudit note;
+  note.entry.actor = "device";
+  note.entry.action = "device.erase";
+  erase_device(context, request.device.id, std::move(note), reply);
+}
 
-  // What this attempt begins with.
-  Response checkpoint(const Request& request) const {
-    const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
-    const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-    const auto attempt = context_.storage.attempt(AttemptId{id.value_or(0)});
-    if (!attempt) return error_response(attempt.error());
-    if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
-      return error_response(404, unknown);
-    const std::string& sha256 = (**attempt).from->blob.sha256;
-    const auto path = context_.collected.path_of(sha256);
-    const auto bytes = context_.collected.size(sha256);
-    if (!path || !bytes) return error_response(404, unknown);
-    return blob_response(path->string(), *bytes);
+// A page that goes away cannot wait for its socket: it says so by this request, which outlives
+// it.
+Response leave(const SiteContext& context, const Request& request) {
+  const auto query = parse_leave_query(request.body);
+  if (!query) return error_response(query.error());
+  context.hub.leave(request.device.id, query->session);
+  return json_response(200, "{}");
+}
+
+Response report(const SiteContext& context, const Request& request) {
+  const auto query = parse_device_report_query(request.body);
+  if (!query) return error_response(query.error());
+  const auto code = opened_by(context, query->code, request.address);
+  if (!code) return error_response(code.error());
+  const auto admitted = context.admission.admit_report(request.address);
+  if (!admitted) {
+    return error_response(
+        Error{"rate_limited",
+              "Many reports came from this address just now; try again in a minute.",
+              {},
+              admitted.wait_s});
   }
-};
+  const auto number = context.reports.add(query->report, code->project, context.book.now());
+  if (!number) return error_response(number.error());
+  std::string out;
+  ObjectWriter(out).integer("report", *number).end();
+  return json_response(201, std::move(out));
+}
+
+Response blob(const SiteContext& context, const Request& request) {
+  const Error unknown{"unknown_blob", "No study of this device's project names such a blob."};
+  const std::string& sha256 = request.captures.front();
+  const auto referenced = context.storage.project_references(request.device.project, sha256);
+  if (!referenced) return error_response(referenced.error());
+  const auto path = context.blobs.path_of(sha256);
+  const auto bytes = context.blobs.size(sha256);
+  if (!*referenced || !path || !bytes) return error_response(404, unknown);
+  return blob_response(path->string(), *bytes);
+}
+
+// What this attempt begins with.
+Response checkpoint(const SiteContext& context, const Request& request) {
+  const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
+  const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
+  const auto attempt = context.storage.attempt(AttemptId{id.value_or(0)});
+  if (!attempt) return error_response(attempt.error());
+  if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
+    return error_response(404, unknown);
+  const std::string& sha256 = (**attempt).from->blob.sha256;
+  const auto path = context.collected.path_of(sha256);
+  const auto bytes = context.collected.size(sha256);
+  if (!path || !bytes) return error_response(404, unknown);
+  return blob_response(path->string(), *bytes);
+}
+
+constexpr std::array<Route, 12> kRoutes{{
+    {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
+    {Method::get, "/healthz", Access::open, answer<alive>},
+    {Method::post, "/api/project", Access::open, answer<project>, kSmallBody},
+    {Method::post, "/api/join", Access::open, join, kSmallBody},
+    {Method::post, "/api/device/erase", Access::own_device, erase, kSmallBody},
+    {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
+    {Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody},
+    {Method::get, "/api/blobs/{}", Access::device, answer<blob>},
+    {Method::get, "/api/attempts/{}/checkpoint", Access::device, answer<checkpoint>},
+    {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, nullptr, 0,
+     &kCheckpointUpload},
+    {Method::put, "/api/attempts/{}/artifacts/{}", Access::device, nullptr, 0, &kArtifactUpload},
+    {Method::get, "/ws/worker", Access::open},
+}};
 
 }  // namespace
 
 std::span<const Route> compute_routes() { return kRoutes; }
 
 std::unique_ptr<Site> make_compute_site(const SiteContext& context) {
-  return std::make_unique<ComputeSite>(context);
+  return std::make_unique<RoutedSite>(context, SiteParts{kRoutes, kPages, {}, admit});
 }
 
 }  // namespace hyperflock::http

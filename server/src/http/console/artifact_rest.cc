@@ -1,9 +1,9 @@
-// What trials uploaded, for whoever may see their study: see identity_rest.h.
+// What trials uploaded, for whoever may see their study: see console_rest.h.
 #include <array>
 #include <optional>
 #include <utility>
 
-#include "http/console/identity_rest.h"
+#include "http/console/console_rest.h"
 #include "http/console/study_access.h"
 #include "protocol/json_writer.h"
 
@@ -69,13 +69,13 @@ void bytes(const SiteContext& context, const Request& request, const Reply& repl
               reply);
 }
 
-constexpr std::array<HandledRoute, 2> kRoutes{{
-    {{Method::get, "/api/studies/{}/artifacts", Access::principal}, list},
-    {{Method::get, "/api/studies/{}/artifacts/{}", Access::principal}, bytes},
+constexpr std::array<Route, 2> kRoutes{{
+    {Method::get, "/api/studies/{}/artifacts", Access::principal, list},
+    {Method::get, "/api/studies/{}/artifacts/{}", Access::principal, bytes},
 }};
 
 }  // namespace
 
-std::span<const HandledRoute> artifact_routes() { return kRoutes; }
+std::span<const Route> artifact_routes() { return kRoutes; }
 
 }  // namespace hyperflock::http

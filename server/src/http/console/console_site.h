@@ -5,7 +5,9 @@
 #include <memory>
 #include <span>
 
-#include "http/core/site_base.h"
+#include "http/core/router.h"
+#include "http/core/site.h"
+#include "http/core/site_context.h"
 
 namespace hyperflock::http {
 

@@ -1,10 +1,10 @@
-// Projects, enrolment codes and devices: see identity_rest.h.
+// Projects, enrolment codes and devices: see console_rest.h.
 #include <array>
 #include <utility>
 
 #include "auth/tokens.h"
+#include "http/console/console_rest.h"
 #include "http/console/identity_bodies.h"
-#include "http/console/identity_rest.h"
 #include "protocol/json_writer.h"
 #include "telemetry/log.h"
 
@@ -161,22 +161,19 @@ void erase_by_admin(const SiteContext& context, const Request& request, const Re
   erase_device(context, device, note_of(request, "device.erase", device), reply);
 }
 
-constexpr std::array<HandledRoute, 7> kRoutes{{
-    {{Method::get, "/api/projects", Access::principal}, list_projects},
-    {{Method::post, "/api/projects", Access::admin, Work::handle, kSmallBody}, create_project},
-    {{Method::get, "/api/enrolment", Access::principal}, list_codes},
-    {{Method::post, "/api/enrolment", Access::principal, Work::handle, kSmallBody}, create_code},
-    {{Method::post, "/api/enrolment/{}/revoke", Access::principal, Work::handle, kSmallBody},
-     revoke_code},
-    {{Method::post, "/api/devices/{}/revoke", Access::admin, Work::handle, kSmallBody},
-     revoke_device},
-    {{Method::post, "/api/devices/{}/erase", Access::admin, Work::handle, kSmallBody},
-     erase_by_admin},
+constexpr std::array<Route, 7> kRoutes{{
+    {Method::get, "/api/projects", Access::principal, list_projects},
+    {Method::post, "/api/projects", Access::admin, create_project, kSmallBody},
+    {Method::get, "/api/enrolment", Access::principal, list_codes},
+    {Method::post, "/api/enrolment", Access::principal, create_code, kSmallBody},
+    {Method::post, "/api/enrolment/{}/revoke", Access::principal, revoke_code, kSmallBody},
+    {Method::post, "/api/devices/{}/revoke", Access::admin, revoke_device, kSmallBody},
+    {Method::post, "/api/devices/{}/erase", Access::admin, erase_by_admin, kSmallBody},
 }};
 
 }  // namespace
 
-std::span<const HandledRoute> enrolment_routes() { return kRoutes; }
+std::span<const Route> enrolment_routes() { return kRoutes; }
 
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named) {

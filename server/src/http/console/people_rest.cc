@@ -1,11 +1,11 @@
-// People and their tokens: see identity_rest.h.
+// People and their tokens: see console_rest.h.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "auth/tokens.h"
+#include "http/console/console_rest.h"
 #include "http/console/identity_bodies.h"
-#include "http/console/identity_rest.h"
 #include "protocol/json_writer.h"
 #include "telemetry/log.h"
 
@@ -308,32 +308,7 @@ void change_person(const SiteContext& context, const Request& request, const Rep
                });
 }
 
-constexpr std::array<HandledRoute, 8> kRoutes{{
-    {{Method::get, "/api/tokens", Access::principal}, list_tokens},
-    {{Method::post, "/api/tokens", Access::admin, Work::handle, kSmallBody}, create_token},
-    {{Method::post, "/api/tokens/rotate", Access::principal, Work::handle, kSmallBody},
-     rotate_token},
-    {{Method::post, "/api/tokens/{}/revoke", Access::principal, Work::handle, kSmallBody},
-     revoke_token},
-    {{Method::get, "/api/researchers", Access::admin}, list_people},
-    {{Method::post, "/api/researchers", Access::admin, Work::handle, 4 * kSmallBody},
-     create_person},
-    {{Method::post, "/api/researchers/{}", Access::admin, Work::handle, 4 * kSmallBody},
-     change_person},
-    {{Method::post, "/api/register", Access::open, Work::handle, kSmallBody}, register_person},
-}};
-
-}  // namespace
-
-std::span<const HandledRoute> people_routes() { return kRoutes; }
-
-void append_quota(std::string& out, const storage::Quota& quota) {
-  ObjectWriter(out)
-      .integer("studies", quota.studies)
-      .integer("trials", quota.trials)
-      .integer("bytes", quota.bytes)
-      .end();
-}
+// ---- the caller
 
 Response me(const SiteContext& context, const Request& request) {
   const storage::Principal& caller = request.principal;
@@ -357,6 +332,30 @@ Response me(const SiteContext& context, const Request& request) {
   append_quota(body.begin("used"), {used->studies, used->trials, used->bytes});
   body.end();
   return json_response(200, std::move(out));
+}
+
+constexpr std::array<Route, 9> kRoutes{{
+    {Method::get, "/api/me", Access::principal, answer<me>},
+    {Method::get, "/api/tokens", Access::principal, list_tokens},
+    {Method::post, "/api/tokens", Access::admin, create_token, kSmallBody},
+    {Method::post, "/api/tokens/rotate", Access::principal, rotate_token, kSmallBody},
+    {Method::post, "/api/tokens/{}/revoke", Access::principal, revoke_token, kSmallBody},
+    {Method::get, "/api/researchers", Access::admin, list_people},
+    {Method::post, "/api/researchers", Access::admin, create_person, 4 * kSmallBody},
+    {Method::post, "/api/researchers/{}", Access::admin, change_person, 4 * kSmallBody},
+    {Method::post, "/api/register", Access::open, register_person, kSmallBody},
+}};
+
+}  // namespace
+
+std::span<const Route> people_routes() { return kRoutes; }
+
+void append_quota(std::string& out, const storage::Quota& quota) {
+  ObjectWriter(out)
+      .integer("studies", quota.studies)
+      .integer("trials", quota.trials)
+      .integer("bytes", quota.bytes)
+      .end();
 }
 
 }  // namespace hyperflock::http

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "http/console/identity_rest.h"
+#include "http/console/console_rest.h"
 #include "http/core/router.h"
 
 namespace hyperflock::http {

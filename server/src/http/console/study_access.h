@@ -5,7 +5,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "http/core/site_base.h"
+#include "http/core/site.h"
+#include "http/core/site_context.h"
 
 namespace hyperflock::http {
 

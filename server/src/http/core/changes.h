@@ -4,7 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "http/core/site_base.h"
+#include "http/core/site.h"
+#include "http/core/site_context.h"
 
 namespace hyperflock::http {
 

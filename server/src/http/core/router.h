@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,24 +11,44 @@
 #include <vector>
 
 #include "base/result.h"
-#include "http/core/message.h"
+#include "http/core/site.h"
 
 namespace hyperflock::http {
 
 // `own_device`: a device's credential, also of one that was revoked. `principal`: a researcher or
 // an administrator.
 enum class Access { open, device, own_device, principal, admin, metrics };
-enum class Work { handle, upload, websocket };
+struct SiteContext;
 
-// Bodies of requests that carry a few fields.
+// Answers a request. It runs on a thread that may block; `reply` may be kept and called later.
+using Handler = void (*)(const SiteContext& context, const Request& request, const Reply& reply);
+
+// Makes a Handler of a function that returns the answer.
+template <Response (*kFunction)(const SiteContext&, const Request&)>
+void answer(const SiteContext& context, const Request& request, const Reply& reply) {
+  reply(kFunction(context, request));
+}
+
+// How a route takes a body that is stored while it arrives. The last part of its path is the
+// SHA-256 of the bytes.
+struct UploadHandler {
+  std::uint64_t (*max_bytes)(const SiteContext& context);
+  Error (*too_large)(const SiteContext& context);
+  // Runs on a thread that may block.
+  Result<std::unique_ptr<Upload>> (*open)(const SiteContext& context, const Request& request);
+};
+
+// The limit of bodies that carry a few fields.
 inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 
+// A route has a handler or an upload handler. One without either is a WebSocket's.
 struct Route {
   Method method = Method::get;  // get stands for HEAD too
   std::string_view pattern;
   Access access = Access::open;
-  Work work = Work::handle;
-  std::uint64_t body_limit = 0;
+  Handler handle = nullptr;
+  std::uint64_t body_limit = 0;  // of `handle`
+  const UploadHandler* upload = nullptr;
 };
 
 struct Match {

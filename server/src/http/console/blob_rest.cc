@@ -1,0 +1,103 @@
+// The blobs that researchers upload: code and data of their studies.
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "http/console/console_rest.h"
+#include "hub/await_commit.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::ObjectWriter;
+
+class BlobUpload final : public Upload {
+ public:
+  BlobUpload(std::unique_ptr<blobs::CollectedBlobs::Upload> upload, Hub& hub, storage::OwnBlob own)
+      : upload_(std::move(upload)), hub_(hub), own_(std::move(own)) {}
+
+  Status append(std::string_view bytes) override {
+    return upload_->append(std::as_bytes(std::span(bytes)));
+  }
+
+  Response finish() override {
+    const auto stored = upload_->finish();
+    if (!stored) return error_response(stored.error());
+    own_.bytes = static_cast<std::int64_t>(stored->bytes);
+    const Status owned = take_over();
+    if (!owned) return error_response(owned.error());
+    std::string out;
+    ObjectWriter(out).text("sha256", own_.sha256).end();
+    return json_response(stored->is_new ? 201 : 200, std::move(out));
+  }
+
+ private:
+  // Counts the blob for the researcher who uploaded it. This thread may wait for the commit.
+  Status take_over() const {
+    constexpr std::chrono::seconds kPatience{5};
+    const Result<storage::Outcome> got = hub::await_commit(
+        kPatience,
+        Error{"storage_unavailable", "The server is about to stop; upload the blob again."},
+        [this](const hub::Committed& done) {
+          hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
+            // In the order of the commits: see CollectedBlobs::drop().
+            if (outcome && !outcome->excess) upload->named();
+            done(outcome);
+          });
+        });
+    if (!got) return got.error();
+    if (got->excess) return storage::quota_error(*got->excess);
+    return Done{};
+  }
+
+  // Shared with the commit's callback: the blob is not removed before the callback has run.
+  const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
+  Hub& hub_;
+  storage::OwnBlob own_;
+};
+
+Response head_blob(const SiteContext& context, const Request& request) {
+  if (context.blobs.exists(request.captures.front())) return json_response(200, "");
+  return error_response(404, Error{"unknown_blob", "This server has no such blob; upload it."});
+}
+
+std::uint64_t max_bytes(const SiteContext& context) { return context.max_blob_bytes; }
+
+Error too_large(const SiteContext& context) {
+  return Error{"blob_too_large", "A blob may have at most " +
+                                     std::to_string(context.max_blob_bytes) +
+                                     " bytes on this server."};
+}
+
+Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
+  storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
+                       quota_of(request.principal)};
+  // The quota is checked before the blob is read. A blob that is here already may be the caller's,
+  // which the commit finds out.
+  if (own.quota.bytes > 0 && !context.blobs.exists(own.sha256)) {
+    const auto used = context.storage.usage(own.owner);
+    if (!used) return used.error();
+    const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
+    if (const auto excess = storage::excess_of(own.quota, *used, {0, 0, bytes}))
+      return storage::quota_error(*excess);
+  }
+  auto upload = context.blobs.begin(own.sha256);
+  if (!upload) return upload.error();
+  return std::unique_ptr<Upload>(
+      std::make_unique<BlobUpload>(std::move(*upload), context.hub, std::move(own)));
+}
+
+constexpr UploadHandler kUpload{max_bytes, too_large, open_upload};
+
+constexpr std::array<Route, 2> kRoutes{{
+    {Method::head, "/api/blobs/{}", Access::principal, answer<head_blob>},
+    {Method::put, "/api/blobs/{}", Access::principal, nullptr, 0, &kUpload},
+}};
+
+}  // namespace
+
+std::span<const Route> blob_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

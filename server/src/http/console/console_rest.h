@@ -1,0 +1,39 @@
+// The addresses of the console (rest.md): one table of routes a file, and what the files share. A
+// change is committed together with its entry in the audit log. Any thread.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "http/core/changes.h"
+#include "http/core/router.h"
+#include "http/core/site_context.h"
+
+namespace hyperflock::http {
+
+std::span<const Route> study_routes();      // study_rest.cc
+std::span<const Route> trial_routes();      // trial_rest.cc
+std::span<const Route> blob_routes();       // blob_rest.cc
+std::span<const Route> artifact_routes();   // artifact_rest.cc
+std::span<const Route> people_routes();     // people_rest.cc
+std::span<const Route> enrolment_routes();  // enrolment_rest.cc: projects, codes, devices
+std::span<const Route> operator_routes();   // operator_rest.cc: audit log, reports, metrics
+
+inline bool is_admin(const Request& request) {
+  return request.principal.role == storage::PrincipalRole::admin;
+}
+
+// Returns the caller's limits. An administrator has none.
+inline storage::Quota quota_of(const storage::Principal& principal) {
+  return principal.role == storage::PrincipalRole::admin ? storage::Quota{} : principal.quota;
+}
+
+// Returns the name of the project, or of the caller's first project when `named` is empty. Errors:
+// `forbidden` when no project is open to the caller, `bad_field` when this one is not.
+Result<std::string> project_of(const SiteContext& context, const Request& request,
+                               const std::string& named);
+
+// Appends `{"studies", "trials", "bytes"}`. A limit of 0 means no limit.
+void append_quota(std::string& out, const storage::Quota& quota);
+
+}  // namespace hyperflock::http

@@ -1,0 +1,105 @@
+// What operators ask: the audit log by pages and as lines, volunteers' reports, whether the server
+// is ready, and metrics.
+#include <array>
+#include <utility>
+
+#include "http/console/console_rest.h"
+#include "protocol/json_writer.h"
+#include "telemetry/json_text.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::ObjectWriter;
+
+constexpr std::int64_t kDefaultPage = 500;
+constexpr std::int64_t kLargestPage = 5'000;
+constexpr std::int64_t kLargestExport = 100'000;
+constexpr std::size_t kReportsShown = 100;
+
+void append_entry(std::string& out, const storage::AuditEntry& entry) {
+  ObjectWriter row(out);
+  row.integer("id", entry.id).integer("at", entry.at);
+  telemetry::append_json_string(row.begin("actor"), entry.actor);
+  telemetry::append_json_string(row.begin("action"), entry.action);
+  telemetry::append_json_string(row.begin("object"), entry.object);
+  telemetry::append_json_string(row.begin("address"), entry.address);
+  row.raw("detail", entry.detail.empty() ? "{}" : entry.detail).end();
+}
+
+Response audit_page(const SiteContext& context, const Request& request) {
+  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
+  if (!wanted) return error_response(wanted.error());
+  const auto entries = context.storage.audit(wanted->after, wanted->limit);
+  if (!entries) return error_response(entries.error());
+  std::int64_t cursor = wanted->after;
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("entries"), *entries, [&](const storage::AuditEntry& entry) {
+    append_entry(out, entry);
+    cursor = entry.id;
+  });
+  body.integer("cursor", cursor).end();
+  return json_response(200, std::move(out));
+}
+
+// One JSON object a line. The next export goes on after the last one's id.
+Response audit_export(const SiteContext& context, const Request& request) {
+  const auto wanted = page_of(request.query, kLargestExport, kLargestExport);
+  if (!wanted) return error_response(wanted.error());
+  const auto entries = context.storage.audit(wanted->after, wanted->limit);
+  if (!entries) return error_response(entries.error());
+  std::string out;
+  for (const storage::AuditEntry& entry : *entries) {
+    append_entry(out, entry);
+    out += '\n';
+  }
+  Response response = json_response(200, std::move(out));
+  response.content_type = "application/x-ndjson";
+  response.headers.emplace_back("Content-Disposition", attachment("audit.ndjson"));
+  return response;
+}
+
+Response device_reports(const SiteContext& context, const Request&) {
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("reports"), context.reports.newest(kReportsShown),
+              [&out](const std::string& report) { out += report; });
+  body.end();
+  return json_response(200, std::move(out));
+}
+
+Response readiness(const SiteContext& context, const Request&) {
+  const hub::Health health = context.hub.health();
+  if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
+  if (health.read_only)
+    return error_response(Error{"read_only", "The server cannot write to its database now."});
+  return json_response(200, R"({"status":"ready"})");
+}
+
+void metrics(const SiteContext& context, const Request&, const Reply& reply) {
+  context.hub.counters([reply, &metrics = context.metrics](const dispatch::Counters& now) {
+    metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
+    metrics.owners(now.owners, now.calls_waiting);
+    Response response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.headers.emplace_back("Cache-Control", "no-store");
+    response.body = metrics.text();
+    reply(std::move(response));
+  });
+}
+
+constexpr std::array<Route, 5> kRoutes{{
+    {Method::get, "/api/audit", Access::admin, answer<audit_page>},
+    {Method::get, "/api/audit/export", Access::admin, answer<audit_export>},
+    {Method::get, "/api/device-reports", Access::admin, answer<device_reports>},
+    {Method::get, "/readyz", Access::open, answer<readiness>},
+    {Method::get, "/metrics", Access::metrics, metrics},
+}};
+
+}  // namespace
+
+std::span<const Route> operator_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

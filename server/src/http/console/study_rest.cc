@@ -1,0 +1,325 @@
+// Studies: submitted, listed, read, changed and deleted; and the devices that could run them.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "http/console/console_rest.h"
+#include "http/console/rows.h"
+#include "http/console/study_access.h"
+#include "protocol/codec.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::ObjectWriter;
+
+// The study's row travels in update frames of at most 1 MiB, so its space must stay well below.
+constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
+
+Error closed_project() {
+  return Error{"forbidden",
+               "This study's project is not open to you any more; ask an administrator."};
+}
+
+std::string row_json(const SiteContext& context, const storage::StudyRow& row) {
+  return study_row_json(row, context.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
+}
+
+// Answers with the row of the study, which a reader reads. `objection` may return why the row is
+// not to be shown after all.
+void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
+                    std::function<std::optional<Error>(const storage::StudyRow&)> objection = {}) {
+  const bool posted =
+      context.readers.post([&context, id, status, reply, objection = std::move(objection)] {
+        const auto row = context.storage.study(id);
+        if (!row) return reply(error_response(row.error()));
+        if (!*row) return reply(error_response(unknown_study()));
+        if (const auto error = objection ? objection(**row) : std::nullopt) {
+          return reply(error_response(*error));
+        }
+        reply(json_response(status, row_json(context, **row)));
+      });
+  if (!posted) {
+    reply(error_response(
+        Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));
+  }
+}
+
+// Answers with the row of the study that changed.
+hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
+  return [&context, reply = std::move(reply)](const Result<StudyId>& changed) {
+    if (!changed) return reply(error_response(changed.error()));
+    reply_with_row(context, *changed, 200, reply);
+  };
+}
+
+// ---- submitting
+
+// Returns why a blob that the study names cannot be used, with its field.
+std::optional<Error> missing_blob(const SiteContext& context, const protocol::StudySpec& spec) {
+  const auto check = [&context](const protocol::BlobRef& blob,
+                                const std::string& field) -> std::optional<Error> {
+    const auto bytes = context.blobs.size(blob.sha256);
+    if (!bytes)
+      return Error{"unknown_blob", "Upload this blob before the study that names it.",
+                   field + ".sha256"};
+    if (*bytes != static_cast<std::uint64_t>(blob.bytes)) {
+      return Error{"bad_field", "The blob of this hash has another length.", field + ".bytes"};
+    }
+    return std::nullopt;
+  };
+  if (auto error = check(spec.bundle, "bundle")) return error;
+  for (std::size_t i = 0; i < spec.data.size(); ++i) {
+    if (auto error = check(spec.data[i].blob, "data[" + std::to_string(i) + "]")) return error;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
+  std::vector<std::string> blobs{spec.bundle.sha256};
+  for (const protocol::DataRef& data : spec.data) blobs.push_back(data.blob.sha256);
+  return blobs;
+}
+
+// Returns whether two specs ask for the same trials. The name is for people, and the provenance
+// says where a spec came from.
+bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
+  one.name = other.name;
+  one.provenance_json = other.provenance_json;
+  return one == other;
+}
+
+Error other_content(StudyId earlier) {
+  return Error{"study_exists", "Study " + std::to_string(to_int(earlier)) +
+                                   " was made with this submit_key and other content; give "
+                                   "another key, or submit what it was made of."};
+}
+
+void submit(const SiteContext& context, const Request& request, const Reply& reply) {
+  Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
+  if (!spec) return reply(error_response(spec.error()));
+  const auto project = project_of(context, request, std::exchange(spec->project, {}));
+  if (!project) return reply(error_response(project.error()));
+  // Blobs that are here stay until the study names them, whatever is deleted meanwhile.
+  const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(*spec));
+  if (const auto missing = missing_blob(context, *spec))
+    return reply(error_response(422, *missing));
+  auto done = [&context, hold, sent = *spec, project = *project,
+               reply](Result<hub::Submitted> submitted) mutable {
+    if (!submitted) return reply(error_response(submitted.error()));
+    if (submitted->how == hub::Submitted::How::created) {
+      hold->named();
+      reply_with_row(context, submitted->study, 201, reply);
+    } else {
+      reply_with_row(context, submitted->study, 200, reply,
+                     [sent, project](const storage::StudyRow& row) {
+                       return row.project == project && same_content(sent, row.spec)
+                                  ? std::nullopt
+                                  : std::optional(other_content(row.id));
+                     });
+    }
+  };
+  context.hub.submit_study({request.principal.name, *project, std::move(*spec),
+                            quota_of(request.principal), note_of(request, "study.submit", {})},
+                           std::move(done));
+}
+
+// ---- changing
+
+void cancel(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = readable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  context.hub.cancel_study(row->id, note_of(request, "study.cancel", {}),
+                           row_replier(context, reply));
+}
+
+void pause(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = readable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  context.hub.pause_study(row->id, true, note_of(request, "study.pause", {}),
+                          row_replier(context, reply));
+}
+
+// A researcher who lost a project keeps what was computed there, and has nothing more computed.
+Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
+  auto row = readable_study(context, request);
+  if (row && !auth::IdentityBook::may_use(request.principal, row->project)) return closed_project();
+  return row;
+}
+
+void resume(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = usable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  context.hub.pause_study(row->id, false, note_of(request, "study.resume", {}),
+                          row_replier(context, reply));
+}
+
+void replay(const SiteContext& context, const Request& request, const Reply& reply) {
+  auto row = usable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  context.hub.replay_study(std::move(*row), quota_of(request.principal),
+                           note_of(request, "study.replay", {}), row_replier(context, reply));
+}
+
+// DELETE of a study (R55). The note tells whose study it was and its name: nobody can look that up
+// afterwards.
+std::string detail_of(const storage::StudyRow& study) {
+  std::string out;
+  ObjectWriter(out).text("owner", study.owner).text("name", study.spec.name).end();
+  return out;
+}
+
+Response deleted(const Result<storage::Outcome>& outcome) {
+  if (!outcome) return error_response(outcome.error());
+  if (outcome->applied == storage::Applied::superseded) {
+    return error_response(
+        Error{"study_running", "The study is not over: cancel it first, or wait for its end."});
+  }
+  if (outcome->applied != storage::Applied::applied) return error_response(unknown_study());
+  std::string out;
+  ObjectWriter(out)
+      .integer("study", to_int(*outcome->study))
+      .integer("trials", outcome->freed->trials)
+      .integer("artifacts", outcome->freed->artifacts)
+      .integer("bytes", outcome->freed->bytes)
+      .end();
+  return json_response(200, std::move(out));
+}
+
+void remove(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto study = readable_study(context, request);
+  if (!study) return reply(error_response(study.error()));
+  context.hub.delete_study(
+      study->id,
+      note_of(request, "study.delete", std::to_string(to_int(study->id)), detail_of(*study)),
+      [reply](const Result<storage::Outcome>& outcome) { reply(deleted(outcome)); });
+}
+
+// ---- reading
+
+Response studies(const SiteContext& context, const Request& request) {
+  const auto rows = context.storage.studies();
+  if (!rows) return error_response(rows.error());
+  std::string out = R"({"studies":[)";
+  bool first = true;
+  for (const storage::StudyRow& row : *rows) {
+    if (!may_see(request.principal, row)) continue;
+    if (!std::exchange(first, false)) out += ',';
+    out += row_json(context, row);
+  }
+  return json_response(200, out + "]}");
+}
+
+Response study(const SiteContext& context, const Request& request) {
+  const auto row = readable_study(context, request);
+  return row ? json_response(200, row_json(context, *row)) : error_response(row.error());
+}
+
+// The spec that was submitted: what decides what the trials compute, and where it came from.
+void spec(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = readable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  reply_noted(context, request, *row, json_response(200, protocol::serialize_study_spec(row->spec)),
+              reply);
+}
+
+// Code or data of the study, for everybody who may see the study.
+void study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = readable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  const std::string& sha256 = request.captures[1];
+  const bool named = std::ranges::count(blobs_of(row->spec), sha256) != 0;
+  const auto path = named ? context.blobs.path_of(sha256) : std::nullopt;
+  const auto bytes = named ? context.blobs.size(sha256) : std::nullopt;
+  if (!path || !bytes) {
+    const Error unknown{"unknown_blob", "The study names no such blob."};
+    return reply(error_response(404, unknown));
+  }
+  reply_noted(context, request, *row, blob_response(path->string(), *bytes), reply);
+}
+
+// ---- devices
+
+// The connected devices of the projects that the caller may use.
+void workers(const SiteContext& context, const Request& request, const Reply& reply) {
+  context.hub.workers([caller = request.principal, reply](std::vector<dispatch::WorkerView> views) {
+    std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
+      return !auth::IdentityBook::may_use(caller, view.project);
+    });
+    std::string out;
+    ObjectWriter body(out);
+    append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
+      ObjectWriter worker(out);
+      worker.text("device", view.device)
+          .text("class", view.capabilities.device_class)
+          .text("engine", view.capabilities.engine)
+          .text("state", view.attempt ? "computing" : "idle");
+      append_list(worker.begin("backends"), view.capabilities.backends,
+                  [&out](const std::string& one) { protocol::append_string(out, one); });
+      worker.integer("memory_mb", view.capabilities.memory_mb)
+          .integer("cores", view.capabilities.cores);
+      if (const auto& gpu = view.capabilities.gpu) protocol::append_gpu(worker.begin("gpu"), *gpu);
+      if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
+      if (view.trial) {
+        worker.integer("trial", to_int(view.trial->number))
+            .integer("study", to_int(view.trial->study));
+      }
+      worker.end();
+    });
+    body.end();
+    reply(json_response(200, std::move(out)));
+  });
+}
+
+// Of the devices that could get work of the study's project: how many may run its trials, and why
+// the others may not (R40).
+void placement(const SiteContext& context, const Request& request, const Reply& reply) {
+  const auto row = readable_study(context, request);
+  if (!row) return reply(error_response(row.error()));
+  context.hub.workers([project = row->project, spec = row->spec,
+                       reply](std::vector<dispatch::WorkerView> views) {
+    std::erase_if(views, [&](const auto& view) { return view.project != project; });
+    std::map<std::string_view, std::int64_t> reasons;
+    for (const dispatch::WorkerView& view : views) {
+      const std::string_view reason = protocol::unmet(spec, view.capabilities);
+      if (!reason.empty()) ++reasons[reason];
+    }
+    auto matching = static_cast<std::int64_t>(views.size());
+    for (const auto& [reason, count] : reasons) matching -= count;
+    std::string out;
+    ObjectWriter body(out);
+    body.integer("devices", static_cast<std::int64_t>(views.size())).integer("matching", matching);
+    append_list(body.begin("reasons"), reasons, [&out](const auto& one) {
+      ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
+    });
+    body.end();
+    reply(json_response(200, std::move(out)));
+  });
+}
+
+constexpr std::array<Route, 12> kRoutes{{
+    {Method::post, "/api/studies", Access::principal, submit, kSpecBody},
+    {Method::get, "/api/studies", Access::principal, answer<studies>},
+    {Method::get, "/api/studies/{}", Access::principal, answer<study>},
+    {Method::get, "/api/studies/{}/spec", Access::principal, spec},
+    {Method::get, "/api/studies/{}/blobs/{}", Access::principal, study_blob},
+    {Method::post, "/api/studies/{}/cancel", Access::principal, cancel, kSmallBody},
+    {Method::post, "/api/studies/{}/pause", Access::principal, pause, kSmallBody},
+    {Method::post, "/api/studies/{}/resume", Access::principal, resume, kSmallBody},
+    {Method::post, "/api/studies/{}/replay", Access::principal, replay, kSmallBody},
+    {Method::remove, "/api/studies/{}", Access::principal, remove},
+    {Method::get, "/api/studies/{}/placement", Access::principal, placement},
+    {Method::get, "/api/workers", Access::principal, workers},
+}};
+
+}  // namespace
+
+std::span<const Route> study_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

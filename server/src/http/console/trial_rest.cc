@@ -1,0 +1,111 @@
+// The trials of a study: their rows, their curves and what they printed.
+#include <array>
+#include <utility>
+
+#include "http/console/console_rest.h"
+#include "http/console/rows.h"
+#include "http/console/study_access.h"
+#include "protocol/codec.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::ObjectWriter;
+
+constexpr std::int64_t kDefaultPage = 500;
+constexpr std::int64_t kLargestPage = 5'000;
+
+// Appends the rows. With `points=1` they have their curves, as long as there is room for them.
+void append_trials(std::string& out, const SiteContext& context,
+                   const std::vector<storage::TrialDetail>& page, std::string_view query) {
+  const bool wanted = query_value(query, "points") == "1";
+  CurveRoom room;
+  append_list(out, page, [&](const storage::TrialDetail& one) {
+    if (!wanted || (one.attempt && !room.is_left())) {
+      out += trial_row_json(one);
+      return;
+    }
+    if (!one.attempt) {  // the trial never ran, so there is no curve to read
+      out += trial_row_json(one, Detail::curve);
+      return;
+    }
+    // The curve is that of the row's own attempt, whatever became of the trial since then.
+    auto points = context.storage.curve(*one.attempt);
+    room.take(points ? points->size() : 0);
+    if (!points) {
+      out += trial_row_json(one);
+      return;
+    }
+    storage::TrialDetail whole = one;
+    whole.points = std::move(points).value();
+    out += trial_row_json(whole, Detail::curve);
+  });
+}
+
+Response trials(const SiteContext& context, const Request& request) {
+  const auto row = readable_study(context, request);
+  if (!row) return error_response(row.error());
+  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
+  if (!wanted) return error_response(wanted.error());
+  const auto found = context.storage.finished_trials(row->id, wanted->after, wanted->limit);
+  if (!found) return error_response(found.error());
+  std::string out;
+  ObjectWriter page(out);
+  append_trials(page.begin("trials"), context, *found, request.query);
+  page.integer("cursor", found->empty() ? wanted->after : found->back().trial.seq).end();
+  return json_response(200, std::move(out));
+}
+
+Response unfinished(const SiteContext& context, const Request& request) {
+  const auto row = readable_study(context, request);
+  if (!row) return error_response(row.error());
+  const auto found = context.storage.unfinished_trials(row->id);
+  if (!found) return error_response(found.error());
+  std::string out = R"({"trials":)";
+  append_trials(out, context, *found, request.query);
+  return json_response(200, out + '}');
+}
+
+Response trial(const SiteContext& context, const Request& request) {
+  const auto row = readable_study(context, request);
+  if (!row) return error_response(row.error());
+  const auto number = parse_integer(request.captures[1], kMaxWireInteger);
+  const Error none{"not_found", "The study has no such trial, or nobody has begun it."};
+  if (!number) return error_response(none);
+  const auto found = context.storage.trial(TrialKey{row->id, TrialNumber{*number}});
+  if (!found) return error_response(found.error());
+  if (!*found) return error_response(none);
+  return json_response(200, trial_row_json(**found, Detail::full));
+}
+
+// What a trial printed is kept in memory: its newest lines after the cursor.
+Response log(const SiteContext& context, const Request& request) {
+  const auto row = readable_study(context, request);
+  if (!row) return error_response(row.error());
+  const auto number = parse_integer(request.captures[1], kMaxWireInteger);
+  if (!number) return error_response(Error{"not_found", "The study has no such trial."});
+  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
+  if (!wanted) return error_response(wanted.error());
+  const protocol::TrialLog found = context.outputs.read(
+      {row->id, TrialNumber{*number}}, wanted->after, static_cast<std::size_t>(wanted->limit));
+  std::string out;
+  ObjectWriter page(out);
+  protocol::append_log_lines(page.begin("lines"), found.lines);
+  page.integer("cursor", found.cursor).end();
+  return json_response(200, std::move(out));
+}
+
+constexpr std::array<Route, 4> kRoutes{{
+    {Method::get, "/api/studies/{}/trials", Access::principal, answer<trials>},
+    {Method::get, "/api/studies/{}/unfinished", Access::principal, answer<unfinished>},
+    {Method::get, "/api/studies/{}/trials/{}", Access::principal, answer<trial>},
+    {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, answer<log>},
+}};
+
+}  // namespace
+
+std::span<const Route> trial_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

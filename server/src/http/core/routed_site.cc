@@ -1,0 +1,81 @@
+#include "http/core/routed_site.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace hyperflock::http {
+namespace {
+
+// Files have no route: StaticFiles alone knows their names.
+constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
+
+Plan ready(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
+
+}  // namespace
+
+Plan RoutedSite::plan(Request& request) {
+  const Found found = find_route(parts_.routes, request.method, request.path);
+  if (const auto* none = std::get_if<NoMatch>(&found)) return plan_file(request, none->allow);
+  const Match& match = std::get<Match>(found);
+  const Route& route = parts_.routes[match.route];
+  request.route = match.route;
+  request.captures = match.captures;
+  if (route.handle == nullptr && route.upload == nullptr) return Plan{Plan::Kind::websocket, {}, 0};
+  const Status admitted = parts_.admit(context_, route, request);
+  if (!admitted) return ready(error_response(admitted.error()));
+  if (route.upload != nullptr) return plan_upload(*route.upload, request);
+  return Plan{Plan::Kind::handle, {}, route.body_limit};
+}
+
+// Nothing of the body is read for an upload that cannot be taken.
+Plan RoutedSite::plan_upload(const UploadHandler& upload, const Request& request) const {
+  if (!blobs::is_sha256(request.captures.back())) {
+    return ready(error_response(Error{
+        "bad_field", "Name the bytes by the 64 lower-case hexadecimal digits of their SHA-256.",
+        "sha256"}));
+  }
+  return Plan{Plan::Kind::upload, error_response(upload.too_large(context_)),
+              upload.max_bytes(context_)};
+}
+
+Plan RoutedSite::plan_file(Request& request, const std::string& allow) const {
+  const bool reads = request.method == Method::get || request.method == Method::head;
+  const bool known = context_.files.knows(request.path);
+  if (known && reads) {
+    if (auto cached = context_.files.cached(request)) return ready(with_policy(std::move(*cached)));
+    request.route = kStaticRoute;
+    return Plan{Plan::Kind::handle, {}, 0};
+  }
+  if (known || !allow.empty()) {
+    Response response =
+        error_response(Error{"method_not_allowed", "This address does not take this method."});
+    response.headers.emplace_back("Allow", known ? "GET, HEAD" : allow);
+    return ready(std::move(response));
+  }
+  if (std::ranges::find(parts_.pages, request.path) != parts_.pages.end()) {
+    return ready(error_response(Error{
+        "not_found", "The pages are not built or not given to the server (serve --app FOLDER)."}));
+  }
+  return ready(error_response(Error{"not_found", "Nothing is served at this address."}));
+}
+
+Response RoutedSite::with_policy(Response response) const {
+  if (!parts_.policy.empty()) response.content_security_policy = parts_.policy;
+  return response;
+}
+
+void RoutedSite::handle(std::shared_ptr<const Request> request, Reply reply) {
+  if (request->route == kStaticRoute) return reply(with_policy(context_.files.load(*request)));
+  parts_.routes[request->route].handle(context_, *request, reply);
+}
+
+Result<std::unique_ptr<Upload>> RoutedSite::open_upload(const Request& request) {
+  return parts_.routes[request.route].upload->open(context_, request);
+}
+
+Response alive(const SiteContext&, const Request&) {
+  return json_response(200, R"({"status":"ok"})");
+}
+
+}  // namespace hyperflock::http

@@ -1,0 +1,58 @@
+// A site as a table of routes. It looks for a route first and for a file then, and answers what is
+// known of neither. Any thread.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "http/core/router.h"
+#include "http/core/site.h"
+#include "http/core/site_context.h"
+
+namespace hyperflock::http {
+
+// What makes one site different from another. All of it outlives the site.
+struct SiteParts {
+  std::span<const Route> routes;
+  // The pages that a build of the web client gives.
+  std::span<const std::string_view> pages;
+  // The Content-Security-Policy of files; kPagePolicy when empty.
+  std::string_view policy;
+  // Checks the credential that the route wants, and notes in the request who the caller is. Never
+  // blocks.
+  Status (*admit)(const SiteContext& context, const Route& route, Request& request);
+};
+
+class RoutedSite final : public Site {
+ public:
+  RoutedSite(const SiteContext& context, const SiteParts& parts)
+      : context_(context), parts_(parts) {}
+
+  Plan plan(Request& request) override;
+  void handle(std::shared_ptr<const Request> request, Reply reply) override;
+  Result<std::unique_ptr<Upload>> open_upload(const Request& request) override;
+
+ private:
+  Plan plan_upload(const UploadHandler& upload, const Request& request) const;
+  Plan plan_file(Request& request, const std::string& allow) const;
+  Response with_policy(Response response) const;
+
+  const SiteContext context_;
+  const SiteParts parts_;
+};
+
+// GET /: leads to the site's first page.
+template <const auto& kPages>
+Response to_first_page(const SiteContext&, const Request&) {
+  Response response;
+  response.status = 302;
+  response.headers.emplace_back("Location", kPages.front());
+  return response;
+}
+
+// GET /healthz.
+Response alive(const SiteContext& context, const Request& request);
+
+}  // namespace hyperflock::http

@@ -1,0 +1,47 @@
+// What the sites of both origins work with. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "auth/identity_book.h"
+#include "blobs/collected_blobs.h"
+#include "http/core/admission.h"
+#include "http/core/device_reports.h"
+#include "http/core/static_files.h"
+#include "hub/hub.h"
+#include "hub/output_book.h"
+#include "hub/reader_pool.h"
+#include "storage/storage.h"
+#include "telemetry/metrics.h"
+
+namespace hyperflock::http {
+
+using hub::Hub;
+using hub::OutputBook;
+using hub::ReaderPool;
+
+// What a site works with. All of it outlives the site, and any thread may use it.
+struct SiteContext {
+  Hub& hub;
+  ReaderPool& readers;
+  storage::Storage& storage;
+  blobs::CollectedBlobs& blobs;      // that researchers brought
+  blobs::CollectedBlobs& collected;  // that attempts uploaded
+  const OutputBook& outputs;
+  DeviceReports& reports;
+  auth::IdentityBook& book;
+  Admission& admission;
+  telemetry::Metrics& metrics;
+  const StaticFiles& files;  // of this site alone: the origins share no file
+  std::string server_version;
+  std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
+  std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+  bool open_metrics = false;      // /metrics without a token
+  bool open_registration = true;  // anybody may ask to become a researcher
+};
+
+}  // namespace hyperflock::http
