@@ -58,11 +58,11 @@ def _along(name: str, what: str) -> Transform:
     Parameters
     ----------
     a : array_like
-        What is transformed.
+        The array to transform.
     n : int, optional
         How many elements count: what is missing is 0.
     axis : int
-        Along which axis.
+        The axis to work along.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which direction is divided by the length.
     """
@@ -81,7 +81,7 @@ def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
     Parameters
     ----------
     a : array_like
-        What is transformed.
+        The array to transform.
     s : sequence of ints, optional
         How many elements of each axis count: what is missing is 0.
     axes : sequence of ints, optional

@@ -129,7 +129,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         An axis of vectors, or the two of matrices. None: of the whole array, which has 1 or 2
         dimensions where ``ord`` is given.
     keepdims : bool
-        Whether the reduced axes stay, of extent 1.
+        Whether the reduced axes are kept, with extent 1.
 
     Raises
     ------

@@ -228,7 +228,7 @@ def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None
     Parameters
     ----------
     a : array_like
-        What is looked at.
+        The array to check.
     dtype : dtype, optional
         The result's.
     requirements : str or sequence of str

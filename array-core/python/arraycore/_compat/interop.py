@@ -92,7 +92,7 @@ class Interop:
 
     @property
     def data(self) -> NoReturn:
-        """Not there: memory of browsers' devices has no addresses."""
+        """Not supported: memory of browsers' devices has no addresses."""
         raise NotImplementedError(
             "An array of arraycore's has no address: take an ElementwiseKernel in place of what "
             "reads memory by pointers, and array.get() in place of ndarray.data."

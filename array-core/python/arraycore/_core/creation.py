@@ -1,4 +1,4 @@
-"""Arrays from Python's and NumPy's, and back."""
+"""Functions that make arrays of Python's and NumPy's values, and convert them back."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def array(
     subok: bool = False,
     ndmin: int = 0,
 ) -> ndarray:
-    """Return an array of whatever NumPy takes, or a copy of an array of arraycore's.
+    """Return an array of anything that :func:`numpy.array` accepts, or a copy of an array.
 
     Parameters
     ----------
     object : array_like
-        NumPy's arrays and Python's nested lists and numbers are brought to the device. Lists may
-        hold arrays of arraycore's, of one shape: they are stacked there.
+        NumPy's arrays and Python's nested lists and numbers are copied to the device. Lists may
+        hold arrays of arraycore that have one shape: these are stacked on the device.
     dtype : dtype, optional
         As for :func:`numpy.array`.
     copy : bool, optional
-        Of arraycore's own arrays: False or None gives the array itself where it fits.
+        False or None returns an array of arraycore itself if dtype and order fit.
     order : {"K", "A", "C", "F"}
-        The copy's layout; what comes from the host is laid out in C order except for "F".
+        The copy's layout; elements from the host are laid out in C order, except for "F".
     subok : bool
         Ignored: there are no subclasses.
     ndmin : int
@@ -84,7 +84,7 @@ def array(
 
 
 def _holds_arrays(object: Any) -> bool:
-    """Return whether nested lists hold an array of arraycore's; looks at first elements alone."""
+    """Return whether nested lists hold an array of arraycore, looking at first elements only."""
     while isinstance(object, (list, tuple)) and object:
         if any(isinstance(each, ndarray) for each in object):
             return True
@@ -93,7 +93,7 @@ def _holds_arrays(object: Any) -> bool:
 
 
 def _stacked(object: Any) -> ndarray:
-    """Return nested lists, with arrays at some depth, as one array of their common dtype."""
+    """Return nested lists of arrays as one array of their common dtype."""
     if isinstance(object, ndarray):
         return object
     if not isinstance(object, (list, tuple)):
@@ -114,7 +114,7 @@ def _stacked(object: Any) -> ndarray:
 def asarray(
     a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str = "K"
 ) -> ndarray:
-    """Return ``a`` itself where it is an array of arraycore's that fits, else a new one."""
+    """Return ``a`` itself if it is an array of arraycore that fits, else a new array."""
     return array(a, dtype, copy=False, order=order)
 
 
@@ -122,22 +122,22 @@ asanyarray = asarray
 
 
 def as_device_array(a: Any) -> ndarray:
-    """Return ``a`` itself where it is an array of arraycore's, of any class, else a new one."""
+    """Return ``a`` itself if it is an array of arraycore, of any class, else a new array."""
     return a if isinstance(a, ndarray) else asarray(a)
 
 
 def ascontiguousarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
-    """Return a C-contiguous array of one dimension or more; ``a`` itself where it is one."""
+    """Return a C-contiguous array of at least one dimension; ``a`` itself if it is one."""
     return array(a, dtype, copy=False, order="C", ndmin=1)
 
 
 def asfortranarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
-    """Return an array of one dimension or more whose first axis is the fastest."""
+    """Return an array of at least one dimension in Fortran order; ``a`` itself if it is one."""
     return array(a, dtype, copy=False, order="F", ndmin=1)
 
 
 def asnumpy(a: Any) -> npt.NDArray[Any]:
-    """Return an array of arraycore's, or whatever NumPy takes, as a NumPy array."""
+    """Return an array of arraycore, or anything that NumPy accepts, as a NumPy array."""
     return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
 
@@ -155,10 +155,10 @@ def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> 
 
 
 def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
-    """Return a new array; what it holds is not promised, and nothing is written to it."""
+    """Return a new array whose elements are arbitrary."""
     extents = integers(shape)
     if len(extents) > _MOST_AXES or order not in ("C", "F"):
-        return zeros(shape, dtype, order)  # which has NumPy's words for it
+        return zeros(shape, dtype, order)  # raises NumPy's error
     if order == "F":
         return empty(extents[::-1], dtype).T
     return ndarray(operations.empty(supported(dtype), extents))
@@ -172,7 +172,7 @@ def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> n
 def full(
     shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str = "C"
 ) -> ndarray:
-    """Return a new array of one value (a scalar, or what broadcasts to the shape)."""
+    """Return a new array filled with a scalar, or with an array that broadcasts to the shape."""
     if dtype is None:
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
@@ -187,23 +187,23 @@ def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.
 
 
 def zeros_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
-    """Return zeros of an array's shape and dtype, or of others where they are given."""
+    """Return zeros of the shape and dtype of ``a``, unless others are given."""
     return zeros(*_like(a, dtype, shape))
 
 
 def empty_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
-    """Return an array of another's shape and dtype; what it holds is not promised."""
+    """Return an array of the shape and dtype of ``a`` whose elements are arbitrary."""
     return empty(*_like(a, dtype, shape))
 
 
 def ones_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
-    """Return ones of an array's shape and dtype, or of others where they are given."""
+    """Return ones of the shape and dtype of ``a``, unless others are given."""
     return ones(*_like(a, dtype, shape))
 
 
 def full_like(
     a: ndarray, fill_value: Any, dtype: npt.DTypeLike | None = None, shape: Any = None
 ) -> ndarray:
-    """Return an array of one value, of another's shape and dtype."""
+    """Return an array of the shape and dtype of ``a``, filled with one value."""
     extents, wanted = _like(a, dtype, shape)
     return full(extents, fill_value, wanted)

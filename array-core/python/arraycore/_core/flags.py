@@ -1,4 +1,4 @@
-"""How an array lies in memory, by the names of NumPy's ``ndarray.flags``."""
+"""An array's memory layout, with the names of NumPy's ``ndarray.flags``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 class Flags:
-    """How an array lies in memory, by NumPy's names: ``flags.c_contiguous``, ``flags["C"]``."""
+    """An array's memory layout by NumPy's names: ``flags.c_contiguous`` or ``flags["C"]``."""
 
     __slots__ = ("c_contiguous", "f_contiguous", "writeable")
 
@@ -41,7 +41,7 @@ class Flags:
 
 
 def _is_dense(axes: Iterator[tuple[int, int]], itemsize: int) -> bool:
-    """Return whether axes, the fastest first, step by exactly what the faster ones cover."""
+    """Return whether axes, given from the fastest to the slowest, leave no gaps in memory."""
     expected = itemsize
     for extent, step in axes:
         if extent != 1 and step != expected:

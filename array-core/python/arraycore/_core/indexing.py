@@ -1,4 +1,4 @@
-"""What stands between an array's brackets: as words, and the brackets themselves.
+"""Indexing: the brackets of an array, and how keys become the words of a call.
 
 A key of integers, slices, None and ``...`` is a view (``src/abi/calls/views.h``); one with arrays,
 lists or bools is a copy when it is read (``src/abi/calls/indexing.h``). Either is one crossing.
@@ -43,14 +43,15 @@ _NO_INDEX_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 
 
 class Key:
-    """A key's words.
+    """A key as the words of a call.
 
     Attributes
     ----------
     words : list of int
         Those of a view's index, or with ``arrays`` those of a key.
     arrays : list of ndarray
-        What the words name: to be held until the call is done. Empty where the key is a view's.
+        The arrays that the words name. They must live until the call is done. A key that gives a
+        view has none.
     """
 
     __slots__ = ("arrays", "words")
@@ -101,7 +102,7 @@ class Key:
         self.arrays.append(array)
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
-        """Upload indices of the host's; ``extent`` is None of masks and of too many indices."""
+        """Upload indices of the host; ``extent`` is None for masks and for too many indices."""
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)
             self._add_array(KEY_POSITIONS, _uploaded(positions, of))
@@ -120,19 +121,19 @@ class Key:
 
 
 def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
-    """Return the words of a key of C-order numbers, and the array that they name.
+    """Return the words of a key of C-order element numbers, and the array that they name.
 
     Parameters
     ----------
     indices : ndarray or numpy.ndarray
-        Integers, which count from the end where they are negative.
+        Integers; negative ones count from the end.
     of : ndarray
-        What is indexed.
+        The array that is indexed.
 
     Raises
     ------
     IndexError
-        One of the host's is out of bounds.
+        An index of the host is out of bounds.
     """
     if isinstance(indices, ndarray):
         return [KEY_FLAT, indices._id, of.ndim], indices
@@ -150,7 +151,7 @@ def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
 
 
 def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
-    """Return indices that are in bounds as int32, none of them negative."""
+    """Return indices that are in bounds as non-negative int32."""
     wide = indices.astype(np.int64)  # a short one may not hold the extent
     return np.where(wide < 0, wide + extent, wide).astype(np.int32)
 
@@ -161,12 +162,12 @@ def _uploaded(elements: npt.NDArray[Any], like: Any) -> Any:
 
 
 def _item(item: Any) -> Any:
-    """Return a slice, None, ``...``, an int, or an array of indices: NumPy's or arraycore's.
+    """Return one item of a key: a slice, None, ``...``, an int, or an array of indices.
 
     Raises
     ------
     IndexError
-        It is nothing that arrays are indexed by.
+        Arrays cannot be indexed by the item.
     """
     if item is None or item is Ellipsis or type(item) is int or isinstance(item, slice):
         return item
@@ -195,12 +196,12 @@ def _item(item: Any) -> Any:
 
 
 def _is_empty_mask(item: Any) -> bool:
-    """Whether it is a mask of one axis and no element: NumPy lets what it masks be longer."""
+    """Return whether an item is an empty mask of one axis, which NumPy accepts for any extent."""
     return bool(item.shape == (0,) and item.dtype.kind == "b")
 
 
 def _axes(item: Any) -> int:
-    """Return how many of an array's axes an item is for."""
+    """Return how many of an array's axes an item indexes."""
     if item is None or item is Ellipsis:
         return 0
     if isinstance(item, ndarray | np.ndarray) and item.dtype.kind == "b":
@@ -209,7 +210,7 @@ def _axes(item: Any) -> int:
 
 
 def _position(position: int) -> tuple[int, int]:
-    """Return two words; what has more than 64 bits is beyond every array all the same."""
+    """Return a position's two words; one of more than 64 bits is clipped, still out of bounds."""
     if not _LOWEST <= position <= _HIGHEST:
         position = _LOWEST if position < 0 else _HIGHEST
     return position & _HALF, position >> 32 & _HALF
@@ -225,7 +226,7 @@ def _bound(bound: Any) -> int:
 
 
 def value_words(value: Any) -> tuple[int, ...]:
-    """Return the words of a value (``src/abi/calls/indexing.h``): an array's or a scalar's."""
+    """Return the words of a value, an array or a scalar (``src/abi/calls/indexing.h``)."""
     if isinstance(value, ndarray):
         return _ARRAY, value._id
     if not is_scalar(value):

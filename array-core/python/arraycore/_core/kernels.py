@@ -1,4 +1,4 @@
-"""Kernels of users: CuPy's elementwise and reduction kernels, and compute shaders in WGSL.
+"""Kernels that users write: CuPy's elementwise and reduction kernels, and shaders in WGSL.
 
 The texts and words are those of ``src/abi/calls/kernels.h``. A call is one crossing; each further
 output that it makes is one more.
@@ -23,7 +23,7 @@ _MOST_GROUPS = 0xFFFFFFFF
 
 
 class _Kernel:
-    """A kernel's texts, and the number that array-core has given it."""
+    """A kernel: its texts, and the number that array-core gave it."""
 
     __slots__ = ("__weakref__", "_kind", "_number", "_texts", "name")
 
@@ -43,7 +43,7 @@ class _Kernel:
         return session.check(session.bridge.kernel(self._kind, self._texts))
 
     def _call(self, operation: int, words: list[int]) -> int:
-        """Call with the kernel's number in front; a library opened anew does not know it yet."""
+        """Run the kernel. A library that was opened again does not know it: then make it anew."""
         try:
             return call(operation, self._number, *words)
         except ValueError as error:
@@ -54,7 +54,7 @@ class _Kernel:
 
 
 class _TypedKernel(_Kernel):
-    """What the two kinds of CuPy's have in common: inputs, outputs, and how they are passed."""
+    """The base of CuPy's two kinds of kernels: it passes inputs and outputs."""
 
     __slots__ = ("nargs", "nin", "nout")
 
@@ -89,7 +89,7 @@ class _TypedKernel(_Kernel):
         return out
 
     def _outputs(self, first: int) -> tuple[ndarray, ...]:
-        """Return the outputs that a call has made."""
+        """Return the outputs that a call made."""
         if self.nout == 0:
             return ()
         made = [ndarray(first)]
@@ -100,28 +100,28 @@ class _TypedKernel(_Kernel):
 class ElementwiseKernel(_TypedKernel):
     """A kernel that runs once for each element, as CuPy's ``ElementwiseKernel``.
 
-    Its texts are in CuPy's dialect of C++ (``docs/dialect.md``), compiled for the types of each
-    call and kept.
+    Its texts are in CuPy's dialect of C++ (``docs/dialect.md``). They are compiled once for each
+    combination of dtypes that it is called with.
 
     Parameters
     ----------
     in_params, out_params : str
-        ``"T x, raw S y, float32 z"``: a dtype or a type letter, and a name; ``raw`` for an array
-        that is indexed.
+        Such as ``"T x, raw S y, float32 z"``: a dtype or a type letter, and a name; ``raw`` marks
+        an array that the text indexes.
     operation : str
-        What is done for each element.
+        The code that runs for each element.
     name : str
-        For messages.
+        The name that error messages show.
     preamble : str
-        Functions and macros that the operation uses.
+        Functions and macros for the operation.
     no_return : bool
-        Whether a call gives None.
+        Whether a call returns None.
     return_tuple : bool
-        Whether a call gives a tuple though there is one output.
+        Whether a call returns a tuple even if there is one output.
     loop_prep, after_loop : str
-        Run before and after each element's operation.
+        Code that runs before and after each element's operation.
     reduce_dims, options
-        For CuPy's callers; without effect, except that macros among the options are refused.
+        Accepted for compatibility with CuPy; without effect, except that macros are refused.
 
     Raises
     ------
@@ -161,11 +161,11 @@ class ElementwiseKernel(_TypedKernel):
         Parameters
         ----------
         *args : ndarray or scalar
-            The inputs; then all outputs, or none, in which case they are made.
+            The inputs, then either all outputs or none. Without outputs new arrays are made.
         size : int, optional
-            How many elements there are, where every array is raw.
+            The number of elements; needed if every array is raw.
         stream, block_size
-            For CuPy's callers; without effect.
+            Accepted for compatibility with CuPy; without effect.
 
         Returns
         -------
@@ -175,11 +175,11 @@ class ElementwiseKernel(_TypedKernel):
         Raises
         ------
         CompileError
-            A text is not in the dialect; shows line and column.
+            A text is not in the dialect; the message shows line and column.
         TypeError
-            Arguments do not fit the parameters.
+            The arguments do not fit the parameters.
         ValueError
-            Shapes do not broadcast, an output has another shape, or no array tells the size.
+            The shapes do not broadcast, an output has another shape, or the size is unknown.
         """
         words = [0] if size is None else [1, *int64(size)]
         out = self._argument_words(words, args)
@@ -200,19 +200,19 @@ class ReductionKernel(_TypedKernel):
     in_params, out_params : str
         As of :class:`ElementwiseKernel`.
     map_expr : str
-        What each element of the inputs gives.
+        The expression that maps the inputs' elements to a value.
     reduce_expr : str
-        How two of these, ``a`` and ``b``, are combined, in any order.
+        The expression that combines two values ``a`` and ``b``; the order is not defined.
     post_map_expr : str
-        What is done with the result ``a``: usually ``"y = a"``.
+        The statement that stores the combined value ``a``, usually ``"y = a"``.
     identity : str
-        What nothing gives; empty or None: reducing nothing is an error.
+        The value of a reduction of no elements; if it is empty or None that is an error.
     name : str
-        For messages.
+        The name that error messages show.
     reduce_type : str, optional
-        What the combined values are; the first output's type where not given.
+        The type of the combined values; by default the first output's type.
     preamble : str
-        Functions and macros that the expressions use.
+        Functions and macros for the expressions.
     reduce_dims, options
         As of :class:`ElementwiseKernel`.
 
@@ -261,15 +261,15 @@ class ReductionKernel(_TypedKernel):
         Parameters
         ----------
         *args : ndarray or scalar
-            The inputs; then all outputs, or none.
+            The inputs, then either all outputs or none.
         out : ndarray, optional
-            The one output, written instead of a new array.
+            The only output, which receives the result instead of a new array.
         axis : int or sequence of int, optional
-            Which axes are reduced; all where not given.
+            The axes to reduce; None reduces all axes.
         keepdims : bool
-            Whether reduced axes stay, with extent 1.
+            Whether the reduced axes are kept, with extent 1.
         stream
-            For CuPy's callers; without effect.
+            Accepted for compatibility with CuPy; without effect.
 
         Returns
         -------
@@ -279,11 +279,12 @@ class ReductionKernel(_TypedKernel):
         Raises
         ------
         CompileError
-            A text is not in the dialect; shows line and column.
+            A text is not in the dialect; the message shows line and column.
         TypeError
-            Arguments do not fit the parameters.
+            The arguments do not fit the parameters.
         ValueError
-            There is no such axis, shapes do not fit, or nothing is reduced without an identity.
+            There is no such axis, the shapes do not fit, or there is neither an element nor an
+            identity.
         """
         if out is not None:
             if self.nout != 1:
@@ -317,7 +318,7 @@ class RawKernel(_Kernel):
     Raises
     ------
     CompileError
-        The declarations are none that can be launched; shows line and column.
+        The shader cannot be launched with these declarations; the message shows line and column.
 
     Examples
     --------
@@ -351,7 +352,7 @@ class RawKernel(_Kernel):
             in the order of the uniform block's members. A NumPy array is copied to the device as
             its memory is; the shader may read it only.
         uniforms : bytes-like, optional
-            The uniform block as it lies in memory, instead of numbers in ``args``.
+            The bytes of the uniform block, instead of numbers in ``args``.
 
         Raises
         ------
@@ -360,7 +361,7 @@ class RawKernel(_Kernel):
         NotImplementedError
             The back end is not WebGPU.
         DeviceError
-            At the next wait: the device's compiler has refused the shader.
+            The device's compiler refused the shader. The next wait for the device raises this.
         """
         words = list(_grid_words(grid))
         if uniforms is None:
@@ -401,7 +402,7 @@ def _grid_words(grid: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def _raw_argument_words(words: list[int], argument: Any, held: list[ndarray]) -> int:
-    """Append the words of one argument of a shader; return how many it counts for."""
+    """Append the words of a shader's argument; return how many arguments these are."""
     if isinstance(argument, ndarray):
         words += (_ARRAY, argument._id)
         return 1

@@ -1,7 +1,7 @@
-"""The package's own kernels in CuPy's dialect: texts in a module, kernels once they are called.
+"""The package's own kernels in CuPy's dialect, which are compiled at their first call.
 
-A kernel asks the library for its number, which is not open while modules are imported; and most
-programs call few of them.
+A kernel asks the library for a number, and the library is not open while modules are imported.
+Most programs call only a few of these kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .kernels import ElementwiseKernel, ReductionKernel
 
 
 class _Own:
-    """A kernel that is made at its first call."""
+    """A kernel of the package that is made at its first call."""
 
     __slots__ = ("_kernel", "_kind", "_texts")
 
@@ -27,7 +27,7 @@ class _Own:
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str) -> _Own:
-    """Return what an :class:`arraycore.ElementwiseKernel` of the same texts does."""
+    """Return an :class:`arraycore.ElementwiseKernel` that is made at its first call."""
     return _Own(ElementwiseKernel, in_params, out_params, operation, name)
 
 
@@ -35,5 +35,5 @@ def reduction(
     in_params: str, out_params: str, mapped: str, reduced: str, post: str, identity: str | None,
     name: str,
 ) -> _Own:  # fmt: skip
-    """Return what an :class:`arraycore.ReductionKernel` of the same texts does."""
+    """Return an :class:`arraycore.ReductionKernel` that is made at its first call."""
     return _Own(ReductionKernel, in_params, out_params, mapped, reduced, post, identity, name)

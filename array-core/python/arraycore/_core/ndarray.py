@@ -1,7 +1,8 @@
-"""The array class: an id of array-core's. What makes a view or an array is one crossing each.
+"""The array class, which holds the id of an array in array-core.
 
-The class has here what needs no function of the package. Operators, indexing and the methods that
-call functions are bound to it by ``arraycore/_array_methods.py``, once those functions exist.
+A method that makes a view or an array crosses into array-core once. This module has the methods
+that need no function of the package. ``arraycore/_array_methods.py`` binds the operators, indexing
+and the methods that call functions, once those functions exist.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .._runtime.dtypes import DTYPES, check_cast, supported
 from .flags import Flags
 
 if TYPE_CHECKING:
-    # What type checkers see of the methods that are bound below; no program imports it here.
+    # Type checkers see the methods that are bound later; at run time this import would be a circle.
     from .._array_methods import ArrayMethods
 else:
     ArrayMethods = object
@@ -35,9 +36,9 @@ _ANY, _RAVEL, _COPY, _NEVER = range(4)
 class ndarray(ArrayMethods):
     """An n-dimensional array on array-core's device.
 
-    Made by :func:`arraycore.array` and by operations; ``ndarray(shape, dtype)`` is
-    :func:`arraycore.empty`, its shape a tuple or a list. Slices, transposes and most reshapes are
-    views of the same memory, as in NumPy.
+    :func:`arraycore.array` and operations make arrays. ``ndarray(shape, dtype)`` does what
+    :func:`arraycore.empty` does; the shape is a tuple or a list. Slices, transposes and most
+    reshapes are views of the same memory, as in NumPy.
     """
 
     __slots__ = ("__weakref__", "_description", "_id")
@@ -46,7 +47,7 @@ class ndarray(ArrayMethods):
 
     def __init__(self, array_id: int | Sequence[int], dtype: npt.DTypeLike = float) -> None:
         if array_id.__class__ is not int:
-            self._id = 0  # nobody's, should the next line raise
+            self._id = 0  # the id of no array, for __del__ if the next line raises
             array_id = session.create(integers(array_id), None, supported(dtype))
         self._id = array_id
         self._description: Description | None = None
@@ -59,7 +60,7 @@ class ndarray(ArrayMethods):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents; assigning others reshapes in place, where no copy is needed."""
+        """The extent of each axis. Assigning a shape reshapes in place, if no copy is needed."""
         return self._described()[1]
 
     @shape.setter
@@ -78,7 +79,7 @@ class ndarray(ArrayMethods):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
+        """The bytes from one element to the next along each axis."""
         return self._described()[2]
 
     @property
@@ -91,31 +92,31 @@ class ndarray(ArrayMethods):
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return prod(self._described()[1])
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """The size of one element in bytes."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements; a broadcast view takes less memory."""
+        """The size of all elements in bytes; a broadcast view takes less memory."""
         return self.size * self.dtype.itemsize
 
     @property
     def flags(self) -> Flags:
-        """How it lies in memory, and whether it can be written to."""
+        """The array's memory layout, and whether it can be written to."""
         number, shape, strides = self._described()
         return Flags(shape, strides, DTYPES[number].itemsize)
 
     @property
     def _c_contiguous(self) -> bool:
-        """False, whatever the strides: who asks goes on to read memory by address.
+        """Always False, whatever the strides are.
 
-        Chainer's ``pad_sequence`` does; where it is false it assigns to slices. ``flags`` tells
-        how the elements lie.
+        Callers of CuPy's property read memory by address if it is true, and a device's memory has
+        no addresses. Chainer's ``pad_sequence`` then assigns to slices. ``flags`` has the layout.
         """
         return False
 
@@ -140,7 +141,7 @@ class ndarray(ArrayMethods):
 
     @property
     def real(self) -> ndarray:
-        """A view of the real parts; of real numbers the array itself."""
+        """A view of the real parts; a real array gives a view of all its elements."""
         return ndarray(operations.real(self))
 
     @real.setter
@@ -149,7 +150,7 @@ class ndarray(ArrayMethods):
 
     @property
     def imag(self) -> ndarray:
-        """A view of the imaginary parts; of real numbers new zeros."""
+        """A view of the imaginary parts; a real array gives a new array of zeros."""
         return ndarray(operations.imag(self))
 
     @imag.setter
@@ -164,21 +165,21 @@ class ndarray(ArrayMethods):
         Raises
         ------
         NotImplementedError
-            One dtype lives on the device, the other on the CPU.
+            Arrays of one dtype live on the device and those of the other on the CPU.
         """
         if dtype is None:
             return ndarray(operations.index(self, ()))
         return ndarray(operations.reinterpret(self, np.dtype(dtype)))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
-        """Return the elements in another shape: a view where strides can say it, else a copy.
+        """Return the elements in another shape: a view if strides can describe it, else a copy.
 
         Parameters
         ----------
         shape : int or tuple of ints
             One extent may be -1.
         order : {"C", "F", "A"}
-            In which order elements are read and placed.
+            The order in which elements are read and placed.
         copy : bool, optional
             True: always a copy; False: ValueError where one is needed.
         """
@@ -188,20 +189,20 @@ class ndarray(ArrayMethods):
         return self._reshaped(mode, _order(order, "CFA"), shape)
 
     def ravel(self, order: str = "C") -> ndarray:
-        """Return one axis of all elements: a view of what is contiguous, else a copy."""
+        """Return all elements as a vector: a view if the array is contiguous, else a copy."""
         if order == "K":
             order = "F" if self.flags.fnc else "C"
         return self._reshaped(_RAVEL, _order(order, "CFA"), (-1,))
 
     def flatten(self, order: str = "C") -> ndarray:
-        """Return a copy of one axis."""
+        """Return a copy of all elements as a vector."""
         return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
 
     def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
         return ndarray(operations.reshape(self, mode, order, shape))
 
     def transpose(self, *axes: Any) -> ndarray:
-        """Return a view with its axes in another order; without axes reversed."""
+        """Return a view with its axes in another order; by default they are reversed."""
         if len(axes) == 1:
             axes = (None,) if axes[0] is None else integers(axes[0])
         if not axes or axes[0] is None:
@@ -217,7 +218,7 @@ class ndarray(ArrayMethods):
         return ndarray(operations.squeeze(self, axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-        """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
+        """Return a view whose last axis is the diagonal; unlike NumPy's it can be written to."""
         return ndarray(operations.diagonal(self, offset, axis1, axis2))
 
     # ---- copies
@@ -236,8 +237,8 @@ class ndarray(ArrayMethods):
     ) -> ndarray:
         """Return a copy as another dtype; the array itself if ``copy`` is False and none is needed.
 
-        Float to integer goes towards zero; NaN becomes 0, and what does not fit the nearest integer
-        that does.
+        Floats are cast to integers towards zero. NaN becomes 0, and a number that the integer dtype
+        does not hold becomes the nearest one that it holds.
         """
         target = supported(dtype)
         layout = _order(order, "CFAK")
@@ -289,11 +290,11 @@ class ndarray(ArrayMethods):
         Parameters
         ----------
         stream : Stream, optional
-            For CuPy's callers: operations run in order, and what is read is waited for.
+            Accepted for compatibility with CuPy: operations run in order, and reading waits.
         order : {"C", "F", "A"}
             The result's layout.
         out : numpy.ndarray, optional
-            C-contiguous, of the same shape and dtype: written and returned.
+            A C-contiguous array of the same shape and dtype, which is written and returned.
         """
         number, shape, _ = self._described()
         if out is None:
@@ -308,7 +309,7 @@ class ndarray(ArrayMethods):
         return out
 
     def _single(self) -> npt.NDArray[Any]:
-        """Return the value for a conversion that only takes one element."""
+        """Return the array for a conversion that accepts exactly one element."""
         number, shape, _ = self._described()
         if self.size == 1:
             return self.get()
@@ -396,12 +397,12 @@ class ndarray(ArrayMethods):
 
 
 def require_array(a: Any) -> ndarray:
-    """Return ``a``, which has to be an array of arraycore's.
+    """Return ``a``, which has to be an array of arraycore.
 
     Raises
     ------
     TypeError
-        It is not. As in CuPy, nothing is copied to the device unless a program asks for it.
+        ``a`` is no array of arraycore. As in CuPy, nothing is copied to the device implicitly.
     """
     if not isinstance(a, ndarray):
         raise TypeError(f"Unsupported type {type(a)}")

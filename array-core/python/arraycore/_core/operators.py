@@ -1,7 +1,7 @@
-"""Python's operators on arrays: one crossing each, and one Python frame between both.
+"""Python's operators on arrays: each crosses into array-core once, from one Python frame.
 
-An operator of two arrays, or of an array and a Python number, calls the bridge by itself; whatever
-else its operands are goes through the ufunc of the same name.
+An operator of two arrays, or of an array and a Python number, calls the bridge directly. Other
+operands go through the ufunc of the same name.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .ufuncs import ufunc
 
 
 def _operands(a: Any, b: object) -> bool:
-    """Return whether `a OP b` is ours to compute; NumPy's arrays raise, as in CuPy."""
+    """Return whether arraycore computes `a OP b`; a NumPy array raises TypeError, as in CuPy."""
     if isinstance(b, np.ndarray) and b.ndim > 0:
         raise TypeError(f"Unsupported type {type(b)}")
     return isinstance(b, ndarray) or is_scalar(b)
 
 
 def _again(status: int, call: Callable[..., int], *arguments: Any) -> int:
-    """Make a failed call once more with what waits to be freed gone; raise what remains wrong."""
+    """Free all arrays that wait to be freed, repeat a failed call, and raise if it fails again."""
     recover(status)
     return check(call(*arguments, 0, 0))
 
@@ -64,7 +64,7 @@ def _binary(function: ufunc) -> Callable[[Any, Any], Any]:
 
 
 def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
-    """Return the method of ``other OP self``, where ``other`` is no array of ours."""
+    """Return the method of ``other OP self``, where ``other`` is no array of arraycore."""
     number = bridge.ufunc_number(function.__name__)
     scalar, pop = bridge.binary_scalar, freed.pop
 
@@ -111,7 +111,7 @@ def _unary(function: ufunc) -> Callable[[Any], Any]:
 
 
 class Operators:
-    """What :class:`arraycore.ndarray` has of operators, and NumPy's ufuncs called with arrays."""
+    """The operators of :class:`arraycore.ndarray`, and NumPy's ufuncs called with arrays."""
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Call arraycore's ufunc of the same name; NumPy's arrays are not converted, as in CuPy."""

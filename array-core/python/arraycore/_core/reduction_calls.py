@@ -20,7 +20,7 @@ _INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
 _IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
 
 
-#: What ``initial`` is where none is given, as NumPy writes it; None: not even the identity.
+#: The default of ``initial``, as in NumPy; None forbids the identity too.
 NO_VALUE: Any = np._NoValue
 
 
@@ -31,18 +31,19 @@ def _number(name: str) -> int:
 
 
 def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
-    """Return how far a result may lie from the exact one, in units in the last place.
+    """Return how far a result may be from the exact one, in units in the last place.
 
-    Of sums and what is made of them: in those of the same reduction of magnitudes.
+    For sums, and reductions that are made of sums, the unit is that of the same reduction of the
+    elements' magnitudes.
 
     Parameters
     ----------
     name : str
-        The reduction, as ``"sum"``.
+        The reduction's name, such as ``"sum"``.
     elements : int
-        How many are reduced to one.
+        How many elements are reduced to one.
     is_complex : bool
-        Whether they are complex numbers.
+        Whether the elements are complex.
     """
     bits = operations.reduction_tolerance(_number(name), elements, is_complex)
     value: float = _FLOAT.unpack(_INT.pack(bits))[0]
@@ -68,7 +69,11 @@ def reduced(
     where: Any = True,
     ddof: float = 0,
 ) -> Any:
-    """Reduce: by a row of the table (0 and its number), or by a ufunc (1 and its number)."""
+    """Reduce an array.
+
+    ``which`` is 0 and a number of the table of reductions, or 1 and a ufunc's number. The other
+    parameters are those of :func:`arraycore.sum`.
+    """
     source = require_array(a)
     target = _target(out)
     mask = mask_of(where, bool)
@@ -99,7 +104,7 @@ def _initial_words(initial: Any) -> tuple[int, ...]:
 
 
 def mask_of(where: Any, dtype: npt.DTypeLike | None = None) -> ndarray | None:
-    """Return the array of a ``where`` argument; None if it is True, which needs no mask."""
+    """Return the array of a ``where`` argument; None if it is True, as no mask is needed."""
     if where is True:
         return None
     return array(where, dtype) if is_scalar(where) else require_array(where)
@@ -108,7 +113,7 @@ def mask_of(where: Any, dtype: npt.DTypeLike | None = None) -> ndarray | None:
 def accumulated(
     function: Any, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
 ) -> Any:
-    """Return every total on the way along an axis."""
+    """Return the running results of a ufunc along an axis."""
     source = require_array(a)
     target = _target(out)
     made = operations.accumulate(function._number, skips_nan, source, one_axis(axis), dtype, target)
@@ -116,7 +121,7 @@ def accumulated(
 
 
 def table_row(name: str) -> tuple[int, int]:
-    """Return what :func:`reduced` takes for a reduction of array-core's table."""
+    """Return the ``which`` of :func:`reduced` for a reduction of array-core's table."""
     return 0, _number(name)
 
 

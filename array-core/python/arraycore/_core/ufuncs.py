@@ -2,8 +2,9 @@
 
     arraycore.add(a, b, out=c)
 
-What is ``function(array)``, ``function(array, array)`` or an array and a number is one plain call;
-everything else goes by words (``src/abi/calls/ufuncs.h``). Either is one crossing.
+``function(array)``, ``function(array, array)`` and a call with an array and a number use entry
+points of their own. All other calls encode their arguments as words (``src/abi/calls/ufuncs.h``).
+Either way is one crossing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .ndarray import ndarray, require_array
 from .reduction_calls import accumulated, mask_of, reduced
 from .updates import update
 
-#: What is NumPy's; scipy.special's stand in ``special.py``.
+#: NumPy's names; ``special.py`` lists those of scipy.special.
 __all__ = [
     "abs",
     "absolute",
@@ -131,21 +132,21 @@ _INTS, _FLOATS = struct.Struct("<ii"), struct.Struct("<ff")
 _CASTINGS = {"no": 0, "equiv": 1, "safe": 2, "same_kind": 3, "unsafe": 4}
 
 
-#: Every ufunc by the name that NumPy's has.
+#: Every ufunc by its name in NumPy.
 BY_NAME: dict[str, ufunc] = {}
 
 
 class ufunc:
-    """A function of NumPy's that works element by element.
+    """A universal function: it works element by element, as NumPy's function of the same name.
 
-    Called as NumPy's: ``out`` takes an array, or as many as there are results; ``where`` an array
-    of bools (elements elsewhere keep what ``out`` held; a fresh result is 0 there); ``dtype`` asks
-    for the result's type; ``casting`` limits the cast of results to ``out``.
+    A call takes NumPy's keywords. ``out`` is an array, or a tuple of one for each result. ``where``
+    is an array of bools: elements where it is false keep the value in ``out``, and are 0 in a new
+    result. ``dtype`` is the result's dtype. ``casting`` limits the cast of results to ``out``.
 
     Attributes
     ----------
     nin, nout : int
-        How many operands it takes and results it gives.
+        The numbers of operands and of results.
     """
 
     __slots__ = ("__name__", "_number", "nin", "nout")
@@ -204,7 +205,7 @@ class ufunc:
     def _general(
         self, args: tuple[Any, ...], out: Any, where: Any, dtype: npt.DTypeLike | None, casting: str
     ) -> Any:
-        """Return what any call gives, by words."""
+        """Call the function with arguments of any kind, which are encoded as words."""
         if not self.nin <= len(args) <= self.nargs or (len(args) > self.nin and out is not None):
             raise TypeError(
                 f"{self.__name__}() takes {self.nin} operands and up to {self.nout} outputs, "
@@ -238,16 +239,16 @@ class ufunc:
         Parameters
         ----------
         dtypes : dtype
-            The loop's operands'.
+            The dtypes of the operands.
         gpu : bool
-            On a GPU, else on the CPU.
+            Whether the results are a GPU's, not the CPU's.
 
         Returns
         -------
         ulp : float
-            Units in the last place of the result's type; 0: the very bits.
+            The error in units in the last place of the result's dtype; 0 means equal bits.
         floor : float
-            Results smaller than this may err by as much as this would.
+            A result that is smaller than this may have the error of a result of this size.
         """
         operands = [np.dtype(each) for each in dtypes]
         ulp = operations.tolerance(self._number, gpu, False, operands)
@@ -272,8 +273,8 @@ class ufunc:
         Raises
         ------
         ValueError
-            The function has not two operands and one result; several axes of a function whose
-            order counts; no element and no identity.
+            The function does not have two operands and one result, several axes are given though
+            the order of operands matters, or there is neither an element nor an identity.
         """
         self._combines("reduce")
         which = (1, self._number)
@@ -282,7 +283,7 @@ class ufunc:
     def accumulate(
         self, array: Any, axis: Any = 0, dtype: npt.DTypeLike | None = None, out: Any = None
     ) -> Any:
-        """Combine the elements along an axis; return every result on the way."""
+        """Combine the elements along an axis; return all running results."""
         self._combines("accumulate")
         if array.ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
@@ -297,11 +298,11 @@ class ufunc:
             raise ValueError(f"{method} only supported for functions returning a single value")
 
     def reduceat(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: NumPy's on ``array.get()`` does it."""
+        """Raise NotImplementedError; call NumPy's method on ``array.get()``."""
         self._absent("reduceat", "take NumPy's on array.get()")
 
     def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
-        """Call the function with each element of ``a`` and each of ``b``."""
+        """Call the function with every pair of an element of ``a`` and one of ``b``."""
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
         if isinstance(a, ndarray) and isinstance(b, ndarray):
@@ -310,22 +311,22 @@ class ufunc:
         return self(a, b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
-        """Apply the function to ``a[indices]`` in place, as often as an element is named.
+        """Apply the function to ``a[indices]`` in place, once for each time an element is named.
 
         Parameters
         ----------
         a : ndarray
-            What is written.
+            The array to write to.
         indices : key
-            Whatever stands between brackets.
+            Any key that indexing accepts.
         b : ndarray, scalar or array_like, optional
-            The second operand of a function of two; broadcast to ``a[indices]``.
+            The second operand of a binary function, broadcast to ``a[indices]``.
 
         Raises
         ------
         NotImplementedError
-            The function has two results, or ``a`` is complex and it is neither ``add`` nor
-            ``subtract``.
+            The function has two results, or ``a`` is complex and the function is neither ``add``
+            nor ``subtract``.
         """
         update(self, a, indices, b)
 
@@ -334,7 +335,7 @@ _HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}
 
 
 def _carry(call: Any, *args: Any) -> int:
-    """Make a hot call, by which up to two ids travel whose arrays are gone."""
+    """Call an entry point of the bridge, and pass on up to two ids of arrays to free."""
     freed = session.freed
     if len(freed) > session.BACKLOG:
         session.drain()

@@ -1,4 +1,4 @@
-"""Updates of ``a[key]`` in place, which count an element as often as the key names it."""
+"""Updates of ``a[key]`` in place, which apply once for each time that the key names an element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_VALUE = -2
 
 
 def device_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a scalar as it is, and everything else as an array of arraycore's."""
+    """Return a scalar as it is, and everything else as an array of arraycore."""
     if isinstance(value, ndarray) or is_scalar(value):
         return value
     given = np.asarray(value)
@@ -24,20 +24,20 @@ def device_value(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def update(function: Any, a: Any, key: Any, value: Any = None, *, cast: bool = False) -> None:
-    """Apply a ufunc to ``a[key]`` in place, as often as an element is named.
+    """Apply a ufunc to ``a[key]`` in place, once for each time that the key names an element.
 
     Parameters
     ----------
     function : ufunc
-        Of one result.
+        A ufunc with one result.
     a : ndarray
-        What is written.
+        The array to write to.
     key : key
-        Whatever stands between brackets.
+        Any key that indexing accepts.
     value : scalar, array_like or ndarray, optional
-        The second operand; broadcast to ``a[key]``.
+        The second operand, broadcast to ``a[key]``.
     cast : bool
-        The value takes the array's dtype first.
+        Whether the value is cast to the array's dtype first.
     """
     if function.nout != 1 or function.nin > 2:
         raise NotImplementedError(

@@ -46,9 +46,9 @@ def einsum(
     *operands : ndarray
         Or each followed by a sequence of numbers instead of subscripts, the result's last.
     out : ndarray, optional
-        Written instead of a new array.
+        Receives the result instead of a new array.
     dtype : dtype, optional
-        What is computed in.
+        The dtype to compute in.
     order : str
         For NumPy's callers; results are in C order where they are new.
     casting : str

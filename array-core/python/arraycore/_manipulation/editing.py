@@ -1,7 +1,7 @@
-"""Functions that put elements in between, take some out, and lay borders round an array.
+"""Functions that insert elements, delete elements, and pad arrays.
 
-Which element comes where is decided on the host, by NumPy's own functions on the places; the
-elements are gathered on the device, one launch an axis.
+The host computes the place of each element, with NumPy's own functions on indices. The device
+gathers the elements, with one launch for each axis.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ def _places(source: ndarray, where: Any, axis: int | None) -> tuple[ndarray, int
 
 
 def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
-    """Return an array without some of its parts.
+    """Return an array without the parts at some places.
 
     Parameters
     ----------
     arr : array
-        What parts are taken out of.
+        The array to remove parts from.
     obj : int, slice, sequence of ints or of bools
-        Which ones, counted along the axis; from the host.
+        The places along the axis; they must be on the host.
     axis : int or None
-        None takes them out of the flattened array.
+        The axis of the places; None flattens the array.
     """
     source, number = _places(arr, obj, axis)
     kept = np.delete(np.arange(source.shape[number], dtype=np.int32), obj)
@@ -61,18 +61,18 @@ def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
 
 
 def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndarray:
-    """Return an array with values put in before the given places.
+    """Return an array with values inserted before the given places.
 
     Parameters
     ----------
     arr : array
-        What values are put in.
+        The array to insert values into.
     obj : int, slice or sequence of ints
-        Places along the axis; from the host.
+        The places along the axis; they must be on the host.
     values : array_like
-        Cast to the array's dtype; broadcast to what is put in.
+        The values, which are cast to the array's dtype and broadcast.
     axis : int or None
-        None takes the flattened array.
+        The axis of the places; None flattens the array.
     """
     source, number = _places(arr, obj, axis)
     extent = source.shape[number]
@@ -91,14 +91,14 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
 
 
 def _first_and_last(flags: ndarray) -> tuple[int, int]:
-    """Return where the first and the last true element of a vector are; of none the last is -1."""
+    """Return the indices of a vector's first and last true element; without one the last is -1."""
     return int(_first_true(flags)), int(_last_true(flags))
 
 
 def trim_zeros(filt: ndarray, trim: str = "fb") -> ndarray:
     """Return a view of a vector without the zeros at its front ("f") and back ("b").
 
-    The places of the first and last other element are read from the device.
+    The indices of the first and the last element that is not zero are read from the device.
     """
     if filt.ndim != 1:
         raise NotImplementedError("arraycore.trim_zeros takes arrays of one dimension.")
@@ -110,19 +110,19 @@ def trim_zeros(filt: ndarray, trim: str = "fb") -> ndarray:
 
 
 def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:
-    """Return an array with borders round it.
+    """Return an array with borders added around it.
 
     Parameters
     ----------
     array : array
-        What the borders are laid round.
+        The array to pad.
     pad_width : int, pair, or pairs
-        Elements before and after, for all axes alike or each, as :func:`numpy.pad` takes them.
+        The widths before and after, for all axes or for each, as in :func:`numpy.pad`.
     mode : {"constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "empty"}
-        Others raise NotImplementedError.
+        NumPy's other modes raise NotImplementedError.
     **kwargs
-        ``constant_values`` of "constant" and ``end_values`` of "linear_ramp" (number, pair, or
-        pairs), ``reflect_type`` of "reflect" and "symmetric" ("even").
+        ``constant_values`` for "constant" and ``end_values`` for "linear_ramp" (a number, a pair or
+        pairs), and ``reflect_type`` for "reflect" and "symmetric" (only "even").
     """
     known = {"constant": "constant_values", "linear_ramp": "end_values"}
     known |= dict.fromkeys(("reflect", "symmetric"), "reflect_type")
@@ -151,7 +151,7 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
     made[inner] = array
     if mode == "empty":
         return made
-    # The borders of the first axis hold the array alone; later ones run over the earlier borders.
+    # An axis's borders also cover the borders of the axes before it.
     for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
         end = before + array.shape[axis]
         ends = ((slice(0, before), low, before), (slice(end, end + after), high, end - 1))
@@ -170,7 +170,7 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
 
 
 def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
-    """Return one pair an axis, as NumPy broadcasts them; ``kind`` int refuses other numbers."""
+    """Return a pair for each axis, broadcast as in NumPy; ``kind`` int refuses other numbers."""
     if kind is int and given.dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     pairs = np.broadcast_to(given, (ndim, 2)).tolist()
@@ -178,7 +178,7 @@ def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
 
 
 def _moved(source: ndarray, widths: list[tuple[Any, Any]], mode: Any) -> ndarray:
-    """Return an array whose borders repeat its own elements; a copy where there are none."""
+    """Return an array whose borders repeat its own elements; without borders a copy."""
     made = source
     for axis, pair in enumerate(widths):
         if any(pair):

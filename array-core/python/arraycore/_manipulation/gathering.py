@@ -1,4 +1,4 @@
-"""Functions that pick elements by NumPy's names: by indices, by masks, by conditions."""
+"""NumPy's functions that select elements: by indices, by masks, by conditions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def bounded(indices: Any, extent: int, mode: str) -> Any:
-    """Return indices, arraycore's or NumPy's, as ``mode`` has them lie in an axis.
+    """Return indices, of arraycore or NumPy, after ``mode`` moved them into an axis.
 
     Raises
     ------
     TypeError
-        They are no integers.
+        The indices are not integers.
     ValueError
         There is no such mode.
     """
@@ -66,7 +66,7 @@ def bounded(indices: Any, extent: int, mode: str) -> Any:
 
 
 def _given(made: ndarray, out: ndarray | None) -> ndarray:
-    """Return a result, or the array that it was asked to be put into."""
+    """Return a result, or ``out`` after the result was copied to it."""
     if out is None:
         return made
     if require_array(out).shape != made.shape:
@@ -93,23 +93,23 @@ def take(
     Parameters
     ----------
     a : ndarray
-        What is taken from.
+        The array to take from.
     indices : int, array_like or ndarray
-        Integers of any shape, which takes the axis's place in the result's.
+        Integers of any shape; in the result's shape it replaces the axis.
     axis : int, optional
-        None: elements by their C-order numbers.
+        The axis of the indices; None selects elements by their C-order numbers.
     out : ndarray, optional
-        Written and returned, of the result's shape.
+        Receives the result and is returned; it has the result's shape.
     mode : {"raise", "wrap", "clip"}
-        What becomes of indices out of bounds. "raise" raises where the host has the indices, and
-        on the CPU; those of an array on a device wrap around.
+        How indices out of bounds are treated. "raise" raises for indices of the host and on the
+        CPU; the indices in a device's array wrap around.
 
     Raises
     ------
     IndexError
-        An index is out of bounds, or there are indices and nothing to take from.
+        An index is out of bounds, or there are indices but ``a`` has no elements.
     TypeError
-        The indices are no integers.
+        The indices are not integers.
     """
     whole = axis is None
     at = 0 if axis is None else axis_of(axis, require_array(a).ndim)
@@ -131,9 +131,9 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
     Raises
     ------
     IndexError
-        The indices are no integers.
+        The indices are not integers.
     ValueError
-        They have another number of dimensions.
+        The indices have another number of dimensions.
     """
     given = indices if isinstance(indices, ndarray) else np.asarray(indices)
     if axis is None:
@@ -154,16 +154,16 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
 
 
 def take_along_axis(arr: ndarray, indices: Any, axis: int | None = -1) -> ndarray:
-    """Return the elements at some indices along an axis, one index an element.
+    """Return the elements at indices along an axis; each index selects one element.
 
     Parameters
     ----------
     arr : ndarray
-        What is taken from.
+        The array to take from.
     indices : ndarray or array_like
-        Integers, of as many dimensions as ``arr``; the other axes broadcast.
+        Integers, with as many dimensions as ``arr``; the other axes broadcast.
     axis : int, optional
-        None: of the flat array.
+        The axis of the indices; None flattens the array.
     """
     source, key = along_axis(arr, indices, axis)
     made: ndarray = source[key]
@@ -173,23 +173,23 @@ def take_along_axis(arr: ndarray, indices: Any, axis: int | None = -1) -> ndarra
 def choose(
     a: ndarray, choices: Sequence[Any] | ndarray, out: ndarray | None = None, mode: str = "raise"
 ) -> ndarray:
-    """Return, for each element of ``a``, that of the choice whose number it is.
+    """Return, for each number in ``a``, the element of the choice of that number.
 
     Parameters
     ----------
     a : ndarray
-        Integers.
+        The numbers of the choices, integers.
     choices : sequence of ndarray or scalars, or ndarray
-        They broadcast with ``a``. Of an array the first axis's parts.
+        The choices, which broadcast with ``a``; of an array the parts along its first axis.
     out : ndarray, optional
-        Written and returned.
+        Receives the result; it is returned.
     mode : {"raise", "wrap", "clip"}
-        As for :func:`take`.
+        See :func:`take`.
 
     Raises
     ------
     ValueError
-        A number is no choice's, or shapes do not broadcast.
+        A choice does not exist, or the shapes do not broadcast.
     """
     numbers = bounded(require_array(a), len(choices), mode)
     shapes = [each.shape if isinstance(each, ndarray) else np.shape(each) for each in choices]
@@ -254,11 +254,11 @@ def compress(
     condition : ndarray or array_like
         Of one dimension; what it is too short for is left out.
     a : ndarray
-        What is taken from.
+        The array to take from.
     axis : int, optional
         None: of the flat array.
     out : ndarray, optional
-        Written and returned.
+        Receives the result; it is returned.
     """
     given = condition if isinstance(condition, ndarray) else np.asarray(condition)
     if given.ndim != 1:

@@ -1,4 +1,4 @@
-"""Indices that NumPy makes of shapes: grids, triangles, diagonals, and C-order numbers."""
+"""NumPy's functions that make indices: grids, triangles, diagonals, and C-order numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """Return an open mesh: each sequence along an axis of its own.
+    """Return an open mesh: one array for each sequence, which lies along an axis of its own.
 
     Parameters
     ----------
     args : ndarray or array_like
-        Of one dimension. Of bools: where they are true.
+        Vectors. A vector of bools stands for the indices of its true elements.
     """
     made = []
     for number, given in enumerate(args):
@@ -57,16 +57,18 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 def indices(
     dimensions: Sequence[int], dtype: npt.DTypeLike = np.int64, sparse: bool = False
 ) -> Any:
-    """Return the coordinates of a grid: an array of one more axis, or one array for each axis.
+    """Return the coordinates of a grid's points.
+
+    The result is one array with one more axis than the grid, or with ``sparse`` a tuple of arrays.
 
     Parameters
     ----------
     dimensions : sequence of ints
         The grid's extents.
     dtype : dtype
-        The coordinates'.
+        The dtype of the coordinates.
     sparse : bool
-        Each axis's coordinates by themselves, of extent 1 along the others.
+        Whether each axis's coordinates are an array of their own, of extent 1 along other axes.
     """
     shape = integers(tuple(dimensions))
     each = [
@@ -95,7 +97,7 @@ def _steps(shape: tuple[int, ...], order: str) -> list[int]:
 
 
 def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
-    """Return int64 coordinates of arraycore's that lie in an axis."""
+    """Return coordinates along an axis as an int64 array, after ``mode`` moved them into it."""
     given = as_device_array(given)
     if given.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")
@@ -119,14 +121,14 @@ def ravel_multi_index(
     Parameters
     ----------
     multi_index : sequence of ndarray or array_like, or ndarray
-        One array of integers for each axis; of an array the first axis's parts. They broadcast.
+        One array of integers for each axis, or an array of them; they broadcast.
     dims : int or tuple of ints
         The shape.
     mode : {"raise", "wrap", "clip"}, or one for each axis
-        What becomes of coordinates out of bounds. "raise" raises where the host has them, and on
-        the CPU; those of an array on a device are taken as they are.
+        How coordinates out of bounds are treated. "raise" raises for coordinates of the host and
+        on the CPU; those in a device's array are not checked.
     order : {"C", "F"}
-        In which order elements are numbered.
+        The order in which elements are numbered.
     """
     shape = integers(dims)
     each = list(multi_index)
@@ -146,17 +148,17 @@ def ravel_multi_index(
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
-    """Return the coordinates of elements of a shape by their numbers, int64, one array an axis.
+    """Return the coordinates of elements of a shape by their numbers: an int64 array for each axis.
 
     Parameters
     ----------
     indices : ndarray or array_like
-        Integers. Out of bounds they raise where the host has them, and on the CPU; those of an
-        array on a device wrap around.
+        Integers. A number out of bounds raises if it is the host's or on the CPU; numbers in a
+        device's array wrap around.
     shape : int or tuple of ints
-        Whose elements are numbered.
+        The shape whose elements are numbered.
     order : {"C", "F"}
-        In which order.
+        The order in which elements are numbered.
     """
     extents = integers(shape)
     if _on_host(indices):
@@ -178,7 +180,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     )
 
 
-# ---- triangles and diagonals: NumPy's own values, brought to the device
+# ---- triangles and diagonals: computed by NumPy, then copied to the device
 
 
 def _brought(made: Sequence[npt.NDArray[Any]]) -> tuple[ndarray, ...]:
@@ -230,5 +232,5 @@ def triu_indices_from(arr: ndarray, k: int = 0) -> tuple[ndarray, ...]:
 def mask_indices(
     n: int, mask_func: Callable[[ndarray, Any], ndarray], k: Any = 0
 ) -> tuple[ndarray, ...]:
-    """Return the coordinates that a function of matrices, such as ``triu``, leaves not 0."""
+    """Return the coordinates of the elements that a function such as ``triu`` does not set to 0."""
     return nonzero(mask_func(ones((n, n), np.int64), k))

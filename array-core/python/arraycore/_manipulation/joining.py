@@ -1,6 +1,6 @@
-"""Functions that join arrays, cut them, repeat and shift them, by assignments to slices.
+"""Functions that join, split, repeat and shift arrays, by assignments to slices.
 
-Joining is one launch for each operand. What comes from many places is gathered by one launch.
+Joining takes one launch for each operand. Functions that gather from many places take one launch.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _take = elementwise(
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """Return an axis counted from the front.
+    """Return an axis as a number from 0 on; a negative one counts from the end.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def axis_key(axis: int, item: Any) -> tuple[Any, ...]:
 
 
 def take_axis(source: ndarray, places: ndarray, axis: int) -> ndarray:
-    """Return the elements at places along an axis; each place lies in the array."""
+    """Return the elements at places along an axis; the places are not checked."""
     shape = source.shape
     made = empty((*shape[:axis], places.size, *shape[axis + 1 :]), source.dtype)
     if made.size:
@@ -103,18 +103,18 @@ def concatenate(
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> ndarray:
-    """Return arrays joined along an axis that they have.
+    """Return arrays joined along an existing axis.
 
     Parameters
     ----------
     arrays : sequence of arrays
-        Of one shape but for that axis.
+        Arrays whose shapes differ only along that axis.
     axis : int or None
-        None joins them flattened.
+        The axis to join along; None flattens the arrays first.
     out : array, optional
-        Written and returned; of the result's shape.
+        Receives the result and is returned; it has the result's shape.
     dtype : dtype, optional
-        The result's, if there is no ``out``; else the arrays' common one.
+        The result's dtype, by default the arrays' common one. It excludes ``out``.
     casting : str
         The rule for casts to ``out`` or ``dtype``.
     """
@@ -188,32 +188,32 @@ def stack(
 def vstack(
     tup: Sequence[ndarray], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Return arrays on top of each other; those of one dimension are rows."""
+    """Return arrays joined along the first axis; vectors become rows."""
     return concatenate([atleast_2d(each) for each in _arrays(tup)], 0, dtype=dtype, casting=casting)
 
 
 def hstack(
     tup: Sequence[ndarray], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Return arrays beside each other: along the second axis, of vectors along the first."""
+    """Return arrays joined along the second axis, vectors along their only axis."""
     parts = [atleast_1d(each) for each in _arrays(tup)]
     axis = 0 if parts and parts[0].ndim == 1 else 1
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[ndarray]) -> ndarray:
-    """Return arrays behind each other: along the third axis."""
+    """Return arrays joined along the third axis."""
     return concatenate([atleast_3d(each) for each in _arrays(tup)], 2)
 
 
 def column_stack(tup: Sequence[ndarray]) -> ndarray:
-    """Return vectors as the columns of a matrix, and matrices beside each other."""
+    """Return vectors, as columns, and matrices joined along the second axis."""
     columns = [atleast_2d(each).T if each.ndim < 2 else each for each in _arrays(tup)]
     return concatenate(columns, 1)
 
 
 def block(arrays: Any) -> ndarray:
-    """Return nested lists of arrays put together: the innermost along the last axis."""
+    """Return nested lists of arrays as one array: the innermost lists join along the last axis."""
     depth = _depth(arrays)
     ndim = max(depth, _most_axes(arrays))
     return _block(arrays, depth, ndim)
@@ -242,7 +242,7 @@ def _block(arrays: Any, depth: int, ndim: int) -> ndarray:
 
 
 def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
-    """Return an array with values joined to its end; both flattened where there is no axis."""
+    """Return an array with values joined to its end; without an axis both are flattened."""
     return concatenate([arr, asarray(values)], axis)
 
 
@@ -250,7 +250,7 @@ def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
 
 
 def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
-    """Return views of parts: that many, nearly equal, or those between the given places."""
+    """Return views of a number of nearly equal parts, or of the parts between given places."""
     number = axis_of(axis, ary.ndim)
     extent = ary.shape[number]
     try:
@@ -268,7 +268,7 @@ def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[n
 
 
 def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
-    """Return views of equal parts, or of those between the given places."""
+    """Return views of a number of equal parts, or of the parts between given places."""
     try:
         sections = index(indices_or_sections)
     except TypeError:
@@ -287,7 +287,7 @@ def vsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
 
 
 def hsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
-    """Return views of parts along the second axis; of a vector number its only one."""
+    """Return views of parts along the second axis, of a vector along its only one."""
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
@@ -332,12 +332,12 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     Parameters
     ----------
     a : array_like
-        What is repeated.
+        The array to repeat.
     repeats : int, or a sequence or NumPy array of ints
-        How often, for all elements alike or for each one along the axis. The result's size depends
-        on it: an array of arraycore's raises NotImplementedError.
+        The number of repetitions, for all elements or for each along the axis. The result's shape
+        depends on it, so an array of arraycore raises NotImplementedError.
     axis : int or None
-        None repeats the flattened array's.
+        The axis to repeat along; None flattens the array.
     """
     source = as_device_array(a)
     if axis is None or source.ndim == 0:
@@ -388,7 +388,7 @@ def resize(a: Any, new_shape: int | tuple[int, ...]) -> ndarray:
 def roll(
     a: ndarray, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
 ) -> ndarray:
-    """Return an array whose elements are shifted along axes, those at the end coming first."""
+    """Return an array whose elements are shifted along axes; those at the end move to the front."""
     if axis is None:
         if not isinstance(shift, int):
             shift = sum(integers(shift))

@@ -1,4 +1,4 @@
-"""Matrices by their pattern: ones on a diagonal, triangles, diagonals, powers."""
+"""Functions that make matrices of a pattern: diagonals, triangles, powers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
     m = as_device_array(m)
     if m.ndim == 0:
         raise TypeError("a triangle is taken of arrays of one dimension or more")
-    if m.ndim < 2:  # as NumPy: a row for each of the vector's elements
+    if m.ndim < 2:  # as in NumPy the vector becomes each row of a square matrix
         m = broadcast_to(m, (m.size, m.size))
     rows, columns = m.shape[-2:]
     bound = rows + columns  # beyond it nothing changes, and the kernel's numbers have 32 bits
@@ -103,7 +103,8 @@ def diagflat(v: Any, k: int = 0) -> ndarray:
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> ndarray:
     """Return Vandermonde's matrix: powers of a vector in its columns, the highest first.
 
-    A power is one call of ``power``, where NumPy multiplies along: floats may differ by rounding.
+    Powers are computed by ``power``. NumPy multiplies step by step, so floats may be rounded
+    differently.
     """
     values = as_device_array(x)
     if values.ndim != 1:

@@ -1,7 +1,7 @@
 """Arrays of evenly spaced values, grids of them, and windows of signals.
 
-``arange`` counts on the device. What NumPy computes in float64 whatever the result's dtype
-(``linspace``, windows) is NumPy's own, brought to the device once: so the values are NumPy's.
+``arange`` is computed on the device. NumPy computes ``linspace`` and windows in float64, whatever
+the result's dtype is: here NumPy computes them too, and the values are copied to the device.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: npt.DTypeLike | N
     ZeroDivisionError
         The step is 0.
     ValueError
-        Over two values of dtype bool.
+        There are more than two values of dtype bool.
     """
     if stop is None:
         start, stop = 0, start
@@ -86,8 +86,8 @@ def linspace(
 ) -> Any:
     """Return ``num`` evenly spaced values over an interval, as :func:`numpy.linspace`.
 
-    Ends that are arrays of arraycore's are not brought back: the values between them are computed
-    on the device, in their common floating dtype.
+    If an end is an array of arraycore, the values are computed on the device, in the ends' common
+    floating dtype.
     """
     if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
         values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
@@ -123,7 +123,7 @@ def logspace(
     dtype: npt.DTypeLike | None = None,
     axis: int = 0,
 ) -> ndarray:
-    """Return ``base`` to evenly spaced powers, as :func:`numpy.logspace`; ends are the host's."""
+    """Return ``base`` to evenly spaced powers, as :func:`numpy.logspace`; arguments are NumPy's."""
     _on_host("logspace", start, stop, base)
     return array(np.logspace(start, stop, num, endpoint, base, dtype, axis))
 
@@ -136,7 +136,7 @@ def geomspace(
     dtype: npt.DTypeLike | None = None,
     axis: int = 0,
 ) -> ndarray:
-    """Return values of constant ratio, as :func:`numpy.geomspace`; ends are the host's."""
+    """Return values of constant ratio, as :func:`numpy.geomspace`; arguments are NumPy's."""
     _on_host("geomspace", start, stop)
     return array(np.geomspace(start, stop, num, endpoint, dtype, axis))
 
@@ -162,9 +162,9 @@ def meshgrid(
     *xi : arrays of 0 or 1 dimensions
         The coordinates along each axis.
     copy : bool
-        False: broadcast views, which cannot be written to.
+        False returns broadcast views, which cannot be written to.
     sparse : bool
-        Every array has extent 1 along the other axes.
+        Whether every array has extent 1 along the other axes.
     indexing : {"xy", "ij"}
         "xy" exchanges the first two axes, as plots do.
     """
@@ -184,7 +184,7 @@ def meshgrid(
 
 
 class _Grid:
-    """What ``mgrid[...]`` and ``ogrid[...]`` make of slices; a complex step is a count."""
+    """The class of ``mgrid`` and ``ogrid``: makes a grid of slices; a complex step is a count."""
 
     __slots__ = ("_sparse",)
 
@@ -210,7 +210,7 @@ mgrid, ogrid = _Grid(False), _Grid(True)
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: npt.DTypeLike = float, **kwargs: Any) -> Any:
-    """Return what a function gives for the arrays of all coordinates of a shape."""
+    """Return ``function(*coordinates)``, with an array of coordinates for each axis of a shape."""
     axes = [arange(extent, dtype=dtype) for extent in shape]
     return function(*meshgrid(*axes, indexing="ij"), **kwargs)
 

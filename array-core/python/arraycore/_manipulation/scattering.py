@@ -47,13 +47,13 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     Parameters
     ----------
     a : ndarray
-        What is written.
+        The array to write to.
     ind : int, array_like or ndarray
-        Integers. Where an element is named twice the last value stays.
+        Integers. If an element is named twice, the last value remains.
     v : scalar, array_like or ndarray
-        Repeated where there are fewer values than indices; cast to the array's dtype.
+        The values, cast to the array's dtype. Fewer values than indices are repeated.
     mode : {"raise", "wrap", "clip"}
-        As for :func:`take`.
+        See :func:`take`.
 
     Raises
     ------
@@ -76,23 +76,23 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a scalar as NumPy casts it by force: one that fits as it is, one that does not cut."""
+    """Return a Python number cast to a dtype, as ``astype`` does; a NumPy scalar unchanged."""
     return value if isinstance(value, np.generic) else np.asarray(value).astype(dtype)[()]
 
 
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) -> None:
-    """Overwrite the elements at some indices along an axis, one index an element.
+    """Overwrite the elements at indices along an axis; each index names one element.
 
     Parameters
     ----------
     arr : ndarray
-        What is written.
+        The array to write to.
     indices : ndarray or array_like
-        Integers, of as many dimensions as ``arr``; the other axes broadcast.
+        Integers, with as many dimensions as ``arr``; the other axes broadcast.
     values : scalar, array_like or ndarray
-        They broadcast to the indices.
+        The values, which broadcast to the indices.
     axis : int, optional
-        None: of the flat array.
+        The axis of the indices; None flattens the array.
     """
     if axis is None:
         given = indices if isinstance(indices, ndarray) else np.asarray(indices)
@@ -110,16 +110,16 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
-    """Overwrite the main diagonal: of more than two axes the elements of equal coordinates.
+    """Overwrite the main diagonal: the elements whose coordinates are equal.
 
     Parameters
     ----------
     a : ndarray
-        Of two axes, or of more that are all of one extent.
+        An array of two axes, or of more axes that have one extent.
     val : scalar, array_like or ndarray
-        Repeated where it is shorter than the diagonal.
+        The values, repeated if there are fewer than the diagonal has elements.
     wrap : bool
-        Go on after the last row's end where a matrix has more rows than columns.
+        Whether the diagonal of a matrix with more rows than columns starts again below its end.
     """
     if require_array(a).ndim < 2:
         raise ValueError("array must be at least 2-d")
@@ -146,12 +146,12 @@ def _same_size(a: ndarray, mask: Any, name: str) -> ndarray:
 
 
 def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a value as `_value` does, once NumPy's rule for masks allows its cast.
+    """Return a value as :func:`device_value` does, if it can be cast safely.
 
     Raises
     ------
     TypeError
-        It does not.
+        The value's dtype has no safe cast to the array's.
     """
     made = device_value(value, dtype)
     if isinstance(made, ndarray):
@@ -160,17 +160,17 @@ def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    """Overwrite the elements where a mask is true by values one after another.
+    """Overwrite the elements where a mask is true: the first by the first value, and so on.
 
     Parameters
     ----------
     arr : ndarray
-        What is written.
+        The array to write to.
     mask : ndarray or array_like
-        Of as many elements.
+        A mask with as many elements.
     vals : scalar, array_like or ndarray
-        Repeated where there are fewer values than true elements. Where there are several the
-        number of true elements is read from the device.
+        The values. Fewer values than true elements are repeated. With several values the number of
+        true elements is read from the device.
 
     Raises
     ------
@@ -192,16 +192,16 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
-    """Overwrite the elements where a mask is true by the values at the same C-order numbers.
+    """Overwrite the elements where a mask is true by the values of the same C-order numbers.
 
     Parameters
     ----------
     a : ndarray
-        What is written.
+        The array to write to.
     mask : ndarray or array_like
-        Of as many elements.
+        A mask with as many elements.
     values : scalar, array_like or ndarray
-        Repeated where there are fewer values than elements.
+        The values. Fewer values than elements are repeated.
 
     Raises
     ------
@@ -224,28 +224,28 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 
 
 def scatter_add(a: ndarray, slices: Any, value: Any) -> None:
-    """Add to ``a[slices]`` in place, to an element as often as it is named.
+    """Add to ``a[slices]`` in place, once for each time that an element is named.
 
-    As cupyx.scatter_add: what :meth:`ufunc.at` of ``add`` does, with the value cast to the array's
-    dtype. On a device the order of the sums is open, so that floats may differ in the last place.
+    It is cupyx.scatter_add: as ``add.at``, but the value is cast to the array's dtype. A device
+    adds in any order, so floats may differ in the last place.
 
     Parameters
     ----------
     a : ndarray
-        What is written.
+        The array to write to.
     slices : key
-        Whatever stands between brackets.
+        Any key that indexing accepts.
     value : scalar, array_like or ndarray
-        Broadcast to ``a[slices]``.
+        The value, broadcast to ``a[slices]``.
     """
     update(ufuncs.add, a, slices, value, cast=True)
 
 
 def scatter_max(a: ndarray, slices: Any, value: Any) -> None:
-    """Raise ``a[slices]`` in place to the largest value that is named for it."""
+    """Set ``a[slices]`` in place to the maximum of each element and the values for it."""
     update(ufuncs.maximum, a, slices, value, cast=True)
 
 
 def scatter_min(a: ndarray, slices: Any, value: Any) -> None:
-    """Lower ``a[slices]`` in place to the smallest value that is named for it."""
+    """Set ``a[slices]`` in place to the minimum of each element and the values for it."""
     update(ufuncs.minimum, a, slices, value, cast=True)

@@ -1,4 +1,4 @@
-"""Functions that turn, cut and stretch arrays, by NumPy's names: views where NumPy gives views."""
+"""NumPy's functions that reshape, transpose, slice and broadcast: views where NumPy gives views."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def reshape(
 
 
 def ravel(a: ndarray, order: str = "C") -> ndarray:
-    """Return one axis of all elements: a view of what is contiguous, else a copy."""
+    """Return all elements as a vector: a view if the array is contiguous, else a copy."""
     return require_array(a).ravel(order)
 
 
@@ -77,17 +77,17 @@ def broadcast_arrays(*args: ndarray) -> list[ndarray]:
 
 
 def atleast_1d(*arys: ndarray) -> Any:
-    """Return arrays of one dimension or more: one array, or a tuple of several."""
+    """Return arrays of at least one dimension: an array, or a tuple of several."""
     return _each(arys, lambda a: a if a.ndim >= 1 else a[None])
 
 
 def atleast_2d(*arys: ndarray) -> Any:
-    """Return arrays of two dimensions or more; new axes come first."""
+    """Return arrays of at least two dimensions; new axes come first."""
     return _each(arys, lambda a: a if a.ndim >= 2 else a[(None,) * (2 - a.ndim)])
 
 
 def atleast_3d(*arys: ndarray) -> Any:
-    """Return arrays of three dimensions or more, laid out as NumPy's."""
+    """Return arrays of at least three dimensions; new axes come first and, if possible, last."""
     whole = slice(None)
     added = {0: (None, None, None), 1: (None, whole, None), 2: (whole, whole, None)}
     return _each(arys, lambda a: a if a.ndim >= 3 else a[added[a.ndim]])
@@ -102,7 +102,7 @@ def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
 
 
 def transpose(a: ndarray, axes: int | tuple[int, ...] | None = None) -> ndarray:
-    """Return a view with its axes in another order; without axes reversed."""
+    """Return a view with its axes in another order; by default they are reversed."""
     return require_array(a).transpose(axes)
 
 
@@ -114,7 +114,7 @@ def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
 def moveaxis(
     a: ndarray, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> ndarray:
-    """Return a view with axes at other places; the rest keeps its order."""
+    """Return a view with some axes moved; the other axes keep their order."""
     from_ = integers(source)
     axes = (*from_, *integers(destination))
     return ndarray(operations.move_axes(require_array(a), len(from_), axes))
@@ -135,26 +135,26 @@ def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
 
 
 def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
-    """Return a view that runs backwards along the given (or all) axes."""
+    """Return a view that is reversed along the given axes, or along all."""
     return ndarray(operations.flip(require_array(m), axis))
 
 
 def flipud(m: ndarray) -> ndarray:
-    """Return a view upside down: backwards along the first axis."""
+    """Return a view that is reversed along the first axis."""
     if require_array(m).ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
 
 
 def fliplr(m: ndarray) -> ndarray:
-    """Return a view from right to left: backwards along the second axis."""
+    """Return a view that is reversed along the second axis."""
     if require_array(m).ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-    """Return a view of the diagonal, its last axis; writable, unlike NumPy's."""
+    """Return a view whose last axis is the diagonal; unlike NumPy's it can be written to."""
     return require_array(a).diagonal(offset, axis1, axis2)
 
 
@@ -162,18 +162,18 @@ def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> nda
 
 
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Overwrite ``dst`` by an array that broadcasts to it, or by a scalar.
+    """Overwrite ``dst`` with an array that broadcasts to it, or with a scalar.
 
     Parameters
     ----------
     dst : ndarray
-        What is written.
+        The array to write to.
     src : ndarray or scalar
-        Broadcast to it.
+        The values, broadcast to ``dst``.
     casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
-        Which casts are allowed.
+        The rule for the cast to the dtype of ``dst``.
     where : ndarray of bool, or bool
-        Elements elsewhere stay; broadcast to ``dst``.
+        Which elements are overwritten; broadcast to ``dst``.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def copy(a: ndarray, order: str = "C") -> ndarray:
 
 
 def astype(x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True) -> ndarray:
-    """Return an array as another dtype; itself where ``copy`` is False and none is needed."""
+    """Return an array as another dtype; without ``copy`` the array itself if the dtype is equal."""
     return require_array(x).astype(dtype, copy=copy)
 
 

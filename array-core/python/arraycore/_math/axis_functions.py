@@ -1,4 +1,4 @@
-"""Functions of rows and of neighbours: totals, integrals, phases, and functions of one's own."""
+"""Functions along an axis: totals, integrals, phases, and functions that a program passes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ __all__ = [
     "unwrap",
 ]
 
-# The power series: its terms are positive, so that nothing cancels. Those that count are as many as
-# the argument's size, about; beyond 800 the sum is infinite in every type.
+# The power series. Its terms are positive, so nothing cancels. About as many terms matter as the
+# argument's magnitude; beyond 800 the sum is infinite in every dtype.
 _i0 = elementwise(
     "T x, T least",
     "T y",
@@ -61,18 +61,18 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> Any:
-    """Return the sums of the elements up to each along an axis, with 0 before all if asked for.
+    """Return the cumulative sums along an axis, preceded by 0 if ``include_initial`` is true.
 
     Parameters
     ----------
     x : array_like
-        What is summed.
+        The array to sum.
     axis : int, optional
-        May be left out where there is one alone.
+        The axis to sum along. It may be omitted if the array has only one.
     dtype, out
-        As for :func:`arraycore.cumsum`.
+        See :func:`arraycore.cumsum`.
     include_initial : bool
-        Whether the sum of nothing comes first.
+        Whether the result begins with 0, the sum of no elements.
     """
     return _cumulative(reductions.cumsum, 0, x, axis, dtype, out, include_initial)
 
@@ -86,7 +86,10 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> Any:
-    """Return the products of the elements up to each, as :func:`cumulative_sum`, from 1 on."""
+    """Return the cumulative products; the parameters are those of :func:`cumulative_sum`.
+
+    With ``include_initial`` the result begins with 1, the product of no elements.
+    """
     return _cumulative(reductions.cumprod, 1, x, axis, dtype, out, include_initial)
 
 
@@ -121,13 +124,13 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     Parameters
     ----------
     y : array_like
-        What is integrated.
+        The values to integrate.
     x : array_like, optional
-        Where: a vector along the axis, or of y's shape.
+        The points of the values: a vector along the axis, or an array of y's shape.
     dx : float
-        The distance of neighbours where there is no ``x``.
+        The distance of neighbours if ``x`` is not given.
     axis : int
-        Along which axis.
+        The axis to work along.
     """
     values: Any = as_device_array(y)
     at = axis_of(axis, values.ndim)
@@ -144,18 +147,18 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 def unwrap(
     p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi
 ) -> ndarray:
-    """Return phases without jumps: whole periods are added where a step is over half of one.
+    """Return phases without jumps: whole periods are added where a step exceeds half a period.
 
     Parameters
     ----------
     p : array_like
         The phases.
     discont : float, optional
-        The least step that is a jump; half a period at least.
+        The smallest step that counts as a jump; at least half a period.
     axis : int
-        Along which axis.
+        The axis to work along.
     period : float
-        What the phases wrap round at; a whole one leaves integers integers.
+        The period of the phases. Integer phases stay integers if the period is one.
     """
     values: Any = as_device_array(p)
     at = axis_of(axis, values.ndim)
@@ -193,9 +196,9 @@ def i0(x: Any) -> ndarray:
     Returns
     -------
     ndarray
-        Of x's shape, in its dtype (float16 is computed in float32); of integers and booleans, in
-        float64. Its relative error is a few units in the last place; on a device, whose quotients
-        may err more, up to 3 for each unit of ``abs(x)``.
+        An array of x's shape and dtype, or float64 for integers and booleans. float16 is computed
+        in float32. The relative error is a few units in the last place. Quotients on a device are
+        less exact: there it is up to 3 units for each unit of ``abs(x)``.
 
     Raises
     ------
@@ -211,10 +214,10 @@ def i0(x: Any) -> ndarray:
 
 
 def real_if_close(a: Any, tol: float = 100) -> ndarray:
-    """Return the real parts where all imaginary parts are about 0, else the array itself.
+    """Return the real parts if all imaginary parts are close to 0, else the array itself.
 
-    Whether they are is read from the device. ``tol`` counts in the dtype's epsilons, or, up to 1,
-    as it is.
+    One bool is read from the device. A ``tol`` above 1 is a multiple of the dtype's epsilon; up to
+    1 it is an absolute bound.
     """
     values: Any = as_device_array(a)
     if values.dtype.kind != "c":
@@ -225,7 +228,9 @@ def real_if_close(a: Any, tol: float = 100) -> ndarray:
 
 
 def asarray_chkfinite(a: Any, dtype: npt.DTypeLike | None = None, order: str = "K") -> ndarray:
-    """Return :func:`arraycore.asarray` of what is finite; whether it is is read from the device.
+    """Return :func:`arraycore.asarray` of ``a``, and raise if an element is not finite.
+
+    One bool is read from the device.
 
     Raises
     ------
@@ -239,16 +244,16 @@ def asarray_chkfinite(a: Any, dtype: npt.DTypeLike | None = None, order: str = "
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> ndarray:
-    """Return, for each element, what the function (or number) of its last true condition gives.
+    """Return, for each element, the result of the function of its last true condition.
 
     Parameters
     ----------
     x : array_like
-        What the functions take, whole: unlike NumPy's they see the elements of other pieces too.
+        The argument of the functions. Unlike in NumPy each function gets the whole array.
     condlist : array of bools or sequence of them
-        Of x's shape.
+        The conditions, each of x's shape.
     funclist : sequence of callables or numbers
-        One more than the conditions gives the default, else 0.
+        A function or number for each condition, and optionally one more as the default, else 0.
     args, kw
         Further arguments of the functions.
     """
@@ -287,16 +292,16 @@ def _conditions(condlist: Any, values: Any) -> list[Any]:
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
 ) -> ndarray:
-    """Call a function of vectors with each row along an axis, one call a row, in Python.
+    """Call a function of vectors once for each row along an axis, in a loop of Python.
 
     Parameters
     ----------
     func1d : callable
-        Of a vector of arraycore's; all its results have one shape.
+        A function of a vector of arraycore; all its results must have one shape.
     axis : int
-        Along which axis; the results' axes take its place.
+        The axis to work along; the results' axes take its place.
     arr : array_like
-        What the rows are of.
+        The array whose rows are passed to the function.
     args, kwargs
         Further arguments of the function.
 
@@ -324,7 +329,7 @@ def apply_along_axis(
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterable[int]) -> ndarray:
-    """Call a reduction with one axis after the other; those that it drops stay, of extent 1."""
+    """Call a reduction with one axis after the other; dropped axes are kept, with extent 1."""
     values: Any = as_device_array(a)
     ndim = values.ndim
     for axis in integers(axes):
@@ -339,14 +344,14 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterabl
 
 
 class _Joined:
-    """What brackets of parts give: slices as ranges, numbers and arrays, joined along an axis."""
+    """An object whose brackets join slices (as ranges), numbers and arrays along an axis."""
 
     def __init__(self, columns: bool) -> None:
         self._columns = columns
 
     def __getitem__(self, key: Any) -> ndarray:
         parts: list[ndarray] = []
-        kinds: list[Any] = []  # Python's numbers have no dtype of their own
+        kinds: list[Any] = []  # dtypes; Python's numbers themselves, as these are weak
         for item in key if isinstance(key, tuple) else (key,):
             if isinstance(item, str):
                 raise NotImplementedError(
@@ -370,7 +375,7 @@ class _Joined:
         return concatenate(parts, -1 if self._columns else 0, dtype=common, casting="unsafe")
 
 
-#: Parts between brackets joined along the first axis, as NumPy's ``r_`` without directives.
+#: Joins the parts in its brackets along the first axis, as NumPy's ``r_`` without directives.
 r_ = _Joined(False)
-#: Parts between brackets joined as columns, as NumPy's ``c_``.
+#: Joins the parts in its brackets as columns, as NumPy's ``c_``.
 c_ = _Joined(True)

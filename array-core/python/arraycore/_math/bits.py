@@ -30,7 +30,7 @@ _unpack = elementwise(
     "y = from < bytes ? ((int)x[i / extent * bytes + from] >> bit) & 1 : 0",
     "unpack_bits",
 )
-# By exact products with powers of two: what a device has of subnormals decides of those.
+# Scales by exact powers of two. How a device treats subnormals decides the results for these.
 _frexp = elementwise(
     "T x, T tiny, int32 lifted, int32 top",
     "T mantissa, int32 exponent",
@@ -47,9 +47,11 @@ _frexp = elementwise(
 
 
 def frexp(x: Any) -> tuple[ndarray, ndarray]:
-    """Return mantissas, from 0.5 to 1 or 0, and exponents (int32): ``x == mantissa * 2**exponent``.
+    """Return mantissas and exponents (int32) with ``x == mantissa * 2**exponent``.
 
-    Of infinities and NaN the mantissa is ``x``, the exponent 0. Integers are taken as float64.
+    A mantissa is 0 or its magnitude is in [0.5, 1). For infinities and NaN the mantissa is ``x``
+    and the exponent 0. Integers of 8 bits are cast to float16, of 16 bits to float32, others to
+    float64, as in NumPy.
 
     Raises
     ------
@@ -69,16 +71,16 @@ def frexp(x: Any) -> tuple[ndarray, ndarray]:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> ndarray:
-    """Return elements, 1 where they are not 0, as the bits of bytes (uint8); the last is filled up.
+    """Return bytes (uint8) whose bits say which elements are not 0; the last byte ends with zeros.
 
     Parameters
     ----------
     a : array_like
-        Of bools or integers.
+        An array of bools or integers.
     axis : int, optional
-        Along which axis; None: of the flattened array.
+        The axis to work along; None flattens the array.
     bitorder : {"big", "little"}
-        Whether the first element is a byte's highest bit, or its lowest.
+        "big" puts the first element into a byte's highest bit, "little" into its lowest.
     """
     values = as_device_array(a)
     if values.dtype.kind not in "biu":
@@ -100,12 +102,12 @@ def unpackbits(
     Parameters
     ----------
     a : array_like
-        Of uint8.
+        An array of uint8.
     axis, bitorder
-        As for :func:`packbits`.
+        See :func:`packbits`.
     count : int, optional
-        How many bits are returned; beyond the bytes they are 0. A negative number leaves that many
-        away from the end.
+        The number of bits to return; bits beyond the bytes are 0. A negative number omits that
+        many bits at the end.
     """
     values = as_device_array(a)
     if values.dtype != np.uint8:
@@ -129,7 +131,7 @@ def _is_little(bitorder: str) -> bool:
 
 
 def _rows(values: ndarray, axis: int | None) -> tuple[ndarray, int]:
-    """Return the array with the axis last, and where it belongs."""
+    """Return the array with the axis moved to the end, and the axis's place."""
     if axis is None:
         return values.ravel(), 0
     along = axis_of(axis, values.ndim)

@@ -23,7 +23,7 @@ __all__ = [
     "interp",
 ]
 
-# The last of the points that are not above x, by halving; NaN is beyond all, as in NumPy's search.
+# Finds the last point that is not above x by bisection; NaN is above all points, as in NumPy.
 _interp = elementwise(
     "T x, raw T xp, raw F fp, F left, F right, bool own_ends",
     "F y",
@@ -55,9 +55,10 @@ _convolve = elementwise(
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
-    """Return the ``n``-th differences of neighbours along an axis; of bools where they differ.
+    """Return the ``n``-th differences of neighbours along an axis.
 
-    ``prepend`` and ``append`` are arrays, or numbers, joined to the ends before.
+    For bools a difference says whether neighbours differ. ``prepend`` and ``append`` are arrays or
+    numbers that are joined to the ends first.
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
@@ -85,7 +86,10 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
-    """Return the differences of neighbours of the flattened array, with values at its ends."""
+    """Return the differences of neighbours of the flattened array.
+
+    ``to_begin`` and ``to_end`` are values that are put before and after the differences.
+    """
     values = as_device_array(ary).ravel()
     parts: list[ndarray] = []
     for each, what in ((to_begin, "to_begin"), (None, ""), (to_end, "to_end")):
@@ -112,15 +116,15 @@ def gradient(
     f : array_like
         The function's values.
     *varargs : number or array
-        The spacing, for all axes alike or each; an array holds an axis's coordinates.
+        One spacing for all axes, or one for each. An array has the coordinates along an axis.
     axis : int or ints, optional
-        All axes by default: then a tuple of arrays is given where there are several.
+        The axes, by default all. With several axes the result is a tuple of arrays.
     edge_order : {1, 2}
-        Of the differences at the ends.
+        The order of the differences at the ends.
 
     Notes
     -----
-    Uneven spacing by the formula of second order, with ``h`` before and ``d`` after a point:
+    For uneven spacing, with ``h`` before and ``d`` after a point, the formula of second order is
     ``(h^2 f(x+d) + (d^2 - h^2) f(x) - d^2 f(x-h)) / (h d (d + h))``.
     """
     values = as_inexact(f)
@@ -194,8 +198,8 @@ def interp(
 ) -> ndarray:
     """Return the piecewise linear function through the points (xp, fp), float64 or complex128.
 
-    ``left`` and ``right`` are what lies outside; by default the end points' values. The points
-    must ascend, which nobody checks.
+    ``left`` and ``right`` are the values outside the points, by default those of the end points.
+    ``xp`` must be ascending, which is not checked. ``period`` is not supported.
     """
     if period is not None:
         raise NotImplementedError(
@@ -233,7 +237,7 @@ def interp(
 def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
     """Return the discrete convolution of two vectors: "full", "same" or "valid".
 
-    Each element is one sum in turn: the time is the product of both lengths.
+    Each element is computed as one sum: the time grows with the product of both lengths.
     """
     x, y = _vector(a, "a"), _vector(v, "v")
     longer, shorter = (x, y) if x.size >= y.size else (y, x)
@@ -246,7 +250,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
     turned = (ufuncs.conjugate(y) if y.dtype.kind == "c" else y)[::-1]
     if x.size >= y.size:
         return _products(x, turned, mode, (y.size - 1) // 2)
-    # Of even lengths the middle is one further on where the second vector is the longer one.
+    # For even lengths the middle is one element later if the second vector is the longer one.
     return _products(turned, x, mode, x.size // 2)
 
 
@@ -260,7 +264,7 @@ def _vector(given: Any, name: str) -> ndarray:
 
 
 def _products(longer: ndarray, shorter: ndarray, mode: str, middle: int) -> ndarray:
-    """Return the part of the full convolution that a mode asks for; "same" begins at `middle`."""
+    """Return a mode's part of the full convolution; "same" begins at element `middle`."""
     parts = {
         "full": (0, longer.size + shorter.size - 1),
         "same": (middle, longer.size),

@@ -1,4 +1,4 @@
-"""Functions of single elements that are no ufuncs of NumPy's: limits, rounding, tests, parts."""
+"""Elementwise functions that are not ufuncs in NumPy: limits, rounding, tests, parts."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ __all__ = [
     "sinc",
 ]
 
-# A NaN passes: no comparison holds for it.
+# A NaN stays NaN, since no comparison with it is true.
 _CLIPPED = "y = x < low ? low : x; y = y > high ? high : y;"
 _clip = elementwise("T x, T low, T high", "T y", _CLIPPED, "clip")
-# A device may compare as if there were no NaN.
+# A device may compare as if NaN did not exist.
 _clip_floats = elementwise(
     "T x, T low, T high", "T y", _CLIPPED + " y = isnan(x) ? x : y", "clip_floats"
 )
@@ -83,9 +83,10 @@ def clip(
     min: Any = None,
     max: Any = None,
 ) -> ndarray:
-    """Return an array with what is below ``a_min`` or above ``a_max`` set to these limits.
+    """Return an array whose elements are limited to the interval from ``a_min`` to ``a_max``.
 
-    One of them may be None. Where they are numbers that fit the array's dtype it is one launch.
+    One of the limits may be None. With limits that are numbers of the array's dtype this is one
+    launch.
     """
     if min is not None or max is not None:
         if a_min is not None or a_max is not None:
@@ -116,7 +117,10 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> ndarray:
-    """Return an array with NaN and infinities replaced, by 0 and the dtype's ends by default."""
+    """Return an array with NaN replaced by ``nan``, and infinities by ``posinf`` and ``neginf``.
+
+    By default infinities become the largest and the lowest number of the dtype.
+    """
     values = as_device_array(x)
     if values.dtype.kind not in "fc":
         return values.copy() if copy else values
@@ -133,10 +137,10 @@ def nan_to_num(
 
 
 def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
-    """Return numbers rounded to that many decimals, halves to the even digit.
+    """Return numbers rounded to ``decimals`` digits after the point, halves to the even digit.
 
-    As NumPy: scaled by a power of ten, rounded, and scaled back. Negative decimals of integers are
-    computed in float64. A device's quotient may err by 2.5 units in the last place.
+    As in NumPy a number is scaled by a power of ten, rounded, and scaled back. Integers are rounded
+    to negative decimals in float64. A device's quotient may be off by 2.5 units in the last place.
     """
     x = as_device_array(a)
     if x.dtype.kind in "iu":
@@ -178,7 +182,7 @@ def isclose(
 ) -> ndarray:
     """Return where ``|a - b| <= atol + rtol |b|``; equal infinities are close.
 
-    Computed in the operands' common floating dtype: float64 for integers.
+    It is computed in the operands' common floating dtype, which is float64 for integers.
     """
     x, y = as_device_array(a), as_device_array(b)
     common = np.result_type(_weak(a, x), _weak(b, y), 1.0)
@@ -199,12 +203,12 @@ def _weak(given: Any, made: ndarray) -> Any:
 def allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> ndarray:
-    """Return whether all elements are close; an array of no dimensions, which is not read back."""
+    """Return whether all elements are close, as a 0-dimensional array; nothing is read back."""
     return _all(isclose(a, b, rtol, atol, equal_nan))  # type: ignore[no-any-return]
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
-    """Return whether shapes and elements are equal; an array of no dimensions."""
+    """Return whether shapes and elements are equal, as a 0-dimensional array."""
     x, y = as_device_array(a1), as_device_array(a2)
     if x.shape != y.shape:
         return zeros((), bool)
@@ -215,7 +219,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> ndarray:
 
 
 def array_equiv(a1: Any, a2: Any) -> ndarray:
-    """Return whether arrays are equal once they are broadcast; an array of no dimensions."""
+    """Return whether two arrays are equal after broadcasting, as a 0-dimensional array."""
     x, y = as_device_array(a1), as_device_array(a2)
     try:
         np.broadcast_shapes(x.shape, y.shape)
@@ -247,7 +251,7 @@ def _real(x: Any, function: str) -> ndarray:
 
 
 def iscomplex(x: Any) -> ndarray:
-    """Return where elements have an imaginary part that is not 0."""
+    """Return which elements have an imaginary part that is not 0."""
     values = as_device_array(x)
     if values.dtype.kind != "c":
         return zeros(values.shape, bool)
@@ -255,7 +259,7 @@ def iscomplex(x: Any) -> ndarray:
 
 
 def isreal(x: Any) -> ndarray:
-    """Return where elements have no imaginary part, or one that is 0."""
+    """Return which elements have no imaginary part, or one that is 0."""
     values = as_device_array(x)
     return values.imag == 0  # type: ignore[no-any-return]
 
@@ -274,17 +278,17 @@ def isrealobj(x: Any) -> bool:
 
 
 def real(val: Any) -> ndarray:
-    """Return a view of the real parts; of real numbers the array itself."""
+    """Return a view of the real parts; of a real array a view of all its elements."""
     return as_device_array(val).real
 
 
 def imag(val: Any) -> ndarray:
-    """Return a view of the imaginary parts; of real numbers new zeros."""
+    """Return a view of the imaginary parts; of a real array a new array of zeros."""
     return as_device_array(val).imag
 
 
 def angle(z: Any, deg: bool = False) -> ndarray:
-    """Return the angles of complex numbers in radians, or degrees; of negative ones pi."""
+    """Return the angles of complex numbers in radians, or in degrees if ``deg`` is true."""
     values = as_inexact(z)
     turned = ufuncs.arctan2(values.imag, values.real)
     return turned * (180 / math.pi) if deg else turned  # type: ignore[no-any-return]

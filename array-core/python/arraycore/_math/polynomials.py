@@ -1,6 +1,6 @@
 """Polynomials as vectors of coefficients, the highest power first, by NumPy's names.
 
-Unlike NumPy's, results keep leading zeros: how many there are would have to be read back.
+Unlike in NumPy, results keep leading zeros, since counting them would need a read from the device.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def polyval(p: Any, x: Any) -> ndarray:
     p : array_like
         A vector of coefficients, the highest power first.
     x : array_like
-        Where; the result has the common dtype of both.
+        The points; the result has the common dtype of both.
     """
     coefficients, points = _vector(p), as_device_array(x)
     common = supported(np.result_type(coefficients.dtype, points.dtype))
@@ -109,7 +109,7 @@ def polyder(p: Any, m: int = 1) -> ndarray:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> ndarray:
-    """Return the ``m``-th integral of a polynomial, with ``k`` (0) as the constants."""
+    """Return the ``m``-th integral of a polynomial; ``k`` has the constants, by default 0."""
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     constants = np.zeros(m) if k is None else np.atleast_1d(np.asarray(k))
@@ -125,12 +125,12 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> ndarray:
 
 
 def polyfit(x: Any, y: Any, deg: int, *args: Any, **kwargs: Any) -> Any:
-    """Return the polynomial of a degree with the least squares through points, by NumPy."""
+    """Return the polynomial of degree ``deg`` that fits points by least squares, by NumPy."""
     return by_numpy(np.polyfit, x, y, deg, *args, **kwargs)
 
 
 def roots(p: Any) -> ndarray:
-    """Return a polynomial's roots, by NumPy on the CPU; complex where one of them is."""
+    """Return a polynomial's roots, by NumPy on the CPU; they are complex if one of them is."""
     return by_numpy(np.roots, _vector(p))  # type: ignore[no-any-return]
 
 

@@ -68,26 +68,26 @@ def sum(
     Parameters
     ----------
     a : ndarray
-        What is summed.
+        The array to sum.
     axis : None, int or tuple of ints
-        What is reduced; None: all axes.
+        The axes to reduce; None reduces all axes.
     dtype : dtype, optional
-        What is computed in; bools and integers are summed in 64 bits where none is given.
+        The dtype to compute in. By default bools and integers are summed in 64 bits.
     out : ndarray, optional
-        Written instead of a new array, and returned.
+        Receives the result instead of a new array; it is returned.
     keepdims : bool
-        Whether the reduced axes stay, of extent 1.
+        Whether the reduced axes are kept, with extent 1.
     initial : scalar, optional
-        What the total begins with.
+        The value that the reduction starts with.
     where : bool or ndarray of bool
-        Which elements count.
+        Which elements are reduced.
 
     Raises
     ------
     AxisError
-        An axis that the array does not have.
+        The array does not have the axis.
     ValueError
-        An axis named twice; ``out`` has another shape.
+        An axis is named twice, or ``out`` has another shape.
     """
     return reduced(table_row("sum"), a, axis, dtype, out, keepdims, initial, where)
 
@@ -118,7 +118,7 @@ def max(
     Raises
     ------
     ValueError
-        No element, or ``where``, without ``initial``.
+        There is no element, or there is a ``where`` without ``initial``.
     """
     return reduced(table_row("max"), a, axis, None, out, keepdims, initial, where)
 
@@ -141,14 +141,14 @@ amax, amin = max, min
 def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
-    """Return whether an element is not zero; parameters as :func:`sum`'s."""
+    """Return whether any element is not zero; parameters as :func:`sum`'s."""
     return reduced(table_row("any"), a, axis, None, out, keepdims, where=where)
 
 
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
-    """Return whether no element is zero; parameters as :func:`sum`'s."""
+    """Return whether all elements are not zero; parameters as :func:`sum`'s."""
     return reduced(table_row("all"), a, axis, None, out, keepdims, where=where)
 
 
@@ -168,9 +168,9 @@ def mean(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return the mean over axes; NaN of nothing. Integers are averaged in float64.
+    """Return the mean over axes. The mean of no elements is NaN; integers are averaged in float64.
 
-    Parameters are :func:`sum`'s.
+    The parameters are those of :func:`sum`.
     """
     return reduced(table_row("mean"), a, axis, dtype, out, keepdims, where=where)
 
@@ -184,9 +184,10 @@ def var(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return the variance over axes: the mean first, then the distances from it.
+    """Return the variance over axes, in two passes: the mean, then the distances from it.
 
-    ``ddof`` is taken from the number of elements; the others are :func:`mean`'s.
+    The sum of squares is divided by the number of elements less ``ddof``. The other parameters are
+    those of :func:`mean`.
     """
     return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
@@ -205,34 +206,34 @@ def std(
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the largest element less the smallest one, over axes."""
+    """Return the difference of the largest and the smallest element over axes."""
     return reduced(table_row("ptp"), a, axis, None, out, keepdims)
 
 
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """Return the mean over axes, weighted where weights are given.
+    """Return the mean over axes, weighted if weights are given.
 
     Parameters
     ----------
     a : ndarray
-        What is averaged.
+        The array to average.
     axis : None, int or tuple of ints
-        What is reduced; None: all axes.
+        The axes to reduce; None reduces all axes.
     weights : ndarray, optional
-        Of a's shape; or 1-dimensional, along ``axis``.
+        An array of a's shape, or a vector along ``axis``.
     returned : bool
         Whether the sum of the weights is returned too.
     keepdims : bool
-        Whether the reduced axes stay, of extent 1.
+        Whether the reduced axes are kept, with extent 1.
 
     Raises
     ------
     TypeError
-        Weights of another shape without an axis.
+        The weights have another shape, and no axis is given.
     ValueError
-        Weights that do not fit the axis.
+        The weights do not fit the axis.
     """
     array: Any = require_array(a)
     if weights is None:
@@ -253,7 +254,7 @@ def average(
 
 
 def _along(weight: Any, array: Any, axis: Any) -> Any:
-    """Return 1-dimensional weights as they meet an array along an axis."""
+    """Return a vector of weights, broadcast to an array along an axis."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = integers(axis)
@@ -271,23 +272,23 @@ def _along(weight: Any, array: Any, axis: Any) -> Any:
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return where the largest element is, in C order; the first of several, or the first NaN.
+    """Return the index of the largest element: the first of several, or that of the first NaN.
 
     Parameters
     ----------
     a : ndarray
-        Where it is looked for.
+        The array to search.
     axis : int, optional
-        None: of the flattened array.
+        The axis to search along; None flattens the array.
     out : ndarray, optional
-        Written instead of a new array, and returned.
+        Receives the result instead of a new array; it is returned.
     keepdims : bool
-        Whether the reduced axis stays, of extent 1.
+        Whether the reduced axis is kept, with extent 1.
 
     Returns
     -------
     ndarray
-        int64.
+        The indices, int64.
 
     Raises
     ------
@@ -298,7 +299,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 
 
 def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return where the smallest element is, as :func:`argmax`."""
+    """Return the index of the smallest element, as :func:`argmax`."""
     return reduced(table_row("argmin"), a, one_axis(axis), None, out, keepdims)
 
 
@@ -339,7 +340,7 @@ def nanmax(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return the largest element that is no NaN; NaN where all are, without a warning."""
+    """Return the largest element that is not NaN; NaN, without a warning, if all are."""
     return reduced(table_row("nanmax"), a, axis, None, out, keepdims, initial, where)
 
 
@@ -351,7 +352,7 @@ def nanmin(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return the smallest element that is no NaN; NaN where all are, without a warning."""
+    """Return the smallest element that is not NaN; NaN, without a warning, if all are."""
     return reduced(table_row("nanmin"), a, axis, None, out, keepdims, initial, where)
 
 
@@ -363,7 +364,7 @@ def nanmean(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return :func:`mean` of the elements that are no NaN."""
+    """Return :func:`mean` of the elements that are not NaN."""
     return reduced(table_row("nanmean"), a, axis, dtype, out, keepdims, where=where)
 
 
@@ -376,7 +377,7 @@ def nanvar(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return :func:`var` of the elements that are no NaN; NaN where ``ddof`` leaves none."""
+    """Return :func:`var` of the elements that are not NaN; NaN if there are at most ``ddof``."""
     return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 
@@ -394,15 +395,15 @@ def nanstd(
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return where the largest element is that is no NaN; -1 where all are, as in CuPy.
+    """Return the index of the largest element that is not NaN; -1 if all are NaN, as in CuPy.
 
-    NumPy raises there, for which a result would have to be waited for.
+    NumPy raises in that case. To raise, a device's result would have to be read.
     """
     return reduced(table_row("nanargmax"), a, one_axis(axis), None, out, keepdims)
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return where the smallest element is that is no NaN, as :func:`nanargmax`."""
+    """Return the index of the smallest element that is not NaN, as :func:`nanargmax`."""
     return reduced(table_row("nanargmin"), a, one_axis(axis), None, out, keepdims)
 
 
@@ -410,24 +411,24 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 
 
 def cumsum(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
-    """Return the sums of the elements up to each.
+    """Return the cumulative sums.
 
     Parameters
     ----------
     a : ndarray
-        What is summed.
+        The array to sum.
     axis : int, optional
-        Along which axis; None: of the flattened array.
+        The axis to work along; None flattens the array.
     dtype : dtype, optional
-        What is computed in; bools and integers are summed in 64 bits where none is given.
+        The dtype to compute in. By default bools and integers are summed in 64 bits.
     out : ndarray, optional
-        Written instead of a new array, and returned.
+        Receives the result instead of a new array; it is returned.
     """
     return _running(ufuncs.add, a, axis, dtype, out)
 
 
 def cumprod(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
-    """Return the products of the elements up to each, as :func:`cumsum`."""
+    """Return the cumulative products; parameters as :func:`cumsum`'s."""
     return _running(ufuncs.multiply, a, axis, dtype, out)
 
 

@@ -58,7 +58,7 @@ _polygamma = elementwise(
 
 
 def _floating(*arrays: Any) -> tuple[Any, ...]:
-    """Return arrays in the floating dtype that they meet in; of integers alone float64."""
+    """Return arrays in their common floating dtype; integers alone become float64."""
     made = [as_device_array(each) for each in arrays]
     kinds = [each.dtype for each in made if each.dtype.kind == "f"]
     common = np.result_type(*kinds) if kinds else np.dtype(np.float64)
@@ -71,13 +71,13 @@ def zeta(x: Any, q: Any) -> ndarray:
     Parameters
     ----------
     x, q : array_like
-        Broadcast against each other. Below 1 the result is nan, at ``x == 1`` and where q is 0 or
-        a negative integer inf; where q is negative and x no integer nan.
+        The exponents and the starts, which broadcast. The result is NaN if ``x < 1``, infinite if
+        ``x == 1`` or if q is 0 or a negative integer, and NaN if q is negative and x no integer.
 
     Returns
     -------
     ndarray
-        Of the arguments' floating dtype.
+        An array of the arguments' common floating dtype.
     """
     exponents, starts = _floating(x, q)
     return _zeta(exponents, starts)  # type: ignore[no-any-return]
@@ -86,19 +86,19 @@ def zeta(x: Any, q: Any) -> ndarray:
 def polygamma(n: Any, x: Any) -> ndarray:
     """Return the n-th derivative of :func:`arraycore.special.digamma`.
 
-    By ``(-1)**(n + 1) * n! * zeta(n + 1, x)`` (Abramowitz and Stegun 6.4.10).
+    It is computed as ``(-1)**(n + 1) * n! * zeta(n + 1, x)`` (Abramowitz and Stegun 6.4.10).
 
     Parameters
     ----------
     n : array_like
-        Integers from 0 on, of any dtype.
+        The orders: integers from 0 on, of any dtype.
     x : array_like
-        Where it is computed.
+        The points at which the function is computed.
 
     Returns
     -------
     ndarray
-        Of x's dtype where it is floating, else float64.
+        An array of x's dtype if that is floating, else of float64.
     """
     (values,) = _floating(x)
     orders = as_device_array(n).astype(values.dtype, copy=False)

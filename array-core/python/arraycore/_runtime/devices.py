@@ -60,7 +60,7 @@ class Device:
 
     @property
     def compute_capability(self) -> str:
-        """Not there: it is a number of CUDA's."""
+        """Not supported: it is a number of CUDA's."""
         raise NotImplementedError(
             "arraycore's device has no compute capability: take arraycore.device_info()."
         )
@@ -92,7 +92,7 @@ class Event:
     Parameters
     ----------
     block, interprocess : bool
-        For CuPy's callers; without effect.
+        Accepted for compatibility with CuPy; without effect.
     disable_timing : bool
         Whether :meth:`record` shall not wait. The time between two events is measured by the
         host's clock, so an event that takes the time first waits for the device.
@@ -146,7 +146,7 @@ class Stream:
     Parameters
     ----------
     null, non_blocking, ptds : bool
-        For CuPy's callers; without effect.
+        Accepted for compatibility with CuPy; without effect.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class Stream:
         """Begin what comes next after an event: it does."""
 
     def add_callback(self, callback: Any, arg: Any) -> None:
-        """Not there: Python's thread is the only one."""
+        """Not supported: Python's thread is the only one."""
         raise NotImplementedError(
             "arraycore calls nothing back: call synchronize(), then the function."
         )

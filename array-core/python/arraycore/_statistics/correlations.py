@@ -152,7 +152,7 @@ def histogramdd(
     density : bool
         Whether counts are divided by their sum and the bins' volumes.
     weights : array_like, optional
-        What each observation counts.
+        The weight of each observation.
 
     Returns
     -------

@@ -202,7 +202,7 @@ def histogram(
     density : bool
         Whether counts are divided by their sum and the bins' widths (float64).
     weights : array, optional
-        What each value counts, of its shape; the sums have its dtype.
+        The weight of each value, of the shape of ``a``; the sums have the dtype of the weights.
     """
     values = as_device_array(a).ravel()
     if values.dtype.kind == "b":

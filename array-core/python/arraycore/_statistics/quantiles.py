@@ -251,15 +251,15 @@ def quantile(
         float32 by a Python number or a float32 ``q``; by a list or float64 ``q`` the result is
         float64, as in NumPy, which the CPU computes.
     axis : None, int or tuple of ints
-        What is reduced; None: all axes.
+        The axes to reduce; None reduces all axes.
     out : ndarray, optional
-        Written and returned.
+        Receives the result; it is returned.
     overwrite_input : bool
         Taken for NumPy's callers: the input stays as it is.
     method : str
         NumPy's 13 names.
     keepdims : bool
-        Whether the reduced axes stay, of extent 1.
+        Whether the reduced axes are kept, with extent 1.
     weights : None
         NotImplementedError for others.
 

@@ -23,7 +23,7 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
     Parameters
     ----------
     x : ndarray
-        Whose memory is shown.
+        The array whose memory the view shows.
     shape : int or sequence of int, optional
         The view's; the array's own where not given.
     strides : int or sequence of int, optional
@@ -48,7 +48,7 @@ def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndar
     Parameters
     ----------
     x : ndarray
-        What the windows lie in.
+        The array that the windows slide over.
     window_shape : int or sequence of int
         A window's extents along ``axis``.
     axis : int or sequence of int, optional

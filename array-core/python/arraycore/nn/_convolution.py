@@ -184,7 +184,7 @@ def conv(
     groups : int
         Channels are cut into so many groups, of which each sees its own alone.
     activation : {None, "relu", "sigmoid", "tanh", "gelu"}
-        What is done to the result last.
+        The function that is applied to the result last.
     scale, shift : ndarray, optional
         Both or none, of shape (C,): ``x * scale + shift`` is convolved in the place of ``x``. Zeros
         around the data stay zeros.
@@ -232,7 +232,7 @@ def dense(
     b : ndarray, optional
         Of shape (O,).
     activation : {None, "relu", "sigmoid", "tanh", "gelu"}
-        What is done to the result last.
+        The function that is applied to the result last.
 
     Returns
     -------

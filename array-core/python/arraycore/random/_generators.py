@@ -176,7 +176,7 @@ class RandomState(_Drawing):
         Parameters
         ----------
         a : array of one axis, or int
-            What is chosen from.
+            The array to choose from, or the number of integers to choose from.
         size : int or ints, optional
             The result's shape.
         replace : bool

@@ -44,6 +44,6 @@ def get_runtime_info(full: bool = True) -> _RuntimeInfo:
     Parameters
     ----------
     full : bool
-        For CuPy's callers; without effect.
+        Accepted for compatibility with CuPy; without effect.
     """
     return _RuntimeInfo()

@@ -27,13 +27,13 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> An
     Parameters
     ----------
     a : ndarray or array_like
-        What is returned.
+        The array to return.
     stream : Stream, optional
         Without effect: operations run in order.
     order : {"C", "F", "A"}
         The result's layout.
     out : numpy.ndarray, optional
-        Written and returned.
+        Receives the result; it is returned.
     """
     if isinstance(a, ndarray):
         return a.get(stream, order, out)
@@ -77,9 +77,9 @@ def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None 
     Parameters
     ----------
     function : callable, optional
-        What is decorated.
+        The function to decorate.
     kernel_name : str, optional
-        For CuPy's callers; without effect.
+        Accepted for compatibility with CuPy; without effect.
     """
     if function is None:
         return _fused

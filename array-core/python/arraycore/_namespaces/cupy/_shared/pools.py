@@ -38,7 +38,7 @@ class MemoryPool:
         return max(counted["device_bytes"], counted["live_bytes"])
 
     def n_free_blocks(self) -> NoReturn:
-        """Not there: buffers hold several arrays."""
+        """Not supported: buffers hold several arrays."""
         raise NotImplementedError("arraycore counts no blocks: take free_bytes().")
 
     def free_all_blocks(self, stream: Any = None) -> None:
@@ -51,18 +51,18 @@ class MemoryPool:
     free_all_free = free_all_blocks
 
     def get_limit(self) -> NoReturn:
-        """Not there: see :meth:`set_limit`."""
+        """Not supported: see :meth:`set_limit`."""
         self.set_limit()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> NoReturn:
-        """Not there: the limit is given when the library is opened."""
+        """Not supported: the limit is given when the library is opened."""
         raise NotImplementedError(
             "arraycore's limit is set when it opens: arraycore.open(budget_bytes=...) or "
             "ARRAYCORE_BUDGET_BYTES."
         )
 
     def malloc(self, size: int) -> NoReturn:
-        """Not there: memory of browsers' devices has no addresses."""
+        """Not supported: memory of browsers' devices has no addresses."""
         raise NotImplementedError(f"arraycore gives no memory without an array: {POINTER}.")
 
 

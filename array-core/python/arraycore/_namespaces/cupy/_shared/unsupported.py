@@ -22,7 +22,7 @@ def absent(name: str, instead: str) -> Callable[..., NoReturn]:
         raise NotImplementedError(f"arraycore has no {name}: {instead}.")
 
     function.__name__ = function.__qualname__ = name.rsplit(".", 1)[-1]
-    function.__doc__ = f"Not there: {instead}."
+    function.__doc__ = f"Not supported: {instead}."
     return function
 
 

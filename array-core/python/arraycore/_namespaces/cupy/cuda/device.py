@@ -17,7 +17,7 @@ def get_device_id() -> int:
 
 
 def get_cublas_handle() -> NoReturn:
-    """Not there: there is no cuBLAS."""
+    """Not supported: there is no cuBLAS."""
     raise NotImplementedError(
         f"arraycore has no cuBLAS: call matmul, dot, tensordot or einsum; {POINTER}."
     )

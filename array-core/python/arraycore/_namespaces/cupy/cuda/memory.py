@@ -11,7 +11,7 @@ __all__ = ["MemoryPointer", "MemoryPool", "UnownedMemory", "alloc", "set_allocat
 
 
 class MemoryPointer:
-    """Not there: memory of browsers' devices has no addresses."""
+    """Not supported: memory of browsers' devices has no addresses."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(f"arraycore has no memory pointers: {POINTER}.")
