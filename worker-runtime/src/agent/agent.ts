@@ -1,4 +1,4 @@
-// Joins the state machine to the world: socket, timers, storage, python thread, page. Runs on the agent thread.
+// Connects the state machine to the socket, timers, storage, the python thread and the page. Runs on the agent thread.
 
 import { AGENT_NAME } from "../base/version.ts";
 import { errorText } from "../channel/block.ts";
@@ -28,9 +28,9 @@ import { PythonHost } from "./python_host/python_host.ts";
 import { spawnGpu } from "./python_host/spawn_gpu.ts";
 import { spawnPython } from "./python_host/spawn_python.ts";
 
-/** The page is told of changes at most this often. */
+/** The shortest time between two messages that tell the page of changes. */
 const TELL_MS = 100;
-/** How long a closing socket may take before the thread ends without it. */
+/** How long the thread waits for its socket to close before it ends. */
 const FAREWELL_MS = 500;
 
 type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;
@@ -108,7 +108,7 @@ export class Agent {
   }
 
   start(): void {
-    // The largest part first: Python loads while the identity is looked up.
+    // Python is the largest download, so it begins before the identity is looked up.
     if (this.#isVisible) this.#host.warm();
     this.#loadProject();
     this.#begin().catch((error: unknown) => {
@@ -121,7 +121,7 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    // Python loads meanwhile. Where threads share no memory no trial can have the device.
+    // Python loads meanwhile. Without shared memory, no trial can use the graphics device.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
@@ -236,7 +236,7 @@ export class Agent {
   #open(): void {
     const socket = new WebSocket(api.socketAddress(self.location.origin));
     this.#socket = socket;
-    // A socket that was given up may still speak; it is not heard.
+    // Events of a socket that was given up are ignored.
     const isCurrent = () => this.#socket === socket;
     socket.addEventListener("open", () => {
       if (isCurrent()) this.#handle({ kind: "opened" });
@@ -289,11 +289,11 @@ export class Agent {
   #end(): void {
     clearTimeout(this.#tellTimer);
     this.#tell();
-    // The goodbye frames leave in the background.
+    // The browser sends the last frames in the background.
     setTimeout(() => this.#post({ kind: "ended" }), FAREWELL_MS);
   }
 
-  /** For what a lease needs. */
+  /** The Authorization header of downloads and uploads for a lease. */
   get #authorization(): string {
     const device = this.#machine.device;
     if (device === null) throw new Error("A lease came before the device joined.");
@@ -321,7 +321,7 @@ export class Agent {
         this.#project = project;
         this.#tellSoon();
       },
-      () => {}, // Only for display; joining tells what is wrong with the code.
+      () => {}, // The name is only displayed. Joining will say what is wrong with the code.
     );
   }
 
@@ -340,7 +340,7 @@ export class Agent {
   }
 }
 
-/** Frames that this version does not know are left alone (R2). */
+/** Returns null for a frame that this version does not know (R2). */
 function readFrame(data: unknown): ServerMessage | null {
   if (typeof data !== "string") return null;
   try {

@@ -1,4 +1,4 @@
-// Which of WebAssembly's vector instructions an engine has: it is asked by functions that use them. Pure; any thread.
+// Which vector instructions of WebAssembly an engine has. It validates small functions that use them. Pure; any thread.
 
 /** The part of `WebAssembly` that is needed here. */
 export interface Validator {

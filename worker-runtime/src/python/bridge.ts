@@ -4,9 +4,9 @@ import { type Block, errorText, Word } from "../channel/block.ts";
 import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
-/** Longer than a lease: a call may have to wait for a new connection. */
+/** The limit of a call. It is longer than a lease, because a call may wait for a new connection. */
 export const CALL_MS = 120_000;
-/** An upload may have to wait for a new connection, and takes its time on a phone. */
+/** The limit of an upload, which may wait for a new connection and is slow on a phone. */
 export const UPLOAD_MS = 300_000;
 /** The largest checkpoint or artifact; the server's default limit. */
 export const UPLOAD_BYTES = 64 * 1024 * 1024;

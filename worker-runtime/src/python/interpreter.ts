@@ -97,11 +97,11 @@ function argumentsOf(
 async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {
   const base = new URL(core.base, self.location.origin).href;
   const wrapped = globalThis.fetch;
-  // Pyodide asks for its files one after the other; they are on their way already.
+  // Pyodide asks for its files one after the other. They are already being fetched.
   globalThis.fetch = (input, init) =>
     assets.take(input instanceof Request ? input.url : String(input)) ?? wrapped(input, init);
   try {
-    // Begun here, so that it does not wait for pyodide.mjs; Pyodide imports the same address.
+    // Started now, before pyodide.mjs is there. Pyodide imports the same address later.
     const engine = import(/* @vite-ignore */ `${base}pyodide.asm.mjs`);
     engine.catch(() => {});
     const module = (await import(/* @vite-ignore */ `${base}pyodide.mjs`)) as PyodideModule;

@@ -1,6 +1,6 @@
-// Takes from the python thread what trial code must not reach. What stays is listed, and everything else goes, so that
-// an interface which a browser adds tomorrow is not a way out: storage, every way to talk, workers, the graphics device,
-// other people's hardware. The thread's Content-Security-Policy stands behind it. Runs on the python thread, once, before
+// Removes from the python thread what trial code must not reach: storage, networking, workers, the graphics device and
+// other hardware. Everything that is not on the list of what stays is removed, also interfaces that a browser adds later.
+// The thread's Content-Security-Policy is a second barrier. Runs on the python thread, once, before
 // any code of a trial.
 
 /** The language itself. */
@@ -24,7 +24,7 @@ const LANGUAGE = [
   "WebAssembly",
 ];
 
-/** What Pyodide and Python's packages use of the platform, and what only computes. */
+/** What Pyodide and Python's packages use of the platform, and functions that only compute. */
 const PLATFORM = [
   ..."self name location navigator origin isSecureContext crossOriginIsolated console".split(" "),
   ..."performance crypto atob btoa queueMicrotask structuredClone setTimeout clearTimeout".split(
@@ -42,12 +42,12 @@ const PLATFORM = [
   ),
   ..."SubtleCrypto Performance PerformanceEntry PerformanceMark PerformanceMeasure".split(" "),
   ..."WorkerGlobalScope DedicatedWorkerGlobalScope WorkerLocation WorkerNavigator".split(" "),
-  // Two numbers that cannot be deleted; what they were for is gone.
+  // Two constants that cannot be deleted. The functions that took them are removed.
   "TEMPORARY",
   "PERSISTENT",
 ];
 
-/** Of `navigator`: nothing that acts, and nothing that tells devices of one kind apart. */
+/** Properties of `navigator` that stay. None has an effect or tells two devices of one kind apart. */
 const NAVIGATOR = [
   ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
   ..."onLine hardwareConcurrency".split(" "),
@@ -58,13 +58,13 @@ export class LockdownError extends Error {
   readonly code = "lockdown_failed";
 }
 
-/** Throws where something cannot be taken away: no trial runs there. */
+/** Throws if something cannot be removed. No trial runs in that case. */
 export function lockDown(scope: object, navigator: object): void {
   keepOnly(scope, new Set([...LANGUAGE, ...PLATFORM]));
   keepOnly(navigator, new Set(NAVIGATOR));
 }
 
-/** Names that are still to be found and should not be. */
+/** Returns the names that are still there and should not be. */
 export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const holder of holdersOf(target)) {
@@ -76,8 +76,8 @@ export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   return found;
 }
 
-// From the prototypes too, where most of these live as accessors. The name is then taken on the object itself, so that
-// nothing can be put back where a library might take it for the platform's.
+// It removes names from the prototypes too, where most of them are accessors. Then it defines each name on the object
+// itself, so that trial code cannot define it and a library take that for the platform's.
 function keepOnly(target: object, kept: ReadonlySet<string>): void {
   const names = unlisted(target, kept);
   for (const holder of holdersOf(target)) {

@@ -1,4 +1,4 @@
-// What agent and python thread say to each other over the port that joins them directly. Both threads.
+// The messages between the agent and the python thread, over the port that connects them. Both threads.
 
 import type { CallRequest } from "../channel/caller.ts";
 import type { PostedToCaller } from "../channel/posted_answerer.ts";
@@ -16,7 +16,7 @@ export interface RuntimeFile {
 
 export interface RuntimePiece {
   readonly version: string;
-  /** Folder on this origin, with a slash at its end. */
+  /** A folder on this origin. It ends with a slash. */
   readonly base: string;
   readonly files: readonly RuntimeFile[];
 }
@@ -33,7 +33,7 @@ export interface DataFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** array-core, as the agent fetched it. */
+/** The parts of array-core that the agent fetched. */
 export interface ArraycoreParts {
   readonly module: WebAssembly.Module;
   /** The Python package, a zip of compiled files. */
@@ -42,23 +42,23 @@ export interface ArraycoreParts {
 
 /** What an attempt may compute on, as `hyperflock._trial.devices` reads it. */
 export interface DeviceOffer {
-  /** The study's wish. */
+  /** What the study asked for. */
   readonly wanted: Backend;
-  /** array-core's back ends that are here. */
+  /** The back ends of array-core that can run here. */
   readonly backends: readonly ("webgpu" | "cpu")[];
-  /** Why a back end is not here, by its name. */
+  /** Why a back end cannot run here, by its name. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** WebGPU is a program on the CPU here. */
+  /** Whether WebGPU runs on the CPU here. */
   readonly software: boolean;
-  /** What arrays may take together on the GPU. */
+  /** The limit of all arrays together on the GPU. */
   readonly budget_bytes: number;
 }
 
-/** What a trial of an Optuna study has beyond others. */
+/** What only a trial of an Optuna study has. */
 export interface AskedSpec {
-  /** How many objectives. */
+  /** The number of objectives. */
   readonly directions: number;
-  /** JSON text of what was suggested before. */
+  /** JSON text of the values that were suggested before. */
   readonly suggested: string | null;
   /** JSON text of the attributes that it begins with. */
   readonly attrs: string | null;
@@ -74,13 +74,13 @@ export interface AttemptSpec {
   readonly params: string;
   readonly seed: number;
   readonly chainer: string;
-  /** Null: the study asks for no device. */
+  /** Null if the study asks for no device. */
   readonly device: DeviceOffer | null;
-  /** Null: not of an Optuna study. */
+  /** Null if the trial is not of an Optuna study. */
   readonly asked: AskedSpec | null;
 }
 
-/** What the attempt goes on from. */
+/** The checkpoint that the attempt begins with. */
 export interface CheckpointFile {
   readonly format: "tree" | "npz";
   /** The last step that was reported before it was saved. */
@@ -91,11 +91,11 @@ export interface CheckpointFile {
 export type ToPython =
   | {
       readonly kind: "load";
-      /** Null: nothing can be shared here, and Python waits by JSPI. */
+      /** Null if no memory can be shared. Python then waits by JSPI. */
       readonly memory: SharedArrayBuffer | null;
       /** Pieces in the order in which they are needed; the first is Pyodide. */
       readonly pieces: readonly RuntimePiece[];
-      /** Python's heap may grow to so much. */
+      /** The limit of Python's heap in bytes. */
       readonly heapBytes: number;
     }
   | {
@@ -112,7 +112,7 @@ export type ToPython =
   | PostedToCaller;
 
 export interface LoadTimings {
-  /** Milliseconds since the thread began, when each step was done. */
+  /** When each step was done, in milliseconds since the thread began. */
   readonly [step: string]: number;
 }
 
@@ -125,10 +125,10 @@ export type FromPython =
       readonly step: number;
       readonly value: number;
     }
-  /** The liveness counter, from a thread that shares no memory with the agent. */
+  /** The liveness counter of a thread that shares no memory with the agent. */
   | { readonly kind: "progress"; readonly attempt: number; readonly count: number }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
-  /** A call that carries bytes; answered as the others are. */
+  /** A call that carries bytes. It is answered like other calls. */
   | {
       readonly kind: "upload";
       readonly attempt: number;
@@ -145,10 +145,10 @@ export type FromPython =
       /** JSON text of run_attempt. */
       readonly outcome: string;
       readonly runMs: number;
-      /** This thread can run no other attempt; it is to be ended. */
+      /** Whether this thread cannot run another attempt, so that the agent must end it. */
       readonly isLast?: boolean | undefined;
     }
-  /** What array-core has for the gpu thread; everything else goes through the ring. */
+  /** A message of array-core to the gpu thread. Everything else goes through the ring. */
   | { readonly kind: "gpu"; readonly message: ToGpuThread }
-  /** The thread is of no use any more. */
+  /** The thread cannot go on. */
   | { readonly kind: "crashed"; readonly code: string; readonly message: string };

@@ -1,17 +1,17 @@
-// What trial code prints, and what it writes to the console, to the browser's console: as many lines a second as a person
-// can read. Of those beyond it the newest wait for a later second or for the trial's end, and older ones are only counted.
-// A line without an end is not gathered. Runs on the python thread, which Python may not give back: no timer helps here.
+// Writes what trial code prints to the browser's console, with a limit of lines a second that a person can read. Of the
+// lines above the limit, the newest wait for a later second or the trial's end, and older ones are only counted. A line
+// without an end is not collected. Runs on the python thread. Python may block it for long, so no timer is used.
 
 const LINES_PER_SECOND = 50;
-/** What leaves in a second at most: a flood's own lines, and the one that counts those left out. */
+/** The most lines written in a second, with the line that counts those left out. */
 export const MOST_LINES_PER_SECOND = LINES_PER_SECOND + 1;
-/** What may wait: the server keeps no more of a trial (R39). */
+/** How many lines may wait. The server keeps no more of a trial (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
-/** What leaves at once at a trial's end. */
+/** The most lines written at a trial's end. */
 export const MOST_LINES_AT_END = WAITING_LINES + 1;
 const kLineCharacters = 2_000;
-/** A part of a longer text keeps all of it alive: long texts are read in pieces. */
+/** Long texts are read in pieces of this size, because a part of a text keeps the whole text alive. */
 const PIECE_BYTES = 8_192;
 const CONSOLE = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 
@@ -41,18 +41,18 @@ export class Output {
     }
   }
 
-  /** Lets lines go that waited for their second. */
+  /** Writes lines that waited for a later second, if it has come. */
   catchUp(): void {
     if (this.#waiting.length > 0) this.#begin(Math.floor(this.#now() / 1000));
   }
 
-  /** The trial has ended: all that waits goes, lines without an end too. */
+  /** Writes all lines that wait, also one without an end. Call it when the trial has ended. */
   flush(): void {
     for (const end of this.#endStreams) end();
     this.#release(this.#waiting.length);
   }
 
-  /** One of Python's two streams: takes its bytes as they come, keeps the beginning of a line until its end. */
+  /** Returns the writer of one of Python's two streams. It keeps the beginning of a line until the line's end. */
   stream(): (bytes: Uint8Array) => number {
     const decoder = new TextDecoder();
     let begun = "";
@@ -77,13 +77,13 @@ export class Output {
     };
   }
 
-  /** A console for trial code: its lines count as the others do. */
+  /** Returns a console for trial code. Its lines count toward the same limit. */
   console(): Readonly<Record<string, (...values: unknown[]) => void>> {
     const write = (...values: unknown[]) => this.line(values.map(textOf).join(" "));
     return Object.freeze(Object.fromEntries(CONSOLE.map((name) => [name, write])));
   }
 
-  /** A new second has room again, for the lines that have waited first. */
+  /** Begins a second. Lines that waited are written first. */
   #begin(second: number): void {
     if (second === this.#second) return;
     this.#second = second;
@@ -100,7 +100,7 @@ export class Output {
     }
   }
 
-  /** Writes the oldest that wait, and before them how many older ones were left out. */
+  /** Writes the oldest waiting lines, after a line that counts those that were left out before them. */
   #release(lines: number): void {
     if (this.#dropped > 0 && lines > 0) {
       this.#write(`[${this.#dropped} lines left out]`);

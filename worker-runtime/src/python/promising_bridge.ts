@@ -1,5 +1,5 @@
-// The module `_hyperflock_bridge` where no memory is shared with the agent: what Python has to wait for is a promise, and
-// hyperflock_worker.bridge stands still for it by JSPI. Messages of the agent are heard meanwhile, and then only. Runs on
+// The module `_hyperflock_bridge` without memory that is shared with the agent. Its functions return promises, for which
+// hyperflock_worker.bridge suspends Python by JSPI. Messages of the agent arrive only while Python is suspended. Runs on
 // the python thread.
 
 import { INTERRUPT_SIGNAL } from "../channel/block.ts";
@@ -23,7 +23,7 @@ export type Posted = Extract<ToPython, { kind: "answer" | "taken" | "interrupt" 
 export interface PromisingBridgeOptions {
   readonly post: (message: FromPython, transfer?: Transferable[]) => void;
   readonly now: () => number;
-  /** Pyodide's interrupt buffer; this thread's own. */
+  /** Pyodide's interrupt buffer. Only this thread uses it. */
   readonly interrupt: Uint8Array;
 }
 
@@ -66,7 +66,7 @@ export class PromisingBridge {
     }
   }
 
-  /** The functions for `registerJsModule`; `promises` tells Python to wait. */
+  /** The functions for `registerJsModule`. `promises` tells Python that they return promises. */
   get module() {
     return {
       promises: true,
@@ -97,7 +97,7 @@ export class PromisingBridge {
     };
   }
 
-  // The bytes are copied before anything is waited for.
+  // The bytes are copied before the first wait.
   #upload(head: string, from: PyBuffer): Promise<string> {
     checkCall("upload", head);
     const bytes = uploadBytes(from);
@@ -111,7 +111,7 @@ export class PromisingBridge {
     );
   }
 
-  /** Moves the liveness counter; the agent is told of it now and then. */
+  /** Increments the liveness counter, and tells the agent from time to time. */
   #move(): void {
     this.#progress += 1;
     const now = this.#options.now();

@@ -2,7 +2,7 @@
 
 export interface PyCallable {
   (...args: unknown[]): unknown;
-  /** Calls it so that Python may stand still for a promise (JSPI). */
+  /** Calls the function so that Python can suspend until a promise is fulfilled (JSPI). */
   callPromising(...args: unknown[]): Promise<unknown>;
   destroy(): void;
 }
@@ -15,7 +15,7 @@ export interface PyodideApi {
   registerJsModule(name: string, module: object): void;
   unpackArchive(archive: Uint8Array, format: "zip", options: { readonly extractDir: string }): void;
   runPython(code: string): unknown;
-  /** `write` takes bytes as Python's stream gives them, and tells how many it took. */
+  /** `write` takes bytes of Python's stream and returns how many it took. */
   setStdout(options: { readonly write: (bytes: Uint8Array) => number }): void;
   setStderr(options: { readonly write: (bytes: Uint8Array) => number }): void;
 }

@@ -1,6 +1,6 @@
-// The python thread: a module worker that the agent starts, one Pyodide in it. It blocks in Python for as long as an
-// objective runs; the agent reaches it through shared memory only (channel/), or ends it. Where no memory can be shared
-// Python stands still by JSPI instead, and messages are heard meanwhile. The server gives this file a Content-Security-Policy
+// The python thread: a module worker that the agent starts, one Pyodide in it. It blocks in Python while an
+// objective runs; the agent reaches it only through shared memory (channel/), or ends it. Without shared memory, Python is
+// suspended by JSPI instead, and messages arrive meanwhile. The server gives this file a Content-Security-Policy
 // of its own by its name, which must stay `python-thread...`.
 
 import { openBlock, Word } from "../channel/block.ts";
@@ -24,16 +24,16 @@ import type { PyodideApi } from "./pyodide_api.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-// Kept from trial code, which must not speak for this thread.
+// Hidden from trial code, which must not send messages in this thread's name.
 const postMessage = self.postMessage.bind(self);
 const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
-/** Whoever speaks from within Python lets lines go that waited for their second. */
+/** Posts a message from within Python. It first writes lines that waited for a later second. */
 const postFromPython = (message: FromPython, transfer: Transferable[] = []) => {
   output.catchUp();
   post(message, transfer);
 };
 const debug = console.debug.bind(console);
-// The attempt whose lines these are; 0: none runs.
+// The attempt that prints; 0: no attempt runs.
 let printing = 0;
 const output = new Output(
   (text) => {
@@ -47,13 +47,13 @@ let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
 let interrupt: Uint8Array = new Uint8Array(1);
 let heapBytes = 0;
-/** Why array-core does not run here although it was handed over; null: it does. */
+/** Why array-core cannot run here although the agent sent it; null: it runs. */
 let withoutArraycore: string | null = null;
-/** array-core trapped: it serves no further attempt, and a module beside it in this Pyodide would not be the same. */
+/** Whether array-core trapped. It serves no further attempt, and this Pyodide cannot load a second module. */
 let hasArraycoreEnded = false;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
-  // Trial code can make events of its own for this listener.
+  // Trial code can dispatch events of its own to this listener.
   if (!event.isTrusted) return;
   const message = event.data;
   switch (message.kind) {
@@ -84,7 +84,7 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
   limitHeap(heapBytes);
   const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
   const [core, ...packages] = message.pieces;
-  // Scripts are fetched by their import; the rest by us.
+  // `import` fetches scripts. This code fetches the other files.
   if (core !== undefined) {
     assets.begin(
       core,
@@ -129,7 +129,7 @@ async function run(
     withoutArraycore = await tryArraycore(interpreter, message.arraycore);
   for (const archive of message.packages) interpreter.addPackage(archive);
   bridge?.begin(attempt);
-  // What waits was printed before it.
+  // Waiting lines were printed before this message.
   output.flush();
   printing = attempt;
   const startedAt = performance.now();
@@ -140,15 +140,15 @@ async function run(
   post({ kind: "outcome", attempt, outcome, runMs, isLast: hasArraycoreEnded });
 }
 
-// Before any code of the study runs here. A trial gets array-core's functions; its memory and the way to the gpu thread stay
-// with this script.
+// Runs before any code of the study. A trial gets the functions of array-core. Its memory and the way to the gpu thread
+// stay in this script.
 async function addArraycore(
   interpreter: Interpreter,
   { module, archive }: ArraycoreParts,
 ): Promise<void> {
   const isShared = bridge instanceof Bridge;
   const loaded = await loadArraycore(module, {
-    // Its memory is beside Python's heap, and as large at most.
+    // Its memory is separate from Python's heap, and has the same limit.
     maximumBytes: heapBytes,
     host: {
       attach(memory, controlAddress) {
@@ -167,7 +167,7 @@ async function addArraycore(
   interpreter.addHostedPackage(archive, "_arraycore_host", arraycoreHost(loaded));
 }
 
-/** Null, or why array-core cannot run here: plain NumPy can. */
+/** Returns null, or why array-core cannot run here. Plain NumPy still can. */
 async function tryArraycore(
   interpreter: Interpreter,
   parts: ArraycoreParts,
@@ -181,15 +181,15 @@ async function tryArraycore(
   }
 }
 
-/** The attempt with the offer that holds on this thread. */
+/** Returns the attempt with the offer that is true for this thread. */
 function offered(spec: AttemptSpec): AttemptSpec {
   if (spec.device === null || withoutArraycore === null) return spec;
   const reasons = { webgpu: withoutArraycore, cpu: withoutArraycore };
   return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 
-// The text is the runner's, whose Python trial code can change: the agent is not to be filled with it. A runner that raises
-// has been changed, too; Pyodide lives. No text is an outcome that the agent knows as malformed.
+// The runner is Python that trial code can change, so its text has a limit. If it raises, it was changed too, and Pyodide
+// still works. An empty text is an outcome that the agent takes for malformed.
 async function outcomeOf(
   interpreter: Interpreter,
   job: Extract<ToPython, { kind: "run" }>,
@@ -204,7 +204,7 @@ async function outcomeOf(
   }
 }
 
-// run_attempt never raises: what arrives here is the end of this Pyodide, or of its loading.
+// run_attempt never raises. An error here means that this Pyodide ended or could not load.
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   output.flush();

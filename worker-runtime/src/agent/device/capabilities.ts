@@ -1,9 +1,9 @@
-// What this browser says about itself: as coarse as scheduling allows, because fingerprints are personal data.
-// Pure but for reading `navigator`; agent thread.
+// What this browser says about itself. It is as coarse as scheduling allows, because a fingerprint is personal data.
+// It only reads `navigator`. Agent thread.
 
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
 
-/** The parts of `navigator` that are read; some browsers lack some. */
+/** The parts of `navigator` that are read. Some browsers lack some of them. */
 export interface NavigatorFacts {
   readonly userAgent: string;
   readonly hardwareConcurrency?: number;
@@ -11,7 +11,7 @@ export interface NavigatorFacts {
   readonly userAgentData?: { readonly mobile: boolean };
 }
 
-/** `gpu`: what gpu_probe.ts found. */
+/** Returns what the device offers to the server. `gpu` is what gpu_probe.ts found. */
 export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilities {
   return {
     backends: gpu === undefined ? ["cpu"] : ["webgpu", "cpu"],
@@ -26,11 +26,11 @@ export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilit
 
 const MIB = 1_048_576;
 const HEAP_LEAST = 512 * MIB;
-/** After the browser has ended the page in the middle of a trial. */
+/** The least heap after the browser has ended the page during a trial, in bytes. */
 const HEAP_LEAST_CAREFUL = 256 * MIB;
-/** By class: a phone's browser ends a tab long before the phone's memory is used up. */
+/** The most heap of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
 const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
-/** Of a device that does not say how much memory it has, as in Firefox and Safari. */
+/** In MiB, for a device that does not say how much memory it has, as in Firefox and Safari. */
 const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**

@@ -1,21 +1,21 @@
-// What a trial that asks for a device gets here: which of array-core's back ends can run, why another cannot, and how much
+// What a trial that asks for a device gets: which back ends of array-core can run, why another cannot, and how much
 // memory the graphics device lends. Pure; agent thread.
 
 import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
 
 const MIB = 1_048_576;
-/** What arrays may take together on the GPU, by class: a browser ends a tab that takes too much, and says nothing. */
+/** The most MiB of all arrays on the GPU, by class. A browser ends a tab that takes more, without an error. */
 const BUDGET_MOST = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
-/** Of a device that does not say how much memory it has. */
+/** In MiB, for a device that does not say how much memory it has. */
 const BUDGET_UNKNOWN = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
 
-/** Whether this page's threads can share memory, which the gpu thread and the python thread must. */
+/** What the browser allows here. The gpu thread and the python thread need shared memory. */
 export interface Surroundings {
   readonly sharesMemory: boolean;
 }
 
-/** The budget in bytes: half of the device's memory, at most what its class bears; half of that after a bad end. */
+/** The budget in bytes: half of the device's memory, at most the limit of its class. It is halved after a bad end. */
 export function gpuBudgetOf(
   device: Pick<Capabilities, "class" | "memory_mb">,
   careful = false,
@@ -26,7 +26,7 @@ export function gpuBudgetOf(
   return Math.floor((careful ? mb / 2 : mb) * MIB);
 }
 
-/** What is told of the graphics device: no array may be larger than all that it lends. */
+/** What the server is told of the graphics device. The budget also limits the largest array. */
 export function lentGpu(
   gpu: GpuFacts | undefined,
   device: Pick<Capabilities, "class" | "memory_mb">,

@@ -1,17 +1,17 @@
-// What graphics device this browser would give to trials: asked once, before the device introduces itself. As coarse as
-// scheduling allows, because fingerprints are personal data. Runs on the agent thread.
+// Which graphics device this browser would give to trials. It is asked once, before the device says hello. The answer is as
+// coarse as scheduling allows, because a fingerprint is personal data. Runs on the agent thread.
 
 import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";
 
 const MIB = 1_048_576;
-/** A browser whose graphics process hangs must not keep the device from computing. */
+/** The limit of the probe: a graphics process may hang, and the device can compute without it. */
 const PROBE_MS = 5_000;
 const ADAPTER_CHARACTERS = 64;
-/** Adapters that do not always say themselves that they are programs on the CPU. */
+/** Adapters that run on the CPU and do not always say so. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
-/** Undefined: this browser has no WebGPU here, or no adapter that answers in time. */
+/** Returns undefined without WebGPU, or if no adapter answers in time. */
 export async function probeGpu(
   gpu: GPU | undefined,
   pause: (ms: number) => Promise<void>,
@@ -21,9 +21,9 @@ export async function probeGpu(
   return await Promise.race([asked, pause(PROBE_MS).then(() => undefined)]);
 }
 
-/** Vendor and architecture of the adapter, never the model; sizes as powers of two. */
+/** Returns the adapter's vendor and architecture, never its model, and sizes as powers of two. */
 export function factsOf(adapter: Pick<GPUAdapter, "features" | "limits" | "info">): GpuFacts {
-  // Safari may lack fields, and older engines the record itself.
+  // Safari may lack fields. Older engines lack the whole record.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const words = [info.vendor, info.architecture].filter(
     (text) => text !== undefined && text !== "",

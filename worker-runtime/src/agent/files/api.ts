@@ -1,4 +1,4 @@
-// The compute origin's HTTP interface as the agent uses it (server/docs/rest.md). Answers are checked at this edge.
+// Requests to the compute origin (server/docs/rest.md). Answers are checked here.
 // Runs on the agent thread.
 
 import * as v from "valibot";
@@ -9,7 +9,7 @@ import type { Device } from "../machine/events.ts";
 
 const REQUEST_MS = 15_000;
 
-/** A request was refused or did not get through; `permanent` when trying again is of no use. */
+/** A request was refused or did not arrive. `permanent`: another try would not help. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;
@@ -56,7 +56,7 @@ export async function join(code: string, capabilities: Capabilities): Promise<De
   return await request(joinAnswer, "/api/join", postOf(body));
 }
 
-/** The server forgets the device; its results stay, without its name. */
+/** Makes the server forget the device. Its results stay, without its name. */
 export async function eraseDevice(device: Device): Promise<void> {
   const init = postOf({});
   await request(erasedAnswer, "/api/device/erase", {
@@ -85,7 +85,7 @@ export function socketAddress(origin: string): string {
   return new URL("/ws/worker", origin.replace(/^http/, "ws")).href;
 }
 
-/** Why the server refuses, in its own words where it has some. */
+/** Returns the server's own code and message, or a message made of the status. */
 export function refusalOf(status: number, body: unknown): { code: string; message: string } {
   const refused = v.safeParse(errorAnswer, body);
   if (refused.success) return refused.output.error;

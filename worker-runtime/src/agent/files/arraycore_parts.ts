@@ -1,5 +1,5 @@
-// Fetches array-core: the module for this engine, and the Python package. Only for a study that asks for a device, so that
-// others pay nothing for it; once, whatever number of python threads gets it. Runs on the agent thread.
+// Fetches array-core: the module for this engine and the Python package. It is fetched only for a study that asks for a
+// device, and once for all python threads. Runs on the agent thread.
 
 import { hasRelaxedSimd } from "../../base/simd.ts";
 import type { ArraycoreParts, RuntimeIndex } from "../../python/messages.ts";
@@ -12,14 +12,14 @@ export interface PartsOptions extends RuntimeFetch {
   readonly compile: (bytes: Uint8Array<ArrayBuffer>) => Promise<WebAssembly.Module>;
 }
 
-/** Which of the module's files this engine runs. */
+/** Returns the name of the module's file that this engine can run. */
 export function moduleFile(engine: typeof WebAssembly = WebAssembly): string {
   return hasRelaxedSimd(engine) ? "arraycore-relaxed.wasm" : "arraycore.wasm";
 }
 
 /**
- * Throws RuntimeUnavailableError where this server's runtime has none, the connection breaks off, or bytes are not
- * those of the index.
+ * Throws RuntimeUnavailableError if the server has no array-core, the connection ends, or the bytes do not have the
+ * hash in the index.
  */
 export async function fetchArraycore(
   index: RuntimeIndex,

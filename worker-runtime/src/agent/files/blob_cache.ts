@@ -1,5 +1,5 @@
-// Bundles and data by their hash: from the Cache API when they are there, else from the server. What is read is hashed
-// again, each time. The cache is bounded; the least recently used goes first. Runs on the agent thread.
+// Bundles and data by their hash, from the Cache API or else from the server. Each read is hashed again. The cache has a
+// limit; the least recently used blob is dropped first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
@@ -38,7 +38,7 @@ export interface ByteCache {
 
 export interface BlobCacheOptions {
   readonly index: BlobIndex;
-  /** Null where there is no Cache API. */
+  /** Null without a Cache API. */
   readonly cache: ByteCache | null;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly random: () => number;
@@ -69,7 +69,7 @@ export class BlobCache {
     this.#options = options;
   }
 
-  /** The verified bytes. Throws BlobError, or AbortError when `signal` says so. */
+  /** Returns the verified bytes. Throws BlobError, or AbortError when `signal` is aborted. */
   async get(
     wanted: BlobWanted,
     authorization: string,
@@ -88,7 +88,7 @@ export class BlobCache {
     if (response === undefined) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     if ((await sha256Hex(bytes)) !== wanted.sha256) {
-      // Something on this device changed it: it was never there.
+      // Something on this device changed the bytes, so they count as missing.
       await this.#drop(wanted.sha256);
       return null;
     }
@@ -125,7 +125,7 @@ export class BlobCache {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const response = await this.#options.fetch(urlOf(wanted.sha256), {
       headers: { authorization },
-      // The bytes are kept in our own cache, under our own bound.
+      // This class has a cache of its own, with its own limit.
       cache: "no-store",
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
     });
@@ -152,7 +152,7 @@ export class BlobCache {
       await cache.put(urlOf(wanted.sha256), new Response(bytes));
       await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
     } catch {
-      // The browser's quota is used up: the trial runs without the cache.
+      // The browser's quota is full. The trial runs without the cache.
       await this.#drop(wanted.sha256);
     }
   }

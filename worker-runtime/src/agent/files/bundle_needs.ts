@@ -1,9 +1,9 @@
-// What a bundle says that its code needs beside the runtime: the zip's comment, so that nothing has to be unpacked to know
+// What a bundle's code needs beside the runtime. The zip's comment says it, so that nothing has to be unpacked
 // (python/src/hyperflock/_bundle/archive.py). Pure; agent thread.
 
 const OPTUNA = new TextEncoder().encode("hyperflock needs optuna");
 
-/** Whether the code imports Optuna: its trials get it, others pay nothing for it. */
+/** Returns whether the code imports Optuna, which only such trials download. */
 export function needsOptuna(bundle: Uint8Array): boolean {
   const from = bundle.length - OPTUNA.length;
   return from >= 0 && OPTUNA.every((byte, i) => bundle[from + i] === byte);

@@ -1,4 +1,4 @@
-// "Forget this device": first the server, then what this browser keeps of it. Runs on the agent thread.
+// "Forget this device": first the server forgets it, then this browser deletes what it keeps. Runs on the agent thread.
 
 import type { Device } from "../machine/events.ts";
 import { ApiError, eraseDevice } from "./api.ts";
@@ -12,7 +12,10 @@ export interface Forgetful {
   forget(): Promise<void>;
 }
 
-/** True when nobody knows the device any more; false when the server could not be told, and then all is as it was. */
+/**
+ * Returns true when server and browser have forgotten the device. Returns false, and changes nothing, if the server cannot be
+ * told.
+ */
 export async function forget(keeper: Forgetful): Promise<boolean> {
   const device = await keeper.device();
   if (device !== null) {

@@ -1,11 +1,12 @@
-// Fetches Optuna and what it needs, for trials of an Optuna study and those whose code imports it: others pay nothing for it. Runs on the agent thread.
+// Fetches Optuna and its dependencies, only for trials of an Optuna study and for code that imports it. Runs on the agent
+// thread.
 
 import type { RuntimeIndex } from "../../python/messages.ts";
 import { fetchAll, locate, type RuntimeFetch } from "./runtime_files.ts";
 
 const PIECES = ["packaging", "colorlog", "tqdm", "optuna"];
 
-/** Zips of compiled files, to be unpacked beside the other packages. Throws RuntimeUnavailableError. */
+/** Returns zips of compiled files, which are unpacked beside the other packages. Throws RuntimeUnavailableError. */
 export async function fetchOptuna(
   index: RuntimeIndex,
   options: RuntimeFetch,

@@ -6,11 +6,11 @@ import type { RuntimeFile, RuntimeIndex, RuntimePiece } from "../../python/messa
 
 export interface RuntimeFetch {
   readonly fetch: (url: string) => Promise<Response>;
-  /** Uncompressed bytes, as they come. */
+  /** Called as bytes arrive. Both count uncompressed bytes. */
   readonly tell: (loaded: number, total: number) => void;
 }
 
-/** A part of the runtime is not to be had; `code` as of the pieces that Python itself loads. */
+/** A part of the runtime cannot be fetched. The codes are those of the pieces that Python loads. */
 export class RuntimeUnavailableError extends Error {
   override readonly name = "RuntimeUnavailableError";
   readonly code: "assets_unavailable" | "unknown_runtime";
@@ -21,13 +21,13 @@ export class RuntimeUnavailableError extends Error {
   }
 }
 
-/** A file of a piece, and where it is. */
+/** A file of a piece, with its address. */
 export interface Located {
   readonly file: RuntimeFile;
   readonly url: string;
 }
 
-/** Throws RuntimeUnavailableError where this server's runtime has no such piece or file. */
+/** Finds a file in the index. Throws RuntimeUnavailableError if there is no such piece or file. */
 export function locate(index: RuntimeIndex, piece: string, name: string): Located {
   const found: RuntimePiece | undefined = Object.hasOwn(index.pieces, piece)
     ? index.pieces[piece]
@@ -38,7 +38,7 @@ export function locate(index: RuntimeIndex, piece: string, name: string): Locate
   throw new RuntimeUnavailableError("unknown_runtime", message);
 }
 
-/** All of them at once. Throws RuntimeUnavailableError where one cannot be had, or is not what the index says. */
+/** Fetches all files in parallel. Throws RuntimeUnavailableError if one cannot be fetched or has another hash. */
 export function fetchAll(
   files: readonly Located[],
   { fetch, tell }: RuntimeFetch,

@@ -19,13 +19,13 @@ export interface BlobRecord {
 }
 
 interface Schema extends DBSchema {
-  /** Keyed by the hash of the enrolment code, which itself is not kept. */
+  /** The key is the hash of the enrolment code. The code itself is not kept. */
   devices: { key: string; value: DeviceRecord };
   blobs: { key: string; value: BlobRecord };
 }
 
 const NOTHING: Contribution = { trials: 0, seconds: 0 };
-/** Some browsers never answer when storage is switched off. */
+/** With storage switched off, some browsers never answer. */
 const OPEN_MS = 3_000;
 
 export class Store {

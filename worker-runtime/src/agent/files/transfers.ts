@@ -1,5 +1,5 @@
-// What travels by HTTP for an attempt: checkpoints and artifacts to the server, a checkpoint from it (PUT and GET
-// /api/attempts/... of server/docs/rest.md). An upload is tried again until it is taken, refused, or its time is over.
+// Uploads checkpoints and artifacts of an attempt, and downloads the checkpoint that it begins with (PUT and GET
+// /api/attempts/... of server/docs/rest.md). An upload is tried again until the server takes or refuses it, or its time ends.
 // Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
@@ -9,14 +9,14 @@ import type { Checkpoint } from "../../protocol/index.ts";
 import type { UploadHead } from "../machine/upload_head.ts";
 import { refusalOf } from "./api.ts";
 
-/** For all tries of one upload together; shorter than what Python waits for. */
+/** The time for all tries of one upload. Python waits longer than this. */
 export const ALL_TRIES_MS = 280_000;
 const TRY_MS = 120_000;
 const FIRST_PAUSE_MS = 500;
 const FIRST_DOWNLOAD_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
 const DOWNLOAD_TRIES = 3;
-/** Insufficient storage: it will not have more soon. */
+/** HTTP 507, Insufficient Storage: another try would not help soon. */
 const NO_ROOM = 507;
 
 /** What an objective saved. */
@@ -42,7 +42,7 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** The answer for Python: true when the server has it, false when it could not be stored, or the server's refusal. */
+  /** Returns the answer for Python: true if the server stored it, false if it did not, or the server's refusal. */
   async upload(saved: Saved, signal: AbortSignal): Promise<string> {
     const url = addressOf(saved, await sha256Hex(saved.bytes));
     const { now, pause, random } = this.#options;
@@ -58,21 +58,21 @@ export class Transfers {
     return answerText(false);
   }
 
-  /** Null: worth another try. */
+  /** Returns null if another try may help. */
   async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
     const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
     const isAway = response === null || (response.status >= 500 && response.status !== NO_ROOM);
     if (isAway) return null;
     if (response.ok) return answerText(true);
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
-    // An attempt that has ended will be told so elsewhere.
+    // The server revokes an ended attempt by a message of its own.
     if (code === "unknown_attempt") return answerText(false);
-    // Too often: of checkpoints the next one will do, an artifact is wanted itself.
+    // The rate limit. A later checkpoint replaces this one, but an artifact must be tried again.
     if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
     return errorText(code, message);
   }
 
-  /** The bytes that the attempt begins with; null when they are not to be had. */
+  /** Returns the checkpoint that the attempt begins with, or null if it cannot be fetched. */
   async loadCheckpoint(
     attempt: number,
     checkpoint: Checkpoint,

@@ -1,4 +1,5 @@
-// What Python asks of the server, read: a call's method and arguments in the protocol's limits. Pure; agent thread.
+// Reads a call that Python makes to the server, and checks its method and arguments against the protocol's limits. Pure;
+// agent thread.
 
 import * as v from "valibot";
 import { suggestArgs } from "../../protocol/messages.ts";
@@ -11,7 +12,7 @@ export type AskedCall =
       readonly args: { readonly name: string; readonly distribution: string };
     };
 
-/** Why a call goes no further than the agent. */
+/** Why the agent refuses a call. */
 export interface RefusedCall {
   readonly code: "unknown_method" | "bad_arguments";
   readonly message: string;
@@ -33,7 +34,7 @@ export function parseCall(method: string, payload: string): AskedCall | RefusedC
   }
 }
 
-/** JSON text's value; null where it is none. */
+/** Returns the value of a JSON text, or null if it is not JSON. */
 export function argumentsOf(payload: string): unknown {
   try {
     return JSON.parse(payload);
@@ -42,7 +43,7 @@ export function argumentsOf(payload: string): unknown {
   }
 }
 
-/** A step that is none is left out: the server then takes the newest point. */
+/** Returns no step if the argument is not one. The server then takes the newest point. */
 function stepOf(args: unknown): { step?: number } {
   if (typeof args !== "object" || args === null || !("step" in args)) return {};
   const step = Number(args.step);

@@ -1,5 +1,5 @@
-// One attempt on the agent's side: what has been reported, what the server has acknowledged, what must be sent again.
-// Pure: times are passed in. Owned by machine.ts on the agent thread.
+// One attempt, as the agent sees it: what was reported, what the server acknowledged, and what must be sent again. Pure:
+// callers pass the time. Owned by machine.ts on the agent thread.
 
 import {
   MAX_CODE,
@@ -26,7 +26,7 @@ export const FLUSH_MS = 1_000;
 const RESEND_MS = 10_000;
 const RESEND_MOST_MS = 60_000;
 const CURVE_POINTS = 200;
-/** Lines that wait to be sent; the server keeps no more of a trial (R39). */
+/** How many lines may wait to be sent. The server keeps no more of a trial (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
 
@@ -36,7 +36,7 @@ type Outgoing =
   | ClientMessages["output"]
   | TrialResult;
 
-/** What computed an attempt: array-core's back end or NumPy, and versions (R52); empty: nobody could say. */
+/** What computed an attempt: array-core's back end or NumPy, and versions (R52). Empty texts stand for unknown. */
 export interface Computer {
   readonly backend: string;
   readonly software: string;
@@ -44,7 +44,7 @@ export interface Computer {
 
 interface OpenCall {
   readonly message: ClientMessages["call"];
-  /** The call channel's number of it. */
+  /** Its number in the call channel. */
   readonly sequence: number;
 }
 
@@ -103,7 +103,7 @@ export class Attempt {
     return this.#call;
   }
 
-  /** The call channel's number of what is being uploaded; null: none is. */
+  /** The number of the upload in the call channel; null: no upload runs. */
   get upload(): number | null {
     return this.#upload;
   }
@@ -116,7 +116,7 @@ export class Attempt {
     this.#upload = null;
   }
 
-  /** Points that the server has; the python thread may have a bounded number beyond them. */
+  /** How many points the server has. The python thread may be a limited number ahead. */
   get taken(): number {
     return this.#taken;
   }
@@ -138,7 +138,7 @@ export class Attempt {
     if (this.#curve.length > 2 * CURVE_POINTS) this.#curve.splice(0, CURVE_POINTS);
   }
 
-  /** Opens a call; it takes the unsent points along, and those of one that Python gave up on. */
+  /** Opens a call. It carries the unsent points, also those of a call that Python gave up. */
   openCall(sequence: number, id: number, asked: AskedCall): void {
     this.#giveUpCall();
     const points = this.#takeUnsent();
@@ -152,20 +152,20 @@ export class Attempt {
     return this.#suggested;
   }
 
-  /** The open call was answered by this text of a value. */
+  /** Notes the value that answered the open call, as JSON text. */
   noteSuggestion(text: string): void {
     const asked = this.#call?.message;
     if (asked?.method !== "suggest" || !("name" in asked.args)) return;
     this.#suggested = { ...this.#suggested, [asked.args.name]: forDisplay(text) };
   }
 
-  /** The call was answered, with an error too: its points are no longer ours to send. */
+  /** Notes that the call was answered, possibly with an error. The server has its points then. */
   closeCall(): void {
     this.#taken += this.#call?.message.points.length ?? 0;
     this.#call = null;
   }
 
-  /** A line that the objective printed. The oldest go when no connection takes them. */
+  /** Adds a line that the objective printed. Without a connection, the oldest lines are dropped. */
   print(text: string, now: number): void {
     if (this.#lines.length === 0) this.#printedAt = now;
     const line = cut(text, MAX_LINE);
@@ -177,7 +177,7 @@ export class Attempt {
     }
   }
 
-  /** `by`: what computed it. */
+  /** Ends the attempt. `by` is what computed it. */
   finish(outcome: Outcome, runMs: number, next: boolean, by: Computer): void {
     this.#upload = null;
     this.#packLines();
@@ -212,12 +212,12 @@ export class Attempt {
     if (this.#lines.length > 0 && now >= this.#printedAt + FLUSH_MS) this.#packLines();
   }
 
-  /** Makes messages of all points, however young. */
+  /** Makes messages of all points, including the newest. */
   flushAll(): void {
     while (this.#unsent.length > 0) this.#pack();
   }
 
-  /** The messages that no connection has carried yet, in order. They count as sent from now on. */
+  /** Returns the messages that were not sent yet, in order, and counts them as sent. */
   takeFresh(now: number): Outgoing[] {
     const messages = this.#fresh;
     this.#fresh = [];
@@ -226,8 +226,8 @@ export class Attempt {
   }
 
   /**
-   * All that is not acknowledged, in order and the result last: for a new connection, or after a long silence. With it
-   * the lines that no connection has carried yet.
+   * Returns all messages that are not acknowledged, in order with the result last, and the lines that were not sent yet.
+   * It is for a new connection, or after a long silence.
    */
   takeUnacknowledged(now: number): Outgoing[] {
     const last = this.#result ?? this.#call?.message;
@@ -237,7 +237,7 @@ export class Attempt {
     return [...this.#reports, ...lines, ...(last === undefined ? [] : [last])];
   }
 
-  /** `ack {attempt, seq}`; true when it was for a report of ours. */
+  /** Takes an acknowledgement. Returns true if it was for a report of this attempt. */
   acknowledge(seq: number): boolean {
     const report = this.#reports.find((message) => message.seq === seq);
     if (report === undefined) return false;
@@ -257,25 +257,25 @@ export class Attempt {
     return due.length === 0 ? null : Math.min(...due);
   }
 
-  /** When what the server left unanswered is due again (a call has its own deadline). */
+  /** When unacknowledged messages are sent again. A call has a deadline of its own. */
   get resendAt(): number | null {
     const waits = this.#result !== null || this.#reports.length > 0;
     return waits && this.#sentAt !== null ? this.#sentAt + this.#resendMs : null;
   }
 
-  /** How often that happened on a live connection. */
+  /** How often messages were sent again on a live connection. */
   get resends(): number {
     return this.#resends;
   }
 
-  /** All that is not acknowledged, once more; the next pause is twice as long. */
+  /** Returns all messages that are not acknowledged, and doubles the pause before the next time. */
   takeAgain(now: number): Outgoing[] {
     this.#resends += 1;
     this.#resendMs = Math.min(RESEND_MOST_MS, this.#resendMs * 2);
     return this.takeUnacknowledged(now);
   }
 
-  // Python may have given up on a call that is still open; its points must not be lost.
+  // Python may have given up a call that is still open. Its points must not be lost.
   #giveUpCall(): void {
     const call = this.#call;
     if (call === null) return;

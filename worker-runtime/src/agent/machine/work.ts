@@ -18,11 +18,11 @@ import { crashOutcome } from "./outcome.ts";
 export const INTERRUPT_GRACE_MS = 400;
 /** After `ready`, or after a result that asked for more: when to ask again. */
 const ASK_AGAIN_MS = 10_000;
-/** A sampler may think for so long about the next trial of its study before Python is taken for idle. */
+/** How long an idle Python thread is kept while a sampler chooses the study's next trial. */
 export const SAMPLER_MS = 10_000;
 const CANNOT_RUN_LIMIT = 3;
 const RESEND_LIMIT = 8;
-/** Nothing computed that could say what it is. */
+/** Stands for an attempt that ended before it said what computed it. */
 const NOBODY: Computer = { backend: "", software: "" };
 
 export interface Surroundings {

@@ -97,7 +97,10 @@ const fromPython = v.variant("kind", [
   }),
 ]);
 
-/** What a python thread may have on the way: its own end of the channel waits for the same. One for each attempt. */
+/**
+ * How many points and calls a python thread may have sent without an answer. Its end of the channel has the same limits. One
+ * for each attempt.
+ */
 export class Allowance {
   #points = 0;
   #taken = 0;

@@ -85,7 +85,7 @@ function chosenLimits(limits: GPUSupportedLimits, bounds: Partial<DeviceLimits>)
 }
 
 function describe(adapter: GPUAdapter, device: GPUDevice, limits: DeviceLimits): Capabilities {
-  // Safari may lack fields, and older engines the record itself.
+  // Safari may lack fields. Older engines lack the whole record.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   let flags = 0;
   if (device.features.has("shader-f16")) flags |= Capability.shaderF16;

@@ -15,7 +15,7 @@ const DESCRIPTION_WORDS = 2 + 2 * 32;
 const FREE_IDS = 1024;
 /** Words that a call has room for without asking for memory. */
 const CALL_WORDS = 256;
-/** Larger arrays cross in pieces of this size, so that no copy of a whole one makes the memory grow; a multiple of 4. */
+/** Larger arrays are copied in pieces of this size, so that the memory does not grow by a whole copy. A multiple of 4. */
 const PIECE_BYTES = 4 * 1_048_576;
 /** Minus ErrorKind.memory (array-core/src/base/result.h). */
 const NO_ROOM = -4;
@@ -53,7 +53,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return result;
   };
 
-  // The copy that a crossing needs did not fit: array-core itself knows nothing of that.
+  // Set if a copy between Python and array-core did not fit. array-core does not know of such copies.
   let noRoom = "";
   const refuse = (bytes: number): number => {
     noRoom = `There is no room for a copy of ${bytes} bytes in array-core's memory.`;

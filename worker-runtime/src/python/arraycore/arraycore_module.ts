@@ -5,7 +5,10 @@ import { guarded } from "./arraycore_guard.ts";
 
 const PAGE_BYTES = 65_536;
 const MIB = 1_048_576;
-/** What the module declares (array-core/wasm/CMakeLists.txt): less to begin with, or more at most, does not link. */
+/**
+ * The sizes that the module declares (array-core/wasm/CMakeLists.txt). A smaller initial or larger maximum size does not
+ * link.
+ */
 const INITIAL_BYTES = 16 * MIB;
 /** Tried in order: some phones refuse to reserve much. */
 const MAXIMA_BYTES = [2048, 1024, 512, 256].map((mib) => mib * MIB);
@@ -83,11 +86,11 @@ export interface ArraycoreModule {
 
 /** What array-core needs of the threads around it. */
 export interface ModuleHost {
-  /** Tells the gpu thread where the ring's control block is; false where there is none. */
+  /** Tells the gpu thread the address of the ring's control block. Returns false without a gpu thread. */
   attach(memory: WebAssembly.Memory, controlAddress: number): boolean;
   /** Wakes a gpu thread that cannot sleep on a word. */
   wakeByMessage(): void;
-  /** Whether Python was asked to stop; the wait then raises for it, so that the request is taken. */
+  /** Returns whether Python was asked to stop, and takes the request: the wait then raises. */
   takeInterrupt(): boolean;
 }
 

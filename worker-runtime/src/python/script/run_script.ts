@@ -18,13 +18,13 @@ export interface ScriptJob {
   /** Folders that are searched for modules, after the script's own. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** That compute on the CPU, this one included. */
+  /** How many threads compute on the CPU, including this one. */
   readonly threads: number;
-  /** array-core's module without relaxed SIMD also where the engine has it. */
+  /** Whether to load the module without relaxed SIMD even if the engine has it. */
   readonly hasBaselineSimd: boolean;
   /** The most that array-core's memory may grow to; null: as much as the engine grants. */
   readonly memoryBytes: number | null;
-  /** What the gpu thread is to hold back of its device. */
+  /** What the gpu thread hides of its device. */
   readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
 }
 
@@ -41,13 +41,13 @@ export type FromScriptThread =
 export interface Streams {
   /** Gives the number of bytes read; 0 at the end. */
   read(bytes: Uint8Array): number;
-  /** 1 is stdout, 2 stderr. Returns when all bytes are on their way, in order. */
+  /** Writes to stdout (1) or stderr (2). Returns when all bytes were passed on, in order. */
   write(stream: 1 | 2, bytes: Uint8Array): void;
 }
 
 /** The parts of Pyodide's interface that scripts need beyond a trial's. */
 export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
-  /** `undefined`: no interrupts any more. */
+  /** `undefined` ends interrupts. */
   setInterruptBuffer(buffer: Uint8Array | undefined): void;
   readonly FS: {
     mkdirTree(path: string): void;
@@ -77,7 +77,7 @@ export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
   }
 }
 
-/** Which of array-core's modules this thread's engine runs. */
+/** Returns the name of array-core's module that this engine can run. */
 export function moduleFile(job: ScriptJob): "arraycore.wasm" | "arraycore-relaxed.wasm" {
   return hasRelaxedSimd(WebAssembly) && !job.hasBaselineSimd
     ? "arraycore-relaxed.wasm"
@@ -94,7 +94,10 @@ export interface ArraycoreOptions {
   readonly startThread: StartThread;
 }
 
-/** array-core, as the module that the package `arraycore` looks for. Gives what closes it, and with it its gpu thread. */
+/**
+ * Registers array-core as the module that the package `arraycore` imports. Returns a function that closes it and its gpu
+ * thread.
+ */
 export async function connectArraycore(
   pyodide: ScriptPyodide,
   { code, job, interrupt, toGpu, startThread }: ArraycoreOptions,
@@ -120,7 +123,7 @@ export async function connectArraycore(
   };
 }
 
-/** Blocks until the script has ended; gives its exit code. */
+/** Blocks until the script has ended. Returns its exit code. */
 export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
   const run = pyodide.runPython(RUN) as PyCallable;
   return Number(

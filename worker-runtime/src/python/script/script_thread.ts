@@ -18,7 +18,7 @@ declare const self: DedicatedWorkerGlobalScope;
 
 export interface BrowserScript {
   readonly job: ScriptJob;
-  /** Address below which files are read and written, by their whole paths. */
+  /** The address under which files are read and written by their whole paths. */
   readonly files: string;
   readonly output: string;
   /** Pyodide's folder. */
@@ -26,7 +26,7 @@ export interface BrowserScript {
   readonly archives: readonly string[];
   /** Folder of array-core's modules. */
   readonly arraycore: string;
-  /** Files to copy in: where they come from and where they go. */
+  /** Files to copy in, with their addresses and paths. */
   readonly copies: readonly { readonly from: string; readonly to: string }[];
   /** Folders whose changes are copied back. */
   readonly mounts: readonly string[];
@@ -40,7 +40,7 @@ const post = (message: FromScriptThread) => self.postMessage(message);
 
 const FETCHES_AT_ONCE = 16;
 
-// They end with this thread, whose worker they are nested in.
+// They are nested in this thread's worker and end with it.
 function startThread(start: ThreadStart): Promise<void> {
   const worker = new Worker(new URL("../arraycore/arraycore-thread.ts", import.meta.url), {
     type: "module",
@@ -124,14 +124,14 @@ async function main(script: BrowserScript): Promise<number> {
   return code;
 }
 
-// A blocking request: Python may not give the thread back for hours.
+// A blocking request, because Python may block the thread for hours.
 function write(output: string, stream: 1 | 2, bytes: Uint8Array): void {
   const request = new XMLHttpRequest();
   request.open("POST", output + stream, false);
   request.send(new Uint8Array(bytes));
 }
 
-/** Which files below some folders are new or have other times or sizes than before. */
+/** Finds files below some folders that are new or whose time or size has changed. */
 class Changes {
   readonly #list: () => Map<string, string>;
   readonly #before: Map<string, string>;
