@@ -1,7 +1,7 @@
 """The methods of ``ndarray`` that call the package's functions.
 
-The functions make arrays, so their modules import the class. That is why the class has no such
-method in its own module: :func:`bind` gives it all of them once, after class and functions exist.
+The functions make arrays, so their modules import the class, and the class's module cannot import
+them. :func:`bind` adds these methods to the class once both exist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ._statistics import histograms, sorting
 
 
 class Flat:
-    """An array's elements in C order, as NumPy's ``flat``: read, written, looped over."""
+    """An array's elements in C order, as NumPy's ``flat``, to read, write and iterate."""
 
     __slots__ = ("_array",)
 
@@ -90,7 +90,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         self[...] = sorting.sort(self, axis, kind)
 
     def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
-        """Order the elements in place such that the ``kth`` is where sorting would put it."""
+        """Reorder the elements in place so that the ``kth`` is where sorting would put it."""
         self[...] = sorting.partition(self, kth, axis, kind)
 
     def clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
@@ -102,18 +102,18 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         scattering.put(self, indices, values, mode)
 
     def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-        """Return the parts whose condition is true; see :func:`arraycore.compress`."""
+        """Return the parts where the condition is true; see :func:`arraycore.compress`."""
         return gathering.compress(condition, self, axis, out)
 
     def conj(self: Any) -> Any:
-        """Return the complex conjugates; of real numbers the array itself."""
+        """Return the complex conjugates; a real array is returned itself."""
         return ufuncs.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
     @property
     def flat(self) -> Flat:
-        """The elements in C order; assigning sets them all, repeating what is given."""
+        """The elements in C order. Assigning sets all of them, and repeats too few values."""
         return Flat(self)
 
     @flat.setter
@@ -127,11 +127,11 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         return creation.array, (self.get(),)
 
     def dumps(self) -> bytes:
-        """Return the array as :func:`pickle.dumps` writes it; its elements are read."""
+        """Return the pickled array; its elements are read from the device."""
         return pickle.dumps(self)
 
     def dump(self, file: Any) -> None:
-        """Write the array to a file, or one of that name, as :meth:`dumps` does."""
+        """Write the pickled array to a file object, or to a file of that name."""
         if hasattr(file, "write"):
             file.write(self.dumps())
             return
@@ -139,7 +139,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
             opened.write(self.dumps())
 
     def tofile(self: Any, fid: Any, sep: str = "", format: str = "%s") -> None:
-        """Write the elements to a file as :meth:`numpy.ndarray.tofile` does; they are read."""
+        """Read the elements from the device and write them as :meth:`numpy.ndarray.tofile`."""
         self.get().tofile(fid, sep, format)
 
     if not TYPE_CHECKING:

@@ -3,7 +3,7 @@
     import arraycore as ac
     spectrum = ac.fft.rfft(signal)
 
-The transforms are NumPy's own on the CPU: arrays are brought to the host and back, which waits for
+NumPy computes the transforms on the CPU: arrays are copied to the host and back, which waits for
 the device and counts as one of ``cpu_ops``. Dtypes are NumPy's: float32 gives complex64 in NumPy 2.
 Shifts are computed where the array lives.
 """
@@ -44,11 +44,11 @@ __all__ = [
 
 Transform = Callable[..., ndarray]
 
-# NumPy loads ``numpy.fft`` when it is first asked for, so nothing below does that at import.
+# NumPy loads ``numpy.fft`` at its first use; importing this module does not use it.
 
 
 def _along(name: str, what: str) -> Transform:
-    """Return a transform along one axis, which NumPy does."""
+    """Return the function that calls NumPy's transform along one axis."""
 
     def transform(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> ndarray:
         return by_numpy(getattr(np.fft, name), a, n, axis, norm)  # type: ignore[no-any-return]
@@ -60,18 +60,18 @@ def _along(name: str, what: str) -> Transform:
     a : array_like
         The array to transform.
     n : int, optional
-        How many elements count: what is missing is 0.
+        The number of elements to transform; missing ones are 0.
     axis : int
         The axis to work along.
     norm : {{"backward", "ortho", "forward"}}, optional
-        Which direction is divided by the length.
+        Which of the two directions is divided by the length.
     """
     transform.__name__ = transform.__qualname__ = name
     return transform
 
 
 def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
-    """Return a transform over several axes, which NumPy does; ``last``: its own axes."""
+    """Return the function that calls NumPy's transform over axes, by default ``last``."""
 
     def transform(a: Any, s: Any = None, axes: Any = last, norm: str | None = None) -> ndarray:
         return by_numpy(getattr(np.fft, name), a, s, axes, norm)  # type: ignore[no-any-return]
@@ -83,11 +83,11 @@ def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
     a : array_like
         The array to transform.
     s : sequence of ints, optional
-        How many elements of each axis count: what is missing is 0.
+        The number of elements to transform along each axis; missing ones are 0.
     axes : sequence of ints, optional
-        Over which axes; None: all, or the last ones that ``s`` has extents for.
+        The axes; None is all axes, or as many last ones as ``s`` has numbers.
     norm : {{"backward", "ortho", "forward"}}, optional
-        Which direction is divided by the number of elements.
+        Which of the two directions is divided by the number of elements.
     """
     transform.__name__ = transform.__qualname__ = name
     return transform
@@ -122,12 +122,12 @@ def rfftfreq(n: int, d: float = 1.0) -> ndarray:
 
 
 def fftshift(x: Any, axes: Any = None) -> ndarray:
-    """Return a spectrum with frequency 0 in the middle of the axes (None: of all)."""
+    """Return a spectrum with frequency 0 moved to the middle of the axes, by default of all."""
     return _shifted(x, axes, lambda extent: extent // 2)
 
 
 def ifftshift(x: Any, axes: Any = None) -> ndarray:
-    """Return a spectrum with frequency 0 first again: the inverse of :func:`fftshift`."""
+    """Return a spectrum with frequency 0 moved to the front: the inverse of :func:`fftshift`."""
     return _shifted(x, axes, lambda extent: -(extent // 2))
 
 

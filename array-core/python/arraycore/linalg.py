@@ -3,10 +3,10 @@
     import arraycore as ac
     x = ac.linalg.solve(a, b)
 
-Norms, powers and products are computed where the arrays live, and so are, on a device, inverses and
-determinants of float32 matrices of at most 64 rows. What else factors or inverts a matrix is
-NumPy's own on the CPU: the arrays are brought to the host and back, which waits for the device and
-counts as one of ``cpu_ops``. Dtypes and errors are NumPy's; float16 raises TypeError there.
+Norms, powers and products are computed where the arrays live. On a device so are the inverses and
+determinants of float32 matrices of at most 64 rows. The other functions call NumPy on the CPU: the
+arrays are copied to the host and back, which waits for the device and counts as one of ``cpu_ops``.
+Dtypes and errors are NumPy's; these functions raise TypeError for float16.
 """
 
 from __future__ import annotations
@@ -124,17 +124,18 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     x : array_like
         Integers are computed in float64.
     ord : {None, "fro", "nuc", inf, -inf, number}
-        None: the root of the sum of squares. Of matrices 2, -2 and "nuc" are NumPy's on the CPU.
+        The norm. None is the root of the sum of squares. For matrices 2, -2 and "nuc" are computed
+        by NumPy on the CPU.
     axis : None, int or pair of ints
-        An axis of vectors, or the two of matrices. None: of the whole array, which has 1 or 2
-        dimensions where ``ord`` is given.
+        The axis of vectors, or the two axes of matrices. None takes the whole array, which must
+        have 1 or 2 dimensions if ``ord`` is given.
     keepdims : bool
         Whether the reduced axes are kept, with extent 1.
 
     Raises
     ------
     ValueError
-        There is no such norm of arrays of that many dimensions.
+        There is no such norm for vectors or for matrices.
     """
     values = as_device_array(x)
     if axis is None:
@@ -152,7 +153,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Return norms of vectors that several axes hold, or of all elements; ``ord`` as in `norm`."""
+    """Return vector norms over one or several axes, or over all; ``ord`` as in :func:`norm`."""
     values = as_device_array(x)
     every = range(values.ndim) if axis is None else integers(axis)
     axes = tuple(axis_of(each, values.ndim) for each in every)
@@ -160,7 +161,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Return norms of the matrices in the last two axes; ``ord`` as in `norm`."""
+    """Return norms of the matrices in the last two axes; ``ord`` as in :func:`norm`."""
     values = as_device_array(x)
     return norm(values, ord, (values.ndim - 2, values.ndim - 1), keepdims)
 
@@ -169,7 +170,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def matrix_power(a: Any, n: int) -> ndarray:
-    """Return square matrices multiplied by themselves; by squaring. Negative powers invert."""
+    """Return powers of square matrices, by repeated squaring; negative ones invert first."""
     power = int(n)
     if power != n:
         raise TypeError("exponent must be an integer")
@@ -201,16 +202,16 @@ def _square(a: Any) -> Any:
 
 
 def multi_dot(arrays: Sequence[ndarray]) -> Any:
-    """Return the product of several matrices, in the order that costs least.
+    """Return the product of several matrices, in the order of the fewest multiplications.
 
     The first and the last one may be vectors.
 
     Raises
     ------
     ValueError
-        There are fewer than two.
+        There are fewer than two arrays.
     LinAlgError
-        One in the middle has not two dimensions.
+        An array in the middle does not have two dimensions.
     """
     parts: list[Any] = [as_device_array(each) for each in arrays]
     if len(parts) < 2:
@@ -230,7 +231,7 @@ def multi_dot(arrays: Sequence[ndarray]) -> Any:
 
 
 def _chained(parts: list[Any]) -> Any:
-    """Return the product by the best of all brackets, found from short chains to long ones."""
+    """Return the product in the cheapest order, which is found by dynamic programming."""
     count = len(parts)
     sides = [part.shape[0] for part in parts] + [parts[-1].shape[1]]
     costs = {(at, at): 0 for at in range(count)}
@@ -268,7 +269,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
-    """Return each product of the elements of two vectors; ValueError for other arrays."""
+    """Return the outer product of two vectors; other arrays raise ValueError."""
     first, second = as_device_array(x1), as_device_array(x2)
     if first.ndim != 1 or second.ndim != 1:
         raise ValueError(
@@ -282,28 +283,28 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 
 class EigResult(NamedTuple):
-    """What :func:`eig` gives."""
+    """The result of :func:`eig`."""
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class EighResult(NamedTuple):
-    """What :func:`eigh` gives."""
+    """The result of :func:`eigh`."""
 
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 
 class QRResult(NamedTuple):
-    """What :func:`qr` gives."""
+    """The result of :func:`qr`."""
 
     Q: ndarray
     R: ndarray
 
 
 class SVDResult(NamedTuple):
-    """What :func:`svd` gives."""
+    """The result of :func:`svd`."""
 
     U: ndarray
     S: ndarray
@@ -311,19 +312,19 @@ class SVDResult(NamedTuple):
 
 
 class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` gives."""
+    """The result of :func:`slogdet`."""
 
     sign: ndarray
     logabsdet: ndarray
 
 
-#: WebAssembly has no floating point flags, by which NumPy elsewhere sees that LAPACK has failed:
-#: there it gives NaN.
+#: NumPy notices a failure of LAPACK by floating-point flags. WebAssembly has none, so there NumPy
+#: returns NaN.
 _SILENT = sys.platform == "emscripten"
 
 
 def _raising(function: Callable[..., Any], message: str) -> Callable[..., Any]:
-    """Return a function of NumPy's that raises on every platform what it raises on most."""
+    """Return a function of NumPy's that raises LinAlgError also where NumPy returns NaN."""
 
     def checked(*arrays: Any) -> Any:
         made = function(*arrays)
@@ -340,7 +341,7 @@ _cholesky = _raising(np.linalg.cholesky, "Matrix is not positive definite")
 
 
 def _is_eliminated(a: Any) -> bool:
-    """Whether a kernel computes an inverse or a determinant."""
+    """Return whether a kernel computes the inverse or determinant of ``a``."""
     return (
         session.is_on_device()
         and isinstance(a, ndarray)
@@ -352,8 +353,8 @@ def _is_eliminated(a: Any) -> bool:
 def inv(a: Any) -> ndarray:
     """Return inverses of square matrices.
 
-    On a device those of float32 matrices of at most 64 rows are computed there, and one number is
-    read: whether one is singular. Others are NumPy's on the CPU.
+    On a device the inverses of float32 matrices of at most 64 rows are computed there, and one bool
+    is read: whether a matrix is singular. NumPy inverts other matrices on the CPU.
 
     Raises
     ------
@@ -369,25 +370,25 @@ def inv(a: Any) -> ndarray:
 
 
 class InvExResult(NamedTuple):
-    """What :func:`inv_ex` gives."""
+    """The result of :func:`inv_ex`."""
 
     inverse: ndarray
     info: ndarray
 
 
 def inv_ex(a: Any) -> InvExResult:
-    """Return inverses of square matrices and where that failed, without raising; as PyTorch's.
+    """Return inverses of square matrices, and which of them failed, as PyTorch's ``inv_ex``.
 
-    Nothing is read of matrices of at most 64 rows, of any floating dtype; larger ones are NumPy's
-    on the CPU.
+    Matrices of at most 64 rows and of any floating dtype are inverted where they live, and nothing
+    is read. NumPy inverts larger ones on the CPU.
 
     Returns
     -------
     inverse : ndarray
-        Of the shape and dtype of ``a``; of a singular matrix it holds inf or nan.
+        The inverses, of the shape and dtype of ``a``. That of a singular matrix has inf or nan.
     info : ndarray
-        int32, one a matrix: 0, or the number of the first pivot that is 0, counted from 1 (n where
-        NumPy found no inverse).
+        int32, one number for each matrix: 0, or the number of the first pivot that is 0, counted
+        from 1; the number of rows if NumPy found no inverse.
 
     Raises
     ------
@@ -412,9 +413,9 @@ def _inverses_and_info(matrices: Any) -> tuple[Any, Any]:
 
 
 def solve(a: Any, b: Any) -> ndarray:
-    """Return ``x`` with ``a @ x == b``, by NumPy on the CPU; LinAlgError where ``a`` is singular.
+    """Return ``x`` with ``a @ x == b``, by NumPy on the CPU; LinAlgError if ``a`` is singular.
 
-    ``b`` is a vector where it has one dimension, else matrices.
+    A 1-dimensional ``b`` is a vector, else ``b`` has matrices in its last two axes.
     """
     return by_numpy(_solve, a, b)  # type: ignore[no-any-return]
 
@@ -427,14 +428,15 @@ def det(a: Any) -> ndarray:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Return the signs and the logarithms of determinants' sizes, by NumPy on the CPU."""
+    """Return the signs of determinants and the logarithms of their magnitudes, by NumPy."""
     return SlogdetResult(*by_numpy(np.linalg.slogdet, a))
 
 
 def cholesky(a: Any, /, *, upper: bool = False) -> ndarray:
     """Return the lower triangles ``L`` with ``L @ L.mT.conj() == a``, by NumPy on the CPU.
 
-    ``upper`` asks for their conjugate transposes. LinAlgError where ``a`` is not positive definite.
+    With ``upper`` their conjugate transposes are returned. LinAlgError is raised if ``a`` is not
+    positive definite.
     """
     lower: ndarray = by_numpy(_cholesky, a)
     return lower.mT.conj() if upper else lower
@@ -465,7 +467,7 @@ def svdvals(x: Any, /) -> ndarray:
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """Return eigenvalues, ascending, and eigenvectors of Hermitian matrices, by NumPy on the CPU.
 
-    ``UPLO`` says which triangle is read, the lower or the upper one.
+    ``UPLO`` is "L" to use the lower triangle and "U" to use the upper one.
     """
     return EighResult(*by_numpy(np.linalg.eigh, a, UPLO))
 
@@ -478,7 +480,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ndarray:
 def eig(a: Any) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices, by NumPy on the CPU.
 
-    They are real where all of them are, else complex: the dtype depends on the values, as NumPy's.
+    The results are real if all eigenvalues are, else complex, as in NumPy.
     """
     return EigResult(*by_numpy(np.linalg.eig, a))
 
@@ -489,17 +491,17 @@ def eigvals(a: Any) -> ndarray:
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> ndarray:
-    """Return Moore and Penrose's inverses of matrices, by NumPy on the CPU."""
+    """Return the pseudoinverses (Moore and Penrose) of matrices, by NumPy on the CPU."""
     return by_numpy(np.linalg.pinv, a, rcond, hermitian)  # type: ignore[no-any-return]
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray, int, ndarray]:
-    """Return the least squares' solution, residuals, rank and singular values, as NumPy's."""
+    """Return the least-squares solution, residuals, rank and singular values, by NumPy."""
     return by_numpy(np.linalg.lstsq, a, b, rcond)  # type: ignore[no-any-return]
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:
-    """Return how many singular values are above a tolerance, int64, by NumPy on the CPU."""
+    """Return the number of singular values above a tolerance (int64), by NumPy on the CPU."""
     return asarray(by_numpy(np.linalg.matrix_rank, A, tol, hermitian)).astype(np.int64)
 
 

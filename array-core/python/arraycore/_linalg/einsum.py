@@ -1,9 +1,9 @@
 """``einsum``: sums of products in index notation, as products of matrices two operands at a time.
 
-Every operand has one label an axis. A label that only one operand has and the result has not is
-summed there; then two operands at a time are joined: what both have and nobody else needs is the
-sum of a matrix product, what both have and somebody needs its batch. Where nothing is summed the
-operands are multiplied element by element.
+Every axis of an operand has a label. A label of only one operand that the result does not have is
+summed first. Then two operands at a time are joined: a label of both is summed by the matrix
+product if nothing else has it, else it is a batch axis of that product. Operands without a label
+to sum are multiplied element by element.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "einsum",
 ]
 
-#: A label: a letter, or an axis of the ellipsis by its distance from the last one, negative.
+#: A label: a letter, or a negative number for an axis of the ellipsis, -1 for its last one.
 Label = str | int
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
@@ -41,30 +41,32 @@ def einsum(
     Parameters
     ----------
     subscripts : str
-        ``"ij,jk->ik"``: the labels of each operand's axes, and of the result's; without an arrow
-        the labels that appear once, in alphabetical order. ``...`` stands for axes that broadcast.
+        The labels of each operand's axes and of the result's, such as ``"ij,jk->ik"``. Without an
+        arrow the result has the labels that occur once, in alphabetical order. ``...`` stands for
+        axes that broadcast.
     *operands : ndarray
-        Or each followed by a sequence of numbers instead of subscripts, the result's last.
+        The operands. Instead of subscripts each may be followed by a sequence of numbers as its
+        labels; the result's labels come last.
     out : ndarray, optional
         Receives the result instead of a new array.
     dtype : dtype, optional
         The dtype to compute in.
     order : str
-        For NumPy's callers; results are in C order where they are new.
+        Accepted for compatibility with NumPy; new results are in C order.
     casting : str
-        Which casts to ``dtype`` are allowed.
+        The rule for casts to ``dtype``.
     optimize
-        For NumPy's callers: three operands and more are always joined in a greedy order.
+        Accepted for compatibility with NumPy; three or more operands are joined in a greedy order.
 
     Returns
     -------
     ndarray
-        A view where one operand is only turned, as in NumPy.
+        A new array, or as in NumPy a view if a single operand is only transposed.
 
     Raises
     ------
     ValueError
-        Subscripts and operands do not fit.
+        The subscripts do not fit the operands.
     """
     subscripts, arrays = _given(operands)
     inputs, output = _parsed(subscripts, [a.ndim for a in arrays])
@@ -138,7 +140,7 @@ def _parsed(
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     parts = left.split(",")
-    if len(parts) > len(ndims):  # NumPy's words are the wrong way round, and stay so here
+    if len(parts) > len(ndims):  # NumPy's message has it the wrong way round; it is kept
         raise ValueError(
             "more operands provided to einstein sum function than specified in the subscripts "
             "string"
@@ -211,7 +213,7 @@ def _expanded(part: str, extra: int) -> tuple[Label, ...]:
 
 
 def _on_diagonals(a: Any, labels: tuple[Label, ...], place: int) -> Any:
-    """Return the view on which every label is one axis, in order of their first appearance."""
+    """Return a view in which every label is one axis, in the order of first occurrence."""
     rest = list(labels)
     for label in dict.fromkeys(labels):
         while rest.count(label) > 1:
@@ -255,7 +257,7 @@ def _check_extents(arrays: Sequence[Any], inputs: Sequence[tuple[Label, ...]]) -
 
 
 def _drop_ones(terms: list[Any], labels: list[tuple[Label, ...]]) -> None:
-    """Take away axes of extent 1 that another operand gives the extent of."""
+    """Remove axes of extent 1 whose label has another extent in another operand."""
     wide = {
         label
         for a, each in zip(terms, labels, strict=True)
@@ -276,7 +278,7 @@ def _but(labels: Sequence[tuple[Label, ...]], at: int) -> list[tuple[Label, ...]
 def _summed_alone(
     a: Any, at: int, labels: Sequence[tuple[Label, ...]], output: tuple[Label, ...]
 ) -> Any:
-    """Return the sum over the axes that nothing else has."""
+    """Return the sum over the axes whose labels neither the result nor another operand has."""
     others = set(output).union(*_but(labels, at))
     return sum_axes(a, tuple(i for i, x in enumerate(labels[at]) if x not in others))
 
@@ -292,7 +294,7 @@ def _finished(a: Any, labels: tuple[Label, ...], output: tuple[Label, ...]) -> A
 
 
 def _next_pair(terms: Sequence[Any], labels: Sequence[tuple[Label, ...]]) -> tuple[int, int]:
-    """Return the pair whose product has the fewest elements; the first of equal ones."""
+    """Return the first pair of operands whose product has the fewest elements."""
     best, chosen = None, (0, 1)
     for j in range(1, len(terms)):
         for i in range(j):
@@ -307,7 +309,7 @@ def _next_pair(terms: Sequence[Any], labels: Sequence[tuple[Label, ...]]) -> tup
 def _joined(
     a: Any, of_a: tuple[Label, ...], b: Any, of_b: tuple[Label, ...], needed: set[Label]
 ) -> tuple[Any, tuple[Label, ...]]:
-    """Return the sum of products over what both have and nobody needs."""
+    """Return the product of two operands, summed over the labels that nothing else needs."""
     batch = tuple(x for x in of_a if x in of_b and x in needed)
     terms = tuple(x for x in of_a if x in of_b and x not in needed)
     rows = tuple(x for x in of_a if x not in of_b)

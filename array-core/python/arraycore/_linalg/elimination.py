@@ -1,8 +1,8 @@
-"""Inverses and determinants of batches of small matrices where they live, by elimination.
+"""Inverses and determinants of batches of small matrices, by elimination where the arrays live.
 
-One turn of a kernel's loop does one matrix, with partial pivoting, as cuBLAS's batched LU does; so
-nothing is read back. A device runs the turns of a batch side by side, but one matrix on one
-processor: :data:`MOST_ROWS` keeps a turn short.
+One thread eliminates one matrix, with partial pivoting, as cuBLAS's batched LU does; nothing is
+read back. A device works on the matrices of a batch in parallel. :data:`MOST_ROWS` limits the time
+of a thread.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .._core.creation import empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 
-#: Larger matrices are for others: a turn of so many rows takes some milliseconds on a device.
+#: The largest matrices that a kernel eliminates; one takes some milliseconds on a device.
 MOST_ROWS = 64
 
-# The row of the largest element of column k at or below the diagonal.
+# Finds the row of the largest element of column k on or below the diagonal.
 _PIVOT = """
   int p = k; T largest = abs(a[at + k * m + k]);
   for (int r = k + 1; r < m; ++r) {
@@ -94,14 +94,14 @@ def inverses(a: Any) -> tuple[ndarray, ndarray]:
     Parameters
     ----------
     a : ndarray
-        Of shape (..., n, n) and a floating dtype, which results have too.
+        Matrices of shape (..., n, n) and a floating dtype; results have the same dtype.
 
     Returns
     -------
     inverse : ndarray
-        Of the shape of ``a``; of a singular matrix it holds inf and nan.
+        The inverses, of the shape of ``a``. The inverse of a singular matrix has inf and nan.
     info : ndarray
-        int32 of shape (...): 0, or the number of the first pivot that is 0, counted from 1.
+        int32, of shape (...): 0, or the number of the first pivot that is 0, counted from 1.
     """
     made = empty(a.shape, a.dtype)
     info = empty(a.shape[:-2], np.int32)
@@ -115,7 +115,7 @@ def inverses(a: Any) -> tuple[ndarray, ndarray]:
 def determinants(a: Any) -> tuple[ndarray, ndarray]:
     """Return the determinant of each matrix, and where its elimination failed.
 
-    Parameters and ``info`` are those of :func:`inverses`; a singular matrix's determinant is 0.
+    The parameters and ``info`` are those of :func:`inverses`. A singular matrix has determinant 0.
     """
     made = empty(a.shape[:-2], a.dtype)
     info = empty(a.shape[:-2], np.int32)

@@ -35,12 +35,12 @@ __all__ = [
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """Return the dot product of all elements, the conjugates of the first operand's.
+    """Return the dot product of all elements; those of the first operand are conjugated.
 
     Raises
     ------
     ValueError
-        There are not as many elements in both.
+        The operands have different numbers of elements.
     """
     a, b = require_array(a), require_array(b)
     if a.size != b.size:
@@ -50,7 +50,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return the dot products of vectors in the last axis, the first operand conjugated.
+    """Return the dot products of the vectors along the last axis; the first is conjugated.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
 
 
 def _core(name: str, signature: str, operand: Any, place: int, least: int) -> Any:
-    """Return the operand, which has the dimensions that a gufunc's signature asks for."""
+    """Return the operand; raise if it has fewer dimensions than a gufunc's signature needs."""
     ndim = ndim_of(scalar_or_array(operand))
     if ndim < least:
         raise ValueError(
@@ -79,7 +79,7 @@ def _core(name: str, signature: str, operand: Any, place: int, least: int) -> An
 
 
 def inner(a: Any, b: Any) -> Any:
-    """Return the sum of products over the last axes of both.
+    """Return the sum of products over the last axes of both operands.
 
     Raises
     ------
@@ -93,26 +93,26 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def outer(a: Any, b: Any, out: ndarray | None = None) -> Any:
-    """Return the products of every element of ``a`` with every one of ``b``: (a.size, b.size)."""
+    """Return the products of all pairs of elements of ``a`` and ``b``, as (a.size, b.size)."""
     left, right = require_array(a).ravel()[:, None], require_array(b).ravel()[None, :]
     return ufuncs.multiply(left, right) if out is None else ufuncs.multiply(left, right, out=out)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Return the sum of products over axes of both.
+    """Return the sum of products over axes of two tensors.
 
     Parameters
     ----------
     a, b : ndarray
-        Tensors.
+        The tensors.
     axes : int or pair
-        So many last axes of ``a`` with so many first ones of ``b``; or the axes of ``a`` and those
-        of ``b``, one or several each.
+        The number of axes to sum: the last ones of ``a`` and the first ones of ``b``. Or a pair:
+        the axes of ``a`` and those of ``b``.
 
     Returns
     -------
     ndarray
-        Of the other axes of ``a``, then those of ``b``.
+        The sums; the other axes of ``a`` come first, then those of ``b``.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _extent(a: Any, axis: int) -> int:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """Return the Kronecker product: a block of ``b`` for each element of ``a``."""
+    """Return the Kronecker product: each element of ``a`` multiplies a block of ``b``."""
     a, b = require_array(a), require_array(b)
     ndim = max(a.ndim, b.ndim)
     shape_a = (1,) * (ndim - a.ndim) + a.shape
@@ -171,17 +171,17 @@ def cross(
     Parameters
     ----------
     a, b : ndarray
-        Vectors, of which the axes besides broadcast.
+        The vectors; the axes that are not their components' broadcast.
     axisa, axisb, axisc : int
-        Where the components of ``a``, ``b`` and the result are. Of two vectors of 2 components only
-        the third component of the product is given, without an axis.
+        The axes of the components of ``a``, ``b`` and the result. For vectors of 2 components the
+        result is only the third component, without an axis.
     axis : int, optional
-        All three at once.
+        One axis in place of all three.
 
     Raises
     ------
     ValueError
-        Vectors have neither 2 nor 3 components.
+        The vectors do not have 2 or 3 components.
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -223,7 +223,7 @@ def trace(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
 ) -> Any:
-    """Return the sum along a diagonal of the matrices in two axes.
+    """Return the sum of a diagonal of the matrices in two axes.
 
     Integers are summed with 64 bits, unless ``dtype`` says otherwise.
     """
@@ -256,5 +256,5 @@ def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
 
 
 def matrix_transpose(x: ndarray, /) -> ndarray:
-    """Return a view of matrices with their two axes, the last ones, swapped."""
+    """Return a view in which the last two axes are swapped."""
     return require_array(x).mT

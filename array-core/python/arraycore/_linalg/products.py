@@ -1,4 +1,4 @@
-"""The products that an array has as operators and methods, and the functions of these names.
+"""The products that arrays have as operators and methods: ``@``, ``matmul`` and ``dot``.
 
 Sums of products run in array-core's kernels for matrices (``src/abi/calls/linear.h``), float16 in
 float32 and rounded once. Shapes, dtypes and errors are NumPy's.
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Products:
-    """What :class:`arraycore.ndarray` has of products: ``@``."""
+    """The operator ``@`` of :class:`arraycore.ndarray`."""
 
     def __matmul__(self: Any, other: Any) -> Any:
         if isinstance(other, ndarray):
@@ -43,7 +43,7 @@ class Products:
 
 
 def _refused(other: Any, place: int) -> Any:
-    """Raise for what is no array of ours, in NumPy's words where it is a number."""
+    """Raise NumPy's error for an operand that is a number or a NumPy array."""
     if isinstance(other, np.ndarray) and other.ndim > 0:
         raise TypeError(f"Unsupported type {type(other)}")
     if is_scalar(other):
@@ -69,19 +69,21 @@ def scalar_or_array(a: Any) -> Any:
 
 
 def ndim_of(a: Any) -> int:
-    """Return the dimensions of an array, or 0 of a number."""
+    """Return the number of dimensions of an array, 0 for a number."""
     return len(a.shape) if hasattr(a, "shape") else 0
 
 
 def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
-    """Return the product of matrices in the last two axes, for each of the axes before.
+    """Return the matrix products over the last two axes; the axes before are batch axes.
 
     Parameters
     ----------
     x1, x2 : ndarray
-        Of shapes (..., n, k) and (..., k, m); one dimension is a vector. The axes before broadcast.
+        Arrays of shapes (..., n, k) and (..., k, m); a 1-dimensional one is a vector. Batch axes
+        broadcast.
     out : ndarray, optional
-        Written instead of a new array; of a dtype that the product casts to in its kind.
+        Receives the result instead of a new array. The rule "same_kind" must allow the cast to its
+        dtype.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     Raises
     ------
     ValueError
-        The summed axes differ in extent, or ``out`` is not what the result would be.
+        The summed axes differ in extent, or ``out`` does not have the result's shape and dtype.
     """
     a, b = scalar_or_array(a), scalar_or_array(b)
     if ndim_of(a) == 0 or ndim_of(b) == 0:
@@ -160,7 +162,7 @@ def _kernel(combined: str) -> ReductionKernel:
 
 
 def sum_axes(a: Any, axes: tuple[int, ...]) -> Any:
-    """Return the sum over axes in the array's dtype: bool is true where any element is.
+    """Return the sum over axes in the array's dtype; the sum of bools is whether any is true.
 
     float16 is summed in float32 and rounded once.
     """

@@ -21,7 +21,7 @@ from .histograms import add_at, bins_of, count_at, edges_of
 
 __all__ = ["corrcoef", "cov", "histogram2d", "histogramdd"]
 
-#: The bin of several variables by its C-order number; -1 where a variable lies in none.
+#: The C-order number of a bin of several variables; -1 if a variable is in none of its bins.
 _combined = elementwise(
     "int64 so_far, int64 place, int32 bins", "int64 y",
     "y = so_far < 0 || place < 0 ? (long long)-1 : so_far * bins + place", "combined_bins",
@@ -39,28 +39,30 @@ def cov(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the covariances of variables with each other.
+    """Return the covariance matrix of variables.
 
     Parameters
     ----------
     m : array_like
-        A variable a row (a column where not ``rowvar``), or one.
+        The observations: each row is a variable, or each column if ``rowvar`` is false. A vector
+        is one variable.
     y : array_like, optional
         More variables.
     rowvar : bool
-        See ``m``.
+        Whether a row, not a column, is a variable.
     bias, ddof
-        What the sums are divided by: the number of observations less 1, or less ``ddof``, or with
-        ``bias`` not less.
+        Sums are divided by the number of observations less ``ddof``, by default less 1, or with
+        ``bias`` less 0.
     fweights, aweights : array_like, optional
-        How often each observation counts, and how much.
+        How many times each observation is repeated, and its weight.
     dtype : dtype, optional
-        What is computed in; as in NumPy float64 at least, which the CPU does, where none is given.
+        The dtype to compute in. By default it is at least float64, as in NumPy; then the CPU
+        computes.
 
     Raises
     ------
     ValueError
-        Weights of another number than that of the observations.
+        The number of weights is not that of the observations.
     """
     x = as_device_array(m)
     if ddof is not None and ddof != int(ddof):
@@ -92,13 +94,13 @@ def cov(
         scaled = centred * weights
     other = scaled.T.conj() if scaled.dtype.kind == "c" else scaled.T
     made = dot(centred, other)
-    # As NumPy: of too few observations infinite, not negative.
+    # As in NumPy too few observations give infinity, not a negative number.
     share = (1.0 / count if count > 0 else np.inf) if isinstance(count, int) else 1.0 / count
     return (made * share).squeeze()
 
 
 def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
-    """Return each observation's weight and their sum; None without weights."""
+    """Return the observations' weights and their sum; two times None without weights."""
     made: Any = None
     for given, name in ((fweights, "fweights"), (aweights, "aweights")):
         if given is None:
@@ -118,13 +120,13 @@ def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
 def corrcoef(
     x: Any, y: Any = None, rowvar: bool = True, *, dtype: npt.DTypeLike | None = None
 ) -> Any:
-    """Return the correlations of variables with each other; arguments are :func:`cov`'s."""
+    """Return the correlation matrix of variables; the parameters are those of :func:`cov`."""
     made = cov(x, y, rowvar, dtype=dtype)
     if made.ndim == 0:
         return made / made
     spread = ufuncs.sqrt(made.diagonal().real)
     made = made / spread[:, None] / spread[None, :]
-    # Rounding may lead beyond the ends.
+    # Rounding may give numbers slightly outside of [-1, 1].
     if made.dtype.kind == "c":
         for part in (made.real, made.imag):
             clip(part, -1, 1, out=part)
@@ -139,16 +141,17 @@ def histogramdd(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[ndarray, tuple[ndarray, ...]]:
-    """Return how many points lie in each bin of several variables, and the bins' edges.
+    """Return the number of points in each bin of several variables, and the bins' edges.
 
     Parameters
     ----------
     sample : ndarray or sequence
-        An observation a row; or a vector for each variable.
+        An array in which each row is an observation, or a sequence of one vector for each variable.
     bins : int, or a sequence of ints or edges
-        For all variables, or for each.
+        The number of bins of all variables; or for each its number or edges.
     range : sequence of pairs or None, optional
-        Where each variable's bins begin and end. Ends that are not given are read from the device.
+        The first and last edge of each variable's bins. Those that are missing are the smallest and
+        the largest value, which are read from the device.
     density : bool
         Whether counts are divided by their sum and the bins' volumes.
     weights : array_like, optional
@@ -157,8 +160,9 @@ def histogramdd(
     Returns
     -------
     counts : ndarray
-        float64, as NumPy's.
+        The counts, float64 as in NumPy.
     edges : tuple of ndarray
+        The edges of each variable's bins.
     """
     columns = _columns(sample)
     number = len(columns)
@@ -219,9 +223,10 @@ def histogram2d(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[ndarray, ndarray, ndarray]:
-    """Return how many points lie in each bin of two variables, and both variables' edges.
+    """Return the number of points in each bin of two variables, and both variables' edges.
 
-    ``bins`` of another length than 2 are edges for both. The others are :func:`histogramdd`'s.
+    More than two ``bins`` are edges for both variables. The other parameters are those of
+    :func:`histogramdd`.
     """
     both = [as_device_array(x).ravel(), as_device_array(y).ravel()]
     if both[0].size != both[1].size:

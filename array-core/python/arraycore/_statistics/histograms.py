@@ -1,4 +1,4 @@
-"""Searching in sorted arrays, and counting what falls where: histograms, bincount."""
+"""Functions that search sorted arrays and count values: histograms, bincount."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = [
     "searchsorted",
 ]
 
-# The first place whose element is not below v ("right": above v); NaN is above all numbers.
-# In turned bins (digitize) the order is the other way round.
+# Finds the first place whose element is not below v ("right": is above v); NaN is above all
+# numbers. Bins of digitize may be in descending order ("turned").
 _search = elementwise(
     "raw T a, T v, bool right, bool may_turn",
     "int64 place",
@@ -55,18 +55,18 @@ _most = reduction("T x", "T y", "x", "max(a, b)", "y = a", None, "most")
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
-    """Return where values would be put into a sorted vector, int64, by halving.
+    """Return the places (int64) at which values would be inserted into a sorted vector.
 
     Parameters
     ----------
     a : array
-        One axis, ascending (or by ``sorter``), which nobody checks.
+        A vector in ascending order, or in the order of ``sorter``; the order is not checked.
     v : array or number
-        Of any shape, which is the result's.
+        The values, of any shape; the result has the same shape.
     side : {"left", "right"}
-        Before or behind elements that are equal.
+        Whether a value's place is before or after equal elements.
     sorter : array of ints, optional
-        The order that sorts ``a``.
+        The indices that sort ``a``.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be one of 'left' or 'right' (got {side!r})")
@@ -94,16 +94,16 @@ def _found(values: ndarray, wanted: ndarray, right: bool, may_turn: bool) -> nda
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
-    """Return the number of the bin that each value is in, int64; 0 and len(bins) are outside.
+    """Return the number of each value's bin (int64); 0 and len(bins) are outside of all bins.
 
     Parameters
     ----------
     x : array_like
         The values.
     bins : array or sequence
-        Ascending or descending. Bins of the host are checked, a device's are taken at their word.
+        The edges, ascending or descending. The order of a device's array is not checked.
     right : bool
-        Whether a bin holds its right end, not its left one.
+        Whether a bin includes its right edge, not its left one.
     """
     values = as_device_array(x)
     if values.dtype.kind == "c":
@@ -119,10 +119,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
-    """Return how often each of the numbers 0, 1, ... is met: int64, or the sum of its weights.
+    """Return how often each of the numbers 0, 1, ... occurs (int64), or the sum of its weights.
 
-    The largest and the smallest number are read from the device. Weights are summed in float64,
-    on a device in any order.
+    The largest and the smallest number are read from the device. Weights are summed in float64, on
+    a device in any order.
     """
     values = as_device_array(x)
     if values.ndim != 1:
@@ -156,12 +156,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
-    """Return the edges that :func:`histogram` counts between."""
+    """Return the edges of the bins of :func:`histogram`."""
     return array(edges_of(as_device_array(a), bins, range))
 
 
 def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
-    """Return NumPy's edges on the host; of the array only its ends are read, if they count."""
+    """Return NumPy's edges, on the host; if needed the smallest and largest value are read."""
     if isinstance(bins, str):
         raise NotImplementedError(
             "arraycore.histogram takes a number of bins or their edges: estimate them by "
@@ -171,12 +171,12 @@ def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
         bins = bins.get()
     if np.ndim(bins) == 0 and limits is None and values.size:
         limits = (_least(values.ravel()).item(), _most(values.ravel()).item())
-    # NumPy's edges depend on the data by its ends and dtype alone.
+    # NumPy's edges depend only on the smallest and largest value and on the dtype.
     return np.histogram_bin_edges(np.empty(0, values.dtype), bins, limits)
 
 
 def bins_of(values: ndarray, host: Any) -> ndarray:
-    """Return the number of the bin between a host's edges that each value is in, -1 for none."""
+    """Return the number of each value's bin between edges of the host, -1 for no bin."""
     common = np.result_type(values.dtype, host.dtype)
     values, bounds = values.astype(common, copy=False), array(host).astype(common, copy=False)
     places = _found(bounds, values, True, False)
@@ -188,17 +188,17 @@ def bins_of(values: ndarray, host: Any) -> ndarray:
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[ndarray, ndarray]:
-    """Return how many values lie in each bin, and the bins' edges.
+    """Return the number of values in each bin, and the bins' edges.
 
     Parameters
     ----------
     a : array_like
         The values.
     bins : int or edges
-        How many bins of one width, or ascending edges, which are brought to the host. Without a
-        ``range`` the smallest and the largest value are read from the device.
+        The number of bins of equal width, or their edges, ascending. Edges on a device are read.
+        Without a ``range`` the smallest and the largest value are read from the device.
     range : pair, optional
-        Where the bins begin and end.
+        The first and the last edge.
     density : bool
         Whether counts are divided by their sum and the bins' widths (float64).
     weights : array, optional

@@ -1,10 +1,10 @@
-"""Quantiles: sorted along the axes, picked by tables of places, and drawn between two neighbours.
+"""Quantiles: rows are sorted, two neighbours are picked by a table, and then interpolated.
 
-Sorting and picking run where the array lives. Which places a quantile lies between is told by
-tables that the host makes as NumPy does, in float64: one entry for each ``q``; where NaNs do not
-count, one for each ``q`` and each number of elements that a row may have left, so that no count is
-read back. The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages",
-The American Statistician 50 (4), 1996.
+Sorting, picking and interpolation run where the array lives. The host computes the table of the
+neighbours' places in float64, as NumPy does: one entry for each ``q``. If NaNs are ignored, it has
+one for each ``q`` and each number of elements that a row may have, so that no count is read back.
+The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages", The American
+Statistician 50 (4), 1996.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", 
 
 Host = npt.NDArray[Any]
 
-#: Of each quantile and row (the last index) the elements at the two places of its table's entry.
-#: A row that ends with NaN, the last in order, gives NaN.
+#: Picks, for each quantile and row (the last index), the elements at the two places of its entry.
+#: NaN is sorted to the end: a row that ends with NaN gives NaN.
 _PICKED = (
     "int row = i % rows; int first = row * extent;"
     "int entry = i / rows * entries + (int)counts[entries == 1 ? 0 : row];"
@@ -46,7 +46,7 @@ _pick_floats = elementwise(
     "if (!skips_nan && isnan(last)) { low = last; high = last; }",
     "pick_neighbours_of_floats",
 )
-# As NumPy: from the nearer end.
+# As in NumPy the nearer neighbour is the base.
 _between = elementwise(
     "T low, T high, R share",
     "R y",
@@ -65,7 +65,7 @@ _middle = elementwise(
 
 
 def _floored(index: Host, keeps: Host) -> Host:
-    """Return the whole place below where ``keeps``, else the next one; none is below the first."""
+    """Return the place below ``index`` where ``keeps`` is true, else the next; at least 0."""
     down = np.floor(index)
     return np.maximum(np.where(keeps, down, down + 1), 0)
 
@@ -85,7 +85,7 @@ def _continuous(alpha: float, beta: float) -> Callable[[Host, Host], Host]:
     return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
 
 
-#: Methods that give an element as it is, and those that draw between two.
+#: The methods that return an element, and those that interpolate between two.
 _DISCRETE: dict[str, Callable[[Host, Host], Host]] = {
     "inverted_cdf": _inverted,
     "closest_observation": _closest,
@@ -106,7 +106,7 @@ _DRAWN: dict[str, Callable[[Host, Host], Host]] = {
 
 
 def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
-    """Return the two places (int32, last axis) for each q and count, and the share between them."""
+    """Return the two places for each q and count (int32, last axis), and the share between them."""
     index = (_DISCRETE.get(method) or _DRAWN[method])(counts[None, :], q[:, None])
     last = counts[None, :] - 1
     low = np.floor(index)
@@ -116,7 +116,7 @@ def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
     high = low + 1
     above, below = index >= last, index < 0
     low, high = (np.where(above, last, np.where(below, 0, each)) for each in (low, high))
-    # A row with nothing left holds NaN alone: its first element is the answer.
+    # A row without numbers has only NaNs: its first element is the result.
     places = np.maximum(np.stack([low, high], -1), 0).astype(np.int32)
     return places, share
 
@@ -162,7 +162,7 @@ def _quantiles(
 
 
 def _drawn_dtype(dtype: np.dtype[Any], q: np.dtype[Any], weak: bool) -> np.dtype[Any]:
-    """Return the result's dtype: NumPy's, where a Python number has no type of its own."""
+    """Return the dtype of an interpolated result, by NumPy's rules; Python numbers are weak."""
     if dtype.kind != "f":
         return np.dtype(np.float64)
     return dtype if weak or q.kind != "f" else np.result_type(dtype, q)
@@ -203,9 +203,9 @@ def _of_rows(
 def _neighbours(
     ordered: ndarray, q: Host, method: str, skips_nan: bool, wanted: np.dtype[Any]
 ) -> tuple[ndarray, ndarray, ndarray | None]:
-    """Return the elements that each quantile lies between, (q, rows), and its share of the way.
+    """Return the two neighbours of each quantile, of shape (q, rows), and the share between them.
 
-    A method that gives elements as they are has no share: None.
+    The share of a method that returns an element is None.
     """
     rows, extent = ordered.shape
     if skips_nan:
@@ -240,39 +240,39 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """Return quantiles over axes; NaN where an element is.
+    """Return quantiles over axes; NaN if an element is NaN.
 
     Parameters
     ----------
     a : array_like
         Real numbers.
     q : float or array_like of floats
-        From 0 to 1, on the host. Its axes come first in the result's shape. float32 arrays stay
-        float32 by a Python number or a float32 ``q``; by a list or float64 ``q`` the result is
-        float64, as in NumPy, which the CPU computes.
+        The shares, from 0 to 1, on the host. Their axes come first in the result's shape. A float32
+        array gives float32 with a Python number or a float32 ``q``. With a list or a float64 ``q``
+        it gives float64, as in NumPy; then the CPU computes.
     axis : None, int or tuple of ints
         The axes to reduce; None reduces all axes.
     out : ndarray, optional
         Receives the result; it is returned.
     overwrite_input : bool
-        Taken for NumPy's callers: the input stays as it is.
+        Accepted for compatibility with NumPy; the input is never changed.
     method : str
-        NumPy's 13 names.
+        One of NumPy's 13 methods.
     keepdims : bool
         Whether the reduced axes are kept, with extent 1.
     weights : None
-        NotImplementedError for others.
+        Weights are not supported.
 
     Raises
     ------
     TypeError
-        Complex numbers, or booleans by a method that draws between elements.
+        ``a`` is complex, or has booleans and the method interpolates.
     ValueError
-        A ``q`` out of range, or no such method.
+        ``q`` is out of range, or there is no such method.
     IndexError
         There is no element.
     NotImplementedError
-        ``weights``, or an array of arraycore's as ``q``.
+        There are weights, or ``q`` is an array of arraycore.
     """
     return _quantiles(a, q, axis, out, method, keepdims, weights, False, "quantile")
 
@@ -289,10 +289,10 @@ def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """Return :func:`quantile` of the elements that are no NaN; NaN where none is, unwarned.
+    """Return :func:`quantile` of the elements that are not NaN; NaN, without a warning, if all are.
 
-    A table of 12 bytes for each ``q`` and each element of a row goes to the device, so that the
-    numbers of elements left need not come from it.
+    A table of 12 bytes for each ``q`` and each element of a row is uploaded, so that the numbers of
+    elements that are not NaN need not be read.
     """
     return _quantiles(a, q, axis, out, method, keepdims, weights, True, "nanquantile")
 
@@ -323,9 +323,10 @@ def _median(a: Any, axis: Any, out: Any, keepdims: bool, skips_nan: bool) -> Any
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
-    """Return the middle element over axes, or the mean of the two middle ones; NaN if one is.
+    """Return the middle element over axes, or the mean of the two middle ones.
 
-    Integers give float64. NaN of nothing, unwarned. Parameters are :func:`quantile`'s.
+    NaN is the result if an element is NaN and, without a warning, if there is none. Integers give
+    float64. The parameters are those of :func:`quantile`.
     """
     return _median(a, axis, out, keepdims, False)
 
@@ -333,5 +334,5 @@ def median(
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
-    """Return :func:`median` of the elements that are no NaN; NaN where none is."""
+    """Return :func:`median` of the elements that are not NaN; NaN if all are."""
     return _median(a, axis, out, keepdims, True)

@@ -1,8 +1,7 @@
-"""Sorting, and what sorting tells: orders, partitions, distinct values, ranks.
+"""Sorting, and functions that sort: orders, partitions, distinct values, sets.
 
 A sort is stable, puts NaN last, and runs where the array lives (``src/operations/sorter.h``).
-Functions whose result's size depends on the data (``unique`` and the sets) read one number of 4
-bytes.
+``unique`` and the functions of sets read one number of 4 bytes: the size of their result.
 """
 
 from __future__ import annotations
@@ -67,16 +66,16 @@ def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
     """Return the elements in ascending order along an axis; None sorts the flattened array.
 
-    ``kind`` is taken for NumPy's callers: every sort is stable.
+    ``kind`` is accepted for compatibility with NumPy: every sort is stable.
     """
     return _sorted(a, axis, kind, SORT_ELEMENTS)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
-    """Return the places (int64) that :func:`sort` takes the elements from; equal ones in order."""
+    """Return the indices (int64) that sort an array; those of equal elements are ascending."""
     values = as_device_array(a)
     if values.ndim == 0 and axis in (0, -1, None):
-        return zeros(1, np.int64)  # as NumPy: a vector of the only place
+        return zeros(1, np.int64)  # as NumPy, which returns a vector here
     return _sorted(values, axis, kind, SORT_PLACES)
 
 
@@ -90,7 +89,10 @@ def sort_complex(a: Any) -> ndarray:
 
 
 def lexsort(keys: Any, axis: int = -1) -> ndarray:
-    """Return the order by several keys, the last of them first: one stable sort a key."""
+    """Return the indices that sort by several keys, of which the last is the primary key.
+
+    There is one stable sort for each key.
+    """
     parts = [as_device_array(key) for key in keys]
     if not parts:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -108,7 +110,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
 
 
 def order_rows(values: ndarray, places: ndarray) -> ndarray:
-    """Return each row's values at that row's places: along the last axis."""
+    """Return the values of each row, along the last axis, at that row's places."""
     made = empty(places.shape, values.dtype)
     if made.size:
         _along_last(values, places, values.shape[-1], made)
@@ -116,13 +118,16 @@ def order_rows(values: ndarray, places: ndarray) -> ndarray:
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
-    """Return the elements so that the ``kth`` is where sorting puts it: all of them sorted."""
+    """Return the elements, reordered so that the ``kth`` is where sorting puts it.
+
+    All elements are sorted.
+    """
     _check_kth(a, kth, axis, kind)
     return sort(a, axis)
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
-    """Return the places (int64) that :func:`partition` takes the elements from."""
+    """Return the indices (int64) that partition an array; see :func:`partition`."""
     _check_kth(a, kth, axis, kind)
     return argsort(a, axis)
 
@@ -141,13 +146,13 @@ def _check_kth(a: Any, kth: Any, axis: int | None, kind: str) -> None:
 
 
 def kept_places(flags: ndarray) -> ndarray:
-    """Return the places of a vector's true elements, ascending; reads their number (4 bytes)."""
+    """Return the indices of a vector's true elements, ascending; reads their number (4 bytes)."""
     count = int(_count(flags))
     return argsort(~flags)[:count]
 
 
 def _distinct(values: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray]:
-    """Return distinct values, the order of all, and where in it each value begins."""
+    """Return the distinct values, the indices that sort, and where in these each value begins."""
     order = argsort(values)
     ordered = take_axis(values, order, 0)
     flags = empty(values.shape, bool)
@@ -171,15 +176,15 @@ def unique(
     Parameters
     ----------
     ar : array
-        Flattened; with an ``axis`` NotImplementedError is raised.
+        The array, which is flattened.
     return_index : bool
-        Also where each value is met first.
+        Whether to return also the index of each value's first occurrence.
     return_inverse : bool
-        Also each element's place among the distinct values, in the array's shape.
+        Whether to return also the number of each element's value, in the array's shape.
     return_counts : bool
-        Also how often each value is met.
+        Whether to return also how often each value occurs.
     axis : None
-        See ``ar``.
+        An axis is not supported and raises NotImplementedError.
     equal_nan : bool
         Whether all NaNs are one value.
     """
@@ -198,7 +203,6 @@ def unique(
     if return_index:
         results.append(take_axis(order, begins, 0))
     if return_inverse:
-        # A value's place is that of its first element: how many firsts stand before it.
         ranks = _ranks(begins, values.size)
         inverse = empty(values.shape, np.int64)
         if values.size:
@@ -215,12 +219,12 @@ _scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", 
 
 
 def _ranks(begins: ndarray, size: int) -> ndarray:
-    """Return for each place of a sorted vector the number of the value that it belongs to."""
+    """Return for each place of a sorted vector the number of its distinct value."""
     return searchsorted(begins, arange(size, dtype=np.int64), "right") - 1  # type: ignore[no-any-return]
 
 
 class UniqueAllResult(NamedTuple):
-    """What :func:`unique_all` gives."""
+    """The result of :func:`unique_all`."""
 
     values: ndarray
     indices: ndarray
@@ -229,36 +233,36 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What :func:`unique_counts` gives."""
+    """The result of :func:`unique_counts`."""
 
     values: ndarray
     counts: ndarray
 
 
 class UniqueInverseResult(NamedTuple):
-    """What :func:`unique_inverse` gives."""
+    """The result of :func:`unique_inverse`."""
 
     values: ndarray
     inverse_indices: ndarray
 
 
 def unique_values(x: Any) -> ndarray:
-    """Return the distinct values; every NaN is one of its own."""
+    """Return the distinct values; every NaN counts as a distinct value."""
     return unique(x, equal_nan=False)  # type: ignore[no-any-return]
 
 
 def unique_counts(x: Any) -> UniqueCountsResult:
-    """Return the distinct values and how often each is met; every NaN is one of its own."""
+    """Return the distinct values and their counts; every NaN counts as a distinct value."""
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x: Any) -> UniqueInverseResult:
-    """Return the distinct values and each element's place among them; all NaNs are one value."""
+    """Return the distinct values and the number of each element's value; NaNs are one value."""
     return UniqueInverseResult(*unique(x, return_inverse=True))
 
 
 def unique_all(x: Any) -> UniqueAllResult:
-    """Return all that :func:`unique` can tell; all NaNs are one value."""
+    """Return all four results of :func:`unique`; all NaNs are one value."""
     return UniqueAllResult(*unique(x, return_index=True, return_inverse=True, return_counts=True))
 
 
@@ -268,9 +272,10 @@ def unique_all(x: Any) -> UniqueAllResult:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Any:
-    """Return which elements are among others: these are sorted, then searched.
+    """Return which elements are among ``test_elements``, which are sorted, then searched.
 
-    ``assume_unique`` is taken for NumPy's callers. NaN is never found, as it equals nothing.
+    ``assume_unique`` is accepted for compatibility with NumPy. NaN equals nothing, so it is never
+    found.
     """
     values, others = as_device_array(element), as_device_array(test_elements).ravel()
     common = supported(np.result_type(values.dtype, others.dtype))
@@ -303,13 +308,13 @@ def union1d(ar1: Any, ar2: Any) -> ndarray:
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Return the distinct values that two arrays share."""
+    """Return the distinct values that are in both arrays."""
     first, second = _sets(ar1, ar2)
     return _chosen(first, isin(first, second))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Return the distinct values of one array that another has not.
+    """Return the distinct values of the first array that are not in the second.
 
     With ``assume_unique`` the values keep their order, as in NumPy.
     """
@@ -318,7 +323,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Return the distinct values that are in one of two arrays alone."""
+    """Return the distinct values that are in exactly one of two arrays."""
     first, second = _sets(ar1, ar2)
     alone = [
         _chosen(one, isin(one, other, invert=True))

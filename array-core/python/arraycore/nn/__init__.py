@@ -1,12 +1,12 @@
-"""What neural networks are made of, as kernels of the device or the CPU.
+"""Layers of neural networks, as kernels of the device or the CPU.
 
     import arraycore as ac
     y = ac.nn.conv(x, w, padding=1)  # x (N, C, H, W), w (O, C, 3, 3) -> y (N, O, H, W)
     y, mean, inv_std = ac.nn.batch_norm(y, gamma, beta)
 
 Data are ``(N, C, *space)``, weights ``(O, C / groups, *window)``, with one to three axes of space.
-Each function has its gradients beside it; graphs are the caller's. float16 (summed in float32),
-float32 and float64 are computed.
+Each function has functions for its gradients; the caller builds the graph. The dtypes are float16
+(summed in float32), float32 and float64.
 """
 
 from ._convolution import conv, conv_data_gradient, conv_weight_gradient, dense

@@ -1,10 +1,10 @@
 """Convolutions, forward and both gradients, and dense layers.
 
-As in PyTorch and ONNX a "convolution" is a correlation, the window is not turned::
+As in PyTorch and ONNX a "convolution" is a correlation: the window is not flipped::
 
     y[n, o, p] = sum over c and k of w[o, c, k] * x[n, c, p * stride + k * dilation - padding]
 
-where data beyond the edge are 0. float16 (summed in float32), float32 and float64 are computed.
+Data beyond the edge are 0. The dtypes are float16 (summed in float32), float32 and float64.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ._results import made
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]
-#: The same, or a pair (before, behind) for each axis, or "valid" or "same".
+#: The same, or a pair (before, after) for each axis, or "valid" or "same".
 Padding = Each | Sequence[tuple[int, int]] | str
 
 #: By number of ``src/runtime/stage_kernels.h``.
@@ -64,7 +64,7 @@ def _pairs(
     stride: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the zeros before and behind the data along each axis."""
+    """Return the numbers of zeros before and after the data along each axis."""
     if isinstance(padding, str):
         if padding == "valid":
             return (0,) * axes, (0,) * axes
@@ -103,7 +103,7 @@ def _words(
     return (*words, *int64(groups), len(space), *int64s(space))
 
 
-#: A network asks for the same few geometries in every step.
+#: Keeps the words of the few geometries that a network uses in every step.
 _kept_words = lru_cache(maxsize=1024)(_words)
 
 
@@ -115,7 +115,7 @@ def _places(
     padding: Padding,
     dilation: Each,
 ) -> tuple[int, ...]:
-    """Return to how many places the window is put along each axis."""
+    """Return the number of places of the window along each axis."""
     axes = len(window)
     steps, spread = each_axis("stride", stride, axes), each_axis("dilation", dilation, axes)
     before, behind = _pairs(padding, axes, window, steps, spread)
@@ -132,7 +132,7 @@ def _call(
 ) -> Any:
     try:
         words = _kept_words(*geometry)
-    except TypeError:  # a list among them; or what is no number, which is said now
+    except TypeError:  # a list cannot be a key; anything that is no number raises now
         words = _words(*geometry)
     window, space, stride, padding, dilation, groups = geometry
     made_id = operations.conv(what, a, b, *extras, words)
@@ -173,35 +173,35 @@ def conv(
     w : ndarray
         Weights of shape (O, C / groups, *window).
     b : ndarray, optional
-        Added to each channel of the result: of shape (O,).
+        The bias of each channel of the result, of shape (O,).
     stride : int or sequence of int
-        From one place of the window to the next, along each axis of space.
+        The distance from one place of the window to the next, along each axis of space.
     padding : int, sequence of int or of pairs, "valid" or "same"
-        Zeros around the data, on both sides or (before, behind). "valid" is 0; "same", for strides
-        of 1, keeps the extents, the odd zero stands behind.
+        The zeros on both sides of the data, or pairs (before, after). "valid" is 0. "same" keeps
+        the extents; it needs strides of 1, and an odd zero is put after the data.
     dilation : int or sequence of int
-        From one element that the window looks at to the next.
+        The distance from one element of the window to the next.
     groups : int
-        Channels are cut into so many groups, of which each sees its own alone.
+        The number of groups that channels are divided into. Each group has its own weights.
     activation : {None, "relu", "sigmoid", "tanh", "gelu"}
         The function that is applied to the result last.
     scale, shift : ndarray, optional
-        Both or none, of shape (C,): ``x * scale + shift`` is convolved in the place of ``x``. Zeros
+        Both or neither, of shape (C,): ``x * scale + shift`` is convolved in place of ``x``. Zeros
         around the data stay zeros.
 
     Returns
     -------
     ndarray
-        Of shape (N, O, *places), the dtype that ``x`` and ``w`` meet in. Along each axis there are
-        ``(space + before + behind - (window - 1) * dilation - 1) // stride + 1`` places.
+        An array of shape (N, O, *places) and the common dtype of ``x`` and ``w``. Along each axis
+        there are ``(space + before + after - (window - 1) * dilation - 1) // stride + 1`` places.
 
     Raises
     ------
     ValueError
-        Shapes do not fit, the window is larger than the padded data, or a stride, dilation,
-        padding or number of groups is none.
+        The shapes do not fit, the window is larger than the padded data, or a stride, dilation,
+        padding or number of groups is invalid.
     NotImplementedError
-        The dtype is no float.
+        The dtype is not a float.
     """
     x, w = require_array(x), require_array(w)
     if (scale is None) != (shift is None):
@@ -230,21 +230,21 @@ def dense(
     w : ndarray
         Weights of shape (O, K).
     b : ndarray, optional
-        Of shape (O,).
+        The bias, of shape (O,).
     activation : {None, "relu", "sigmoid", "tanh", "gelu"}
         The function that is applied to the result last.
 
     Returns
     -------
     ndarray
-        Of shape (..., O), the dtype that ``x`` and ``w`` meet in.
+        An array of shape (..., O) and the common dtype of ``x`` and ``w``.
 
     Raises
     ------
     ValueError
         The shapes do not fit.
     NotImplementedError
-        The dtype is no float.
+        The dtype is not a float.
     """
     x, w = require_array(x), require_array(w)
     rows = x if x.ndim == 2 else x.reshape((prod(x.shape[:-1]), *x.shape[-1:]))
@@ -263,33 +263,33 @@ def conv_data_gradient(
     dilation: Each = 1,
     groups: int = 1,
 ) -> Any:
-    """Return the gradient of a convolution by its data.
+    """Return the gradient of a convolution with respect to its data.
 
     It is also the transposed convolution of ``gy``.
 
     Parameters
     ----------
     gy : ndarray
-        The gradient by the result, of the result's shape (N, O, *places).
+        The gradient with respect to the result, of the result's shape (N, O, *places).
     w : ndarray
         The weights, of shape (O, C / groups, *window).
     space : int or sequence of int
-        The data's extents of space: several give a result of the same shape where strides are
-        over 1.
+        The data's extents of space. With strides above 1 they do not follow from the shape of
+        ``gy``.
     stride, padding, dilation, groups
-        As :func:`conv` was called with.
+        The arguments of the call of :func:`conv`.
 
     Returns
     -------
     ndarray
-        Of shape (N, C, *space).
+        The gradient, of shape (N, C, *space).
 
     Raises
     ------
     ValueError
-        ``gy`` has not the shape of the result, or as :func:`conv`.
+        ``gy`` does not have the result's shape; or as :func:`conv`.
     NotImplementedError
-        The dtype is no float.
+        The dtype is not a float.
     """
     gy, w = require_array(gy), require_array(w)
     window = w.shape[2:]
@@ -309,30 +309,30 @@ def conv_weight_gradient(
     dilation: Each = 1,
     groups: int = 1,
 ) -> Any:
-    """Return the gradient of a convolution by its weights.
+    """Return the gradient of a convolution with respect to its weights.
 
     Parameters
     ----------
     x : ndarray
         The data, of shape (N, C, *space).
     gy : ndarray
-        The gradient by the result, of the result's shape (N, O, *places).
+        The gradient with respect to the result, of the result's shape (N, O, *places).
     window : int or sequence of int
         The weights' extents of space.
     stride, padding, dilation, groups
-        As :func:`conv` was called with.
+        The arguments of the call of :func:`conv`.
 
     Returns
     -------
     ndarray
-        Of shape (O, C / groups, *window).
+        The gradient, of shape (O, C / groups, *window).
 
     Raises
     ------
     ValueError
-        ``gy`` has not the shape of the result, or as :func:`conv`.
+        ``gy`` does not have the result's shape; or as :func:`conv`.
     NotImplementedError
-        The dtype is no float.
+        The dtype is not a float.
     """
     x, gy = require_array(x), require_array(gy)
     extents = each_axis("window", window, max(x.ndim - 2, 0))

@@ -1,4 +1,4 @@
-"""The softmax cross entropy and its gradient: two launches, and one."""
+"""The softmax cross entropy, in two launches, and its gradient, in one."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ._results import made
 def softmax_cross_entropy(
     x: ndarray, t: ndarray, *, ignore_label: int = -1, normalize: bool = True
 ) -> Any:
-    """Return the cross entropy of the softmax of scores, over labels.
+    """Return the softmax cross entropy of scores and labels.
 
-    That is the mean, over labels that count, of ``log(sum(exp(x))) - x[t]`` along axis 1.
+    It is the mean of ``log(sum(exp(x))) - x[t]`` along axis 1, over all labels but the ignored.
 
     Parameters
     ----------
     x : ndarray
         Scores of shape (N, classes, ...).
     t : ndarray
-        Labels of shape (N, ...), signed integers: those in ``range(classes)``, and
-        ``ignore_label``. Others read some score of the array.
+        Labels of shape (N, ...), signed integers in ``range(classes)`` or ``ignore_label``. They
+        are not checked: another label reads some other score.
     ignore_label : int
-        The label that does not count.
+        The label of elements that are ignored.
     normalize : bool
-        Whether the sum is divided by how many labels count, or else by N.
+        Whether the sum is divided by the number of labels that are not ignored, else by N.
 
     Returns
     -------
     loss, lse, coeff : ndarray
-        The loss, of no dimensions and the dtype of ``x``; the logarithm of the sum of exponentials,
-        of the shape of ``t``, and what the sum was multiplied with, both of float32 (float64 where
-        ``x`` is): what :func:`softmax_cross_entropy_gradient` takes.
+        The loss, 0-dimensional and of the dtype of ``x``; the logarithms of the sums of
+        exponentials, of the shape of ``t``; and the factor of the sum. The last two are float32, or
+        float64 if ``x`` is. :func:`softmax_cross_entropy_gradient` takes them.
 
     Raises
     ------
     ValueError
         The shapes do not fit, or there are no scores.
     NotImplementedError
-        Scores of no float dtype, or labels of no signed integer one.
+        The scores are not floats, or the labels are not signed integers.
     """
     x, t = require_array(x), require_array(t)
     loss, lse, coeff = operations.cross_entropy(x, t, ignore_label, normalize)
@@ -56,29 +56,29 @@ def softmax_cross_entropy_gradient(
     *,
     ignore_label: int = -1,
 ) -> Any:
-    """Return the gradient of :func:`softmax_cross_entropy` by its scores.
+    """Return the gradient of :func:`softmax_cross_entropy` with respect to its scores.
 
     Parameters
     ----------
     gloss : ndarray
-        The gradient by the loss, of no dimensions and the dtype of ``x``.
+        The gradient with respect to the loss, 0-dimensional and of the dtype of ``x``.
     x, t, ignore_label
-        As :func:`softmax_cross_entropy` was called with.
+        The arguments of the call of :func:`softmax_cross_entropy`.
     lse, coeff : ndarray
-        As it gave them.
+        Two of its results.
 
     Returns
     -------
     ndarray
-        ``(softmax(x) - onehot(t)) * gloss * coeff``, of the shape and dtype of ``x``; 0 where a
-        label does not count.
+        ``(softmax(x) - onehot(t)) * gloss * coeff``, of the shape and dtype of ``x``; 0 where the
+        label is ignored.
 
     Raises
     ------
     ValueError
         The shapes do not fit.
     NotImplementedError
-        Dtypes that :func:`softmax_cross_entropy` neither takes nor gives.
+        A dtype is not one that :func:`softmax_cross_entropy` takes or returns.
     """
     gloss, x, t = require_array(gloss), require_array(x), require_array(t)
     lse, coeff = require_array(lse), require_array(coeff)

@@ -1,4 +1,4 @@
-"""Batch normalization and its gradient: two launches each, of which the second fuses."""
+"""Batch normalization and its gradient: two launches each; the second one can be fused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _axes(x: ndarray, axis: int | Sequence[int] | None) -> tuple[int, ...]:
 
 def _results(x: ndarray, gamma: ndarray, first: int, one: int, other: int) -> Any:
     """Return the three results, of the shapes of data and parameters."""
-    if x.dtype != gamma.dtype:  # of which one the last two have
+    if x.dtype != gamma.dtype:  # the last two results have one of these dtypes
         kind = type(x)
         return made(first, x, x.shape), kind(one), kind(other)
     shape = gamma.shape
@@ -37,38 +37,38 @@ def batch_norm(
 ) -> Any:
     """Return ``gamma * (x - mean) / sqrt(var + eps) + beta``, with the statistics of each channel.
 
-    Mean and variance are taken in one pass, by pairwise combination (Chan, Golub and LeVeque 1983),
-    in float32 or, where an operand is float64, in float64.
+    Mean and variance are computed in one pass, by pairwise combination (Chan, Golub and LeVeque
+    1983), in float32, or in float64 if an operand is float64.
 
     Parameters
     ----------
     x : ndarray
-        Data, of shape (N, C, *space) where ``axis`` is not given.
+        Data, of shape (N, C, *space) if ``axis`` is not given.
     gamma, beta : ndarray
-        Of the shape of the axes that are not in ``axis``: (C,).
+        Scale and shift, of the shape of the axes that are not in ``axis``: by default (C,).
     axis : int or sequence of int, optional
-        The axes that statistics are taken over; all but axis 1 where not given.
+        The axes that statistics are computed over, by default all but axis 1.
     eps : float
-        Added to the variance.
+        A number that is added to the variance.
     running_mean, running_var : ndarray, optional
-        Both or none, of gamma's shape. They become ``old * decay + new * (1 - decay)``, where the
-        new variance is the unbiased one, in the same launch.
+        Both or neither, of gamma's shape. The same launch sets them to
+        ``old * decay + new * (1 - decay)``; the new variance is the unbiased one.
     decay : float
-        How much of the running statistics stays.
+        The weight of the old running statistics.
 
     Returns
     -------
     y, mean, inv_std : ndarray
-        The result, of the shape and dtype of ``x``; each channel's mean, and 1 over its standard
-        deviation with ``eps``, of the dtype that ``x`` and ``gamma`` meet in: what
-        :func:`batch_norm_gradient` takes.
+        The result, of the shape and dtype of ``x``; each channel's mean; and the inverse of each
+        standard deviation, with ``eps``. The last two have the common dtype of ``x`` and ``gamma``;
+        :func:`batch_norm_gradient` takes them.
 
     Raises
     ------
     ValueError
-        Shapes do not fit, there is no such axis, or a channel has no elements.
+        The shapes do not fit, there is no such axis, or a channel has no elements.
     NotImplementedError
-        A dtype is no float, or those of gamma and beta, or of the running statistics, differ.
+        A dtype is not a float; or gamma and beta, or the running statistics, differ in dtype.
     """
     x, gamma, beta = require_array(x), require_array(gamma), require_array(beta)
     if (running_mean is None) != (running_var is None):
@@ -88,30 +88,28 @@ def batch_norm_gradient(
     *,
     axis: int | Sequence[int] | None = None,
 ) -> Any:
-    """Return the gradients of :func:`batch_norm` by its data and parameters.
+    """Return the gradients of :func:`batch_norm` with respect to its data and parameters.
 
     Parameters
     ----------
     gy : ndarray
-        The gradient by the result, of its shape and dtype.
-    x, gamma
-        As :func:`batch_norm` was called with.
+        The gradient with respect to the result, of its shape and dtype.
+    x, gamma, axis
+        The arguments of the call of :func:`batch_norm`.
     mean, inv_std : ndarray
-        As it gave them.
-    axis
-        As it was called with.
+        Two of its results.
 
     Returns
     -------
     gx, ggamma, gbeta : ndarray
-        Of the shapes and dtypes of ``x`` and ``gamma``.
+        The gradients, of the shapes and dtypes of ``x``, ``gamma`` and ``gamma``.
 
     Raises
     ------
     ValueError
-        Shapes do not fit, or as :func:`batch_norm`.
+        The shapes do not fit; or as :func:`batch_norm`.
     NotImplementedError
-        A dtype is no float, or those of ``gy`` and ``x`` differ.
+        A dtype is not a float, or ``gy`` and ``x`` differ in dtype.
     """
     gy, x, gamma = require_array(gy), require_array(x), require_array(gamma)
     mean, inv_std = require_array(mean), require_array(inv_std)

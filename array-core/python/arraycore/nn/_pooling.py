@@ -50,37 +50,36 @@ def max_pool(
     padding: Each = 0,
     behind: Each | None = None,
 ) -> Any:
-    """Return the largest element of each window, and where in its window it is.
+    """Return the largest element of each window, and its number in the window.
 
     Parameters
     ----------
     x : ndarray
-        Data of shape (N, C, *space); where ``window`` has several numbers, space is as many of the
-        last axes, after any others.
+        Data of shape (N, C, *space). If ``window`` has several numbers, that many last axes are
+        space, and there may be any axes before them.
     window : int or sequence of int
-        Its extent along each axis of space.
+        The window's extent along each axis of space.
     stride : int or sequence of int, optional
-        From one place of the window to the next; the window where not given.
+        The distance from one place of the window to the next, by default the window's extent.
     padding : int or sequence of int
-        How far the window reaches beyond the edge before the data. What is there is never the
-        largest.
+        How far windows reach beyond the edge before the data. Nothing there is ever the largest.
     behind : int or sequence of int, optional
-        The same behind the data; ``padding`` where not given. A window that lies beyond the edge
-        gives -infinity.
+        How far windows reach beyond the edge after the data, by default ``padding``. A window that
+        is entirely beyond the edge gives -infinity.
 
     Returns
     -------
     y, places : ndarray
-        Both of shape (N, C, *places), where each axis has ``(space + padding + behind - window) //
-        stride + 1``. ``places``, int32, numbers a window's elements in C order; of several that are
-        the largest the first counts. NaN is larger than anything.
+        Two arrays of shape (N, C, *places); along each axis there are
+        ``(space + padding + behind - window) // stride + 1`` places. ``places`` (int32) has the
+        number, in C order, of the window's first largest element. NaN is larger than any number.
 
     Raises
     ------
     ValueError
-        The window does not lie in the padded data, or an extent, a stride or a padding is none.
+        The window is larger than the padded data, or an extent, a stride or a padding is invalid.
     NotImplementedError
-        The dtype is no float.
+        The dtype is not a float.
     """
     x = require_array(x)
     y = type(x)(_pool(POOL_MAX, x, None, window, stride, padding, behind))
@@ -97,30 +96,30 @@ def max_pool_gradient(
     padding: Each = 0,
     behind: Each | None = None,
 ) -> Any:
-    """Return the gradient of :func:`max_pool` by its data.
+    """Return the gradient of :func:`max_pool` with respect to its data.
 
     Parameters
     ----------
     gy : ndarray
-        The gradient by the result, of its shape and dtype.
+        The gradient with respect to the result, of its shape and dtype.
     places : ndarray
-        As :func:`max_pool` gave them. Those that are in no window are nobody's.
+        The places that :func:`max_pool` returned. A place outside of its window is ignored.
     space : int or sequence of int
         The data's extents of space.
     window, stride, padding, behind
-        As :func:`max_pool` was called with.
+        The arguments of the call of :func:`max_pool`.
 
     Returns
     -------
     ndarray
-        Of shape (N, C, *space).
+        The gradient, of shape (N, C, *space).
 
     Raises
     ------
     ValueError
-        ``gy`` or ``places`` have not the shape of the result, or as :func:`max_pool`.
+        ``gy`` or ``places`` do not have the result's shape; or as :func:`max_pool`.
     NotImplementedError
-        The dtype is no float, or ``places`` are not int32.
+        The dtype is not a float, or ``places`` are not int32.
     """
     gy, places = require_array(gy), require_array(places)
     made = _pool(POOL_MAX_GRADIENT, gy, places, window, stride, padding, behind, space)
@@ -135,22 +134,22 @@ def mean_pool(
     padding: Each = 0,
     behind: Each | None = None,
 ) -> Any:
-    """Return the mean of each window, in which what lies beyond the edge counts as 0.
+    """Return the mean of each window; elements beyond the edge count as 0.
 
     Parameters
     ----------
     x, window, stride, padding, behind
-        As of :func:`max_pool`.
+        See :func:`max_pool`.
 
     Returns
     -------
     ndarray
-        Of shape (N, C, *places). float16 is summed in float32 and rounded once.
+        An array of shape (N, C, *places). float16 is summed in float32 and rounded once.
 
     Raises
     ------
     ValueError, NotImplementedError
-        As :func:`max_pool`.
+        See :func:`max_pool`.
     """
     x = require_array(x)
     return type(x)(_pool(POOL_MEAN, x, None, window, stride, padding, behind))
@@ -165,22 +164,22 @@ def mean_pool_gradient(
     padding: Each = 0,
     behind: Each | None = None,
 ) -> Any:
-    """Return the gradient of :func:`mean_pool` by its data.
+    """Return the gradient of :func:`mean_pool` with respect to its data.
 
     Parameters
     ----------
     gy, space, window, stride, padding, behind
-        As of :func:`max_pool_gradient`.
+        See :func:`max_pool_gradient`.
 
     Returns
     -------
     ndarray
-        Of shape (N, C, *space).
+        The gradient, of shape (N, C, *space).
 
     Raises
     ------
     ValueError, NotImplementedError
-        As :func:`max_pool_gradient`.
+        See :func:`max_pool_gradient`.
     """
     gy = require_array(gy)
     return type(gy)(_pool(POOL_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space))

@@ -1,4 +1,4 @@
-"""New arrays whose shape the caller knows: the core need not be asked for it."""
+"""New arrays whose shape the caller knows, so that no call has to ask for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._runtime.dtypes import DTYPES
 
 @lru_cache(maxsize=4096)
 def _described(number: int, shape: tuple[int, ...]) -> Any:
-    """Return the description of a C-ordered array; None of one without elements."""
+    """Return the description of a C-ordered array, or None for an array without elements."""
     strides, step = [], DTYPES[number].itemsize
     for extent in reversed(shape):
         strides.append(step)
@@ -20,7 +20,7 @@ def _described(number: int, shape: tuple[int, ...]) -> Any:
 
 
 def made(array_id: int, like: ndarray, shape: tuple[int, ...]) -> ndarray:
-    """Return the array of an id, which is C-ordered, of a known shape and the dtype of another."""
+    """Return the C-ordered array of an id, with a known shape and the dtype of ``like``."""
     array = type(like)(array_id)
     array._description = _described(like._described()[0], shape)
     return array

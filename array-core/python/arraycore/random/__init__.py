@@ -59,10 +59,10 @@ __all__ = [
     "weibull",
 ]
 
-# What pickles name; they hold for every version.
+# Pickles contain this module's name, which stays the same in all versions.
 Generator.__module__ = RandomState.__module__ = __name__
 
-#: Made when it is first asked for: its seed needs the system's entropy and NumPy's mixing.
+#: Made at its first use, since its seed needs the system's entropy and NumPy's mixing.
 _state: RandomState | None = None
 
 
@@ -75,7 +75,7 @@ def get_random_state() -> RandomState:
 
 
 def set_random_state(rs: RandomState) -> None:
-    """Let the module's functions draw from another stream."""
+    """Set the stream that the module's functions draw from."""
     global _state
     if not isinstance(rs, RandomState):
         raise TypeError(f"Random state must be an instance of RandomState. Actual: {type(rs)}")
@@ -83,7 +83,7 @@ def set_random_state(rs: RandomState) -> None:
 
 
 def _drawing(name: str) -> Callable[..., Any]:
-    """Return the function that calls a method of the stream that is set."""
+    """Return the function that calls a method of the module's stream."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return getattr(get_random_state(), name)(*args, **kwargs)

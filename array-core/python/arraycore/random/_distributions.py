@@ -1,10 +1,10 @@
-"""Random numbers on the device: a key, a counter, and one launch a call.
+"""Random numbers on the device, with one launch for each call.
 
-The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011; ``src/ops/random.h``). All its
-state is here: a call takes the key and the number of the call, so nothing is read back, and the
-same seed gives the same 32-bit words on every back end. Integers and floats of [0, 1) have the very
-same bits everywhere; what is scaled, and logarithms, sines and powers, may differ between devices
-by their rounding, as those of ``arraycore.log`` do. The streams are not NumPy's.
+The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011; ``src/ops/random.h``). Its state,
+a key and the number of calls, is in Python, so nothing is read back. A seed gives the same 32-bit
+words on every back end. Integers and floats of [0, 1) have equal bits everywhere. Scaled floats and
+distributions that need logarithms, sines or powers may differ between devices in their rounding, as
+``arraycore.log`` does. The streams are not NumPy's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .._runtime.scalars import is_scalar
     _INTEGERS, _INTEGERS_WIDE, _BERNOULLI, _BINOMIAL,
 ) = range(13)  # fmt: skip
 _TWO_32, _TWO_64 = 1 << 32, 1 << 64
-#: Each draw of a binomial element is counted one by one.
+#: The largest ``n`` of a binomial distribution, whose draws are made one by one.
 _MOST_TRIALS = 1 << 16
 
 _row_sums = reduction("T x", "T y", "x", "a + b", "y = a", "0", "row_sums")
@@ -44,17 +44,17 @@ def _signed(word: int) -> int:
 
 
 def _key_of(seed: Any) -> tuple[int, int]:
-    """Return the two words that a seed stands for, well mixed; None takes the system's entropy."""
+    """Return a key of two words that a seed gives; None uses the system's entropy."""
     words = np.random.SeedSequence(seed).generate_state(2, np.uint32)
     return int(words[0]), int(words[1])
 
 
-#: Where draws are noted while a step is recorded (capture.py); None: nowhere.
+#: A list that notes which stream draws while a step is recorded (``capture``), else None.
 drawing: list[Source] | None = None
 
 
 class Source:
-    """A key and how many calls it has served: what draws, and what the distributions share."""
+    """A stream of random numbers: a key, its number of calls, and what all distributions use."""
 
     __slots__ = ("_calls", "_key")
 
@@ -73,7 +73,7 @@ class Source:
         size: Size,
         each: ndarray | None = None,
     ) -> ndarray:
-        """Return one launch's array; None as a size gives an array of no dimensions."""
+        """Return an array of random numbers from one launch; 0-dimensional if ``size`` is None."""
         shape = () if size is None else integers(size)
         number, self._calls = self._calls, self._calls + 1
         if drawing is not None:
@@ -94,7 +94,7 @@ class Source:
     def _located(
         self, distribution: int, loc: Any, scale: Any, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        """Return ``loc + scale * X``; either may be an array, which the draws broadcast with."""
+        """Return ``loc + scale * X``; if one of them is an array, the draws broadcast with it."""
         if is_scalar(loc) and is_scalar(scale):
             return self._floats(distribution, float(loc), float(scale), size, dtype)
         shape = np.broadcast_shapes(_shape(loc), _shape(scale)) if size is None else integers(size)
@@ -106,7 +106,7 @@ class Source:
     def _shaped(
         self, distribution: int, each: Any, scale: Any, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        """Return ``scale * X`` where a number or an array says X's shape or mean."""
+        """Return ``scale * X``, where ``each``, a number or an array, is X's shape or mean."""
         wanted, drawn = _floating(dtype)
         if size is None:
             size = np.broadcast_shapes(_shape(each), _shape(scale))
@@ -120,14 +120,14 @@ class Source:
         return made if drawn == wanted else made.astype(wanted)
 
     def _integers(self, low: int, span: int, dtype: np.dtype[Any], size: Size) -> ndarray:
-        """Return integers of [low, low + span); a span of 2**64 is written 0."""
+        """Return integers of [low, low + span); a span of 2**64 is encoded as 0."""
         wide = span > _TWO_32
         kind = _INTEGERS_WIDE if wide else _INTEGERS
         return self._draw(kind, dtype, _word64(low), _word64(span), size)
 
 
 def _floating(dtype: npt.DTypeLike) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return a dtype, and the one it is drawn in: float16 is drawn in float32 and rounded."""
+    """Return a dtype and the dtype to draw in: float16 is drawn in float32, then rounded."""
     wanted = supported(dtype)
     if wanted.kind != "f":
         raise TypeError(f"Random numbers of this distribution are floats, not {wanted}.")
@@ -148,17 +148,17 @@ def _on_device(value: Any) -> Any:
 
 
 def _not_negative(name: str, value: Any) -> None:
-    """Raise as NumPy does; of arrays on the device nothing is looked at."""
+    """Raise as NumPy does; arrays on the device are not checked."""
     if not isinstance(value, ndarray) and np.any(np.less(value, 0)):
         raise ValueError(f"{name} < 0")
 
 
 class Distributions(Source):
-    """The distributions, by NumPy's names; parameters may be arrays where it says so.
+    """The distributions, by NumPy's names.
 
-    Every method gives a new array of ``size`` (None: of the parameters' broadcast shape; of no
-    dimensions where those are numbers) and of ``dtype``: a floating one, by default float64,
-    which lives on the CPU: ask for float32 on a device.
+    Every method returns a new array of shape ``size``, by default the broadcast shape of the
+    parameters. "Arrays are taken" says that parameters may be arrays. ``dtype`` is a floating
+    dtype, by default float64, which lives on the CPU: pass float32 for a device.
     """
 
     __slots__ = ()
@@ -178,8 +178,8 @@ class Distributions(Source):
     ) -> ndarray:
         """Return normally distributed floats, by Box and Muller's transform. Arrays are taken.
 
-        Of float32 the tails end at 6.8 standard deviations, of float64 at 8.6: what lies beyond
-        has a probability of 2**-36 and 2**-57.
+        The tails end at 6.8 standard deviations in float32 and at 8.6 in float64. The probability
+        of numbers beyond is 2**-36 and 2**-57.
         """
         _not_negative("scale", scale)
         return self._located(_NORMAL, loc, scale, size, dtype)
@@ -226,10 +226,11 @@ class Distributions(Source):
     def poisson(
         self, lam: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return how many arrivals there are where ``lam`` are expected. Arrays are taken.
+        """Return Poisson-distributed integers of mean ``lam``. Arrays are taken.
 
-        By waiting times below 12, else by Hoermann's rejection (1993); computed in float64 for a
-        64-bit integer, else in float32, whose rounding shows in the tails from ``lam`` 1e4 on.
+        They are drawn by waiting times if ``lam`` is below 12, else by Hoermann's rejection (1993),
+        in float64 for a 64-bit dtype, else in float32. The rounding of float32 shows in the tails
+        from a ``lam`` of 1e4 on.
         """
         _not_negative("lam", lam)
         wanted = supported(dtype)
@@ -241,8 +242,8 @@ class Distributions(Source):
     ) -> ndarray:
         """Return how many of ``n`` draws succeeded, each with probability ``p``.
 
-        ``p`` counts in steps of 2**-32. Each draw is made: ``n`` is 65,536 at most, and with an
-        array for a parameter NotImplementedError is raised.
+        ``p`` is rounded to a multiple of 2**-32. Draws are made one by one: an ``n`` above 65,536
+        raises NotImplementedError, and so does a parameter that is an array.
         """
         trials, chance = index(n), _number("binomial", "p", p)
         if trials < 0:
@@ -258,7 +259,7 @@ class Distributions(Source):
         kind = _BERNOULLI if trials == 1 else _BINOMIAL
         return self._draw(kind, supported(dtype), threshold, _word64(trials), size)
 
-    # ---- by arithmetic on those above
+    # ---- distributions that are computed from those above
 
     def standard_normal(self, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of mean 0 and variance 1; see :meth:`normal`."""
@@ -324,7 +325,7 @@ class Distributions(Source):
     def chisquare(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of the chi-square distribution: gamma's of shape ``df / 2``, doubled.
 
-        Arrays are taken, here and by the four that follow.
+        Arrays are taken, also by the next four methods.
         """
         _positive("df", df)
         return self.gamma(_on_device(df) / 2, 2.0, size, dtype)
@@ -340,7 +341,7 @@ class Distributions(Source):
         return x
 
     def dirichlet(self, alpha: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return rows of shares that sum to 1: gamma's, divided by their sums."""
+        """Return rows of shares that sum to 1: gamma-distributed numbers over their sums."""
         _positive("alpha", alpha)
         shape = _shape(alpha) if size is None else (*integers(size), *_shape(alpha)[-1:])
         x = self.gamma(alpha, 1.0, shape, dtype)
@@ -367,9 +368,9 @@ class Distributions(Source):
         return drawn
 
     def geometric(self, p: float, size: Size = None, dtype: npt.DTypeLike = np.int64) -> ndarray:
-        """Return how many draws of probability ``p`` it took to succeed: ``ceil(E / -log1p(-p))``.
+        """Return the number of draws of probability ``p`` until success: ``ceil(E / -log1p(-p))``.
 
-        Computed in float64 for a 64-bit integer, else in float32.
+        It is computed in float64 for a 64-bit dtype, else in float32.
         """
         chance = _number("geometric", "p", p)
         if not 0 < chance <= 1:
@@ -402,18 +403,18 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _positive(name: str, value: Any) -> None:
-    """Raise as NumPy does; of arrays on the device nothing is looked at."""
+    """Raise as NumPy does; arrays on the device are not checked."""
     if not isinstance(value, ndarray) and not np.all(np.greater(value, 0)):
         raise ValueError(f"{name} <= 0")
 
 
 def integer_span(low: Any, high: Any, dtype: np.dtype[Any], endpoint: bool) -> tuple[int, int]:
-    """Return the first integer and how many there are to draw from.
+    """Return the first integer to draw from, and the number of integers.
 
     Raises
     ------
     ValueError
-        There is none, or one that the dtype does not hold.
+        The interval is empty, or the dtype does not hold one of its integers.
     """
     if dtype.kind not in "iub":
         raise TypeError(f"Unsupported dtype {dtype!r} for integers")

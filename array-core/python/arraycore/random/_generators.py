@@ -22,7 +22,7 @@ State = tuple[tuple[int, int], int]
 
 
 class _Drawing(Distributions):
-    """What both classes have: choices and orders."""
+    """The methods of both classes that choose and shuffle."""
 
     __slots__ = ()
 
@@ -35,15 +35,15 @@ class _Drawing(Distributions):
         return out
 
     def _order(self, count: int) -> ndarray:
-        """Return the numbers below ``count`` in random order: random words, sorted stably.
+        """Return the numbers below ``count`` in random order, by a stable sort of random words.
 
-        Words that are equal keep their order: a pair stays as it was with a probability that is
-        2**-33 too high.
+        Equal words keep their order, so the probability that a pair is not swapped is 2**-33 too
+        high.
         """
         return argsort(self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], count))
 
     def permutation(self, x: Any, axis: int = 0) -> ndarray:
-        """Return an array's parts along an axis in random order; of an int the numbers below it."""
+        """Return an array's parts along an axis, or the numbers below an int, in random order."""
         if not isinstance(x, ndarray) and np.ndim(x) == 0:
             return self._order(index(x))
         values = as_device_array(x)
@@ -87,10 +87,10 @@ class _Drawing(Distributions):
         return made.reshape(*values.shape[:axis], *shape, *values.shape[axis + 1 :])
 
     def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
-        """Return places by their probabilities, which are the host's.
+        """Return places that are drawn by their probabilities, which must be on the host.
 
-        With replacement by searching the sums of probabilities for uniform numbers; without by the
-        smallest of ``E / p`` (Efraimidis and Spirakis, 2006).
+        With replacement uniform numbers are searched in the cumulative probabilities. Without it
+        the smallest values of ``E / p`` are taken (Efraimidis and Spirakis, 2006).
         """
         if isinstance(p, ndarray):
             raise NotImplementedError(
@@ -121,21 +121,21 @@ class RandomState(_Drawing):
     Parameters
     ----------
     seed : int or sequence of ints, optional
-        The same seed gives the same numbers; None takes the system's entropy.
+        The seed. The same seed gives the same numbers; None uses the system's entropy.
     """
 
     __slots__ = ()
 
     def seed(self, seed: Any = None) -> None:
-        """Begin anew with a seed."""
+        """Restart the stream with a seed."""
         self.__init__(seed)  # type: ignore[misc]
 
     def get_state(self) -> State:
-        """Return what :meth:`set_state` takes: the key, and how many calls it has served."""
+        """Return the state for :meth:`set_state`: the key and the number of calls."""
         return self._key, self._calls
 
     def set_state(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state of :meth:`get_state`."""
         (first, second), calls = state
         self._key, self._calls = (index(first), index(second)), index(calls)
 
@@ -156,16 +156,16 @@ class RandomState(_Drawing):
     def randint(
         self, low: int, high: int | None = None, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return integers of [low, high), or below ``low``.
+        """Return integers of [low, high), or of [0, low) if ``high`` is None.
 
-        Spans up to 2**32 are off by 2**-32 of a probability at most; longer ones are exact but for
-        one number in 2**64.
+        The probability of an integer is wrong by at most 2**-32 for spans up to 2**32, and by at
+        most 2**-64 for longer spans.
         """
         wanted = np.dtype(dtype)
         return self._integers(*integer_span(low, high, wanted, False), wanted, size)
 
     def random_integers(self, low: int, high: int | None = None, size: Size = None) -> ndarray:
-        """Return integers of [low, high], or [1, low]."""
+        """Return integers of [low, high], or of [1, low] if ``high`` is None."""
         if high is None:
             low, high = 1, low
         return self.randint(low, high + 1, size)
@@ -182,7 +182,7 @@ class RandomState(_Drawing):
         replace : bool
             Whether an element may be chosen again.
         p : sequence of floats, optional
-            Each one's probability; from the host.
+            The probability of each element; it must be on the host.
         """
         if isinstance(a, ndarray) and a.ndim != 1:
             raise ValueError("a must be 1-dimensional")
@@ -219,7 +219,10 @@ class Generator(_Drawing):
         return self._choice(a, size, replace, p, axis)
 
     def permuted(self, x: Any, axis: int | None = None) -> ndarray:
-        """Return an array with each row along an axis in an order of its own; None: flattened."""
+        """Return an array with each row along an axis shuffled independently.
+
+        None as the axis shuffles all elements.
+        """
         values = as_device_array(x)
         if axis is None:
             return self.permutation(values.ravel()).reshape(*values.shape)
@@ -228,11 +231,11 @@ class Generator(_Drawing):
         return moveaxis(order_rows(turned, argsort(keys)), -1, axis)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Return streams of their own, seeded by this one's key and call."""
+        """Return independent streams, seeded by this stream's key and number of calls."""
         number, self._calls = self._calls, self._calls + 1
         return [Generator([*self._key, number, child]) for child in range(n_children)]
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """Return a seeded stream; a :class:`Generator` itself where one is given."""
+    """Return a seeded stream; a :class:`Generator` is returned itself."""
     return seed if isinstance(seed, Generator) else Generator(seed)
