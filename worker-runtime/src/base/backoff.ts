@@ -17,7 +17,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts a failure and gives the delay before the next try: between half and all of first x 2^failures. */
+  /** Counts a failure. Returns the delay before the next try: between half of first x 2^failures and all of it. */
   nextMs(): number {
     const ceiling = Math.min(this.#mostMs, this.#firstMs * 2 ** this.#failures);
     this.#failures += 1;

@@ -18,7 +18,7 @@ export function hasRelaxedSimd(engine: Validator | undefined): boolean {
   return engine?.validate(moduleOf([...vector, ...vector, ...vector, 253, 133, 2])) === true;
 }
 
-/** A module of one function that gives a v128. */
+/** Returns a module with one function that returns a v128. */
 function moduleOf(instructions: readonly number[]): Uint8Array<ArrayBuffer> {
   const body = [0, ...instructions, 11];
   return Uint8Array.of(

@@ -1,3 +1,3 @@
-// The worker's name and version, as servers are told them. Any thread.
+// The worker's name and version, which servers are told. Any thread.
 
 export const AGENT_NAME = "hyperflock-worker/0.2.0";

@@ -1,17 +1,17 @@
-// What the agent can do to a python thread besides ending it. Two ways: answerer.ts by shared memory, posted_answerer.ts by
-// messages where a browser shares none. Agent thread.
+// What the agent can do to a python thread besides ending it: answerer.ts by shared memory, or posted_answerer.ts by
+// messages in a browser without shared memory. Agent thread.
 
 export interface AgentEnd {
-  /** What both threads share; null: nothing. */
+  /** The memory that both threads share; null: none. */
   readonly memory: SharedArrayBuffer | null;
   /** The liveness counter as an unsigned number. */
   readonly progress: number;
   /** Answers the open call. */
   answer(sequence: number, text: string): void;
-  /** Makes Python raise KeyboardInterrupt as soon as it can hear of it. */
+  /** Makes Python raise KeyboardInterrupt as soon as possible. */
   interrupt(): void;
-  /** Before an attempt starts: no point is on the way, no interrupt is left over from the one before. */
+  /** Clears counters and interrupts of the attempt before. Call it before an attempt starts. */
   reset(): void;
-  /** So many of the attempt's points are with the server. */
+  /** Notes how many of the attempt's points the server has. */
   setTaken(points: number): void;
 }

@@ -13,18 +13,18 @@ export const Word = {
   answer: 1,
   /** Bytes of the answer's UTF-8. The agent writes. */
   length: 2,
-  /** Liveness: moved by array operations, training steps and calls. The python thread adds. */
+  /** The liveness counter. The python thread adds to it for array operations, training steps and calls. */
   progress: 3,
   /** 2 asks for a KeyboardInterrupt (SIGINT), read and cleared by Pyodide; its first byte is Pyodide's buffer. */
   interrupt: 4,
-  /** Reported points of this attempt that the server has; bounds those on the way. The agent writes and notifies. */
+  /** How many reported points of this attempt the server has. The agent writes and notifies. */
   taken: 5,
 } as const;
 
 export const INTERRUPT_SIGNAL = 2;
 
 export interface Block {
-  /** The shared memory itself, to be posted to the other thread. */
+  /** The shared memory, which is posted to the other thread. */
   readonly memory: SharedArrayBuffer;
   readonly header: Int32Array<SharedArrayBuffer>;
   readonly payload: Uint8Array<SharedArrayBuffer>;
@@ -32,7 +32,7 @@ export interface Block {
   readonly interrupt: Uint8Array<SharedArrayBuffer>;
 }
 
-/** Shared memory comes from a WebAssembly.Memory: WebKitGTK has that without the global constructor. */
+/** Makes shared memory by WebAssembly.Memory, because WebKitGTK lacks the global constructor. */
 export function allocateShared(bytes: number): SharedArrayBuffer {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -60,12 +60,12 @@ export function nextSequence(sequence: number): number {
   return sequence === LAST_SEQUENCE ? 1 : sequence + 1;
 }
 
-/** What a call is answered with: JSON text for `hyperflock_worker.bridge`. */
+/** Returns the answer to a call: JSON text for `hyperflock_worker.bridge`. */
 export function answerText(value: unknown): string {
   return JSON.stringify({ ok: true, value });
 }
 
-/** `text`, or an error in its place where it is too long for the channel. */
+/** Returns `text`, or an error if it is too long for the channel. */
 export function boundedAnswer(text: string): string {
   // A character takes at most three bytes.
   const fits =

@@ -4,7 +4,7 @@
 import { type Block, errorText, nextSequence, Word } from "./block.ts";
 
 const SLICE_MS = 50;
-/** The agent writes an answer in one go; one that it began is there within this time, or the agent is gone. */
+/** The longest time in which the agent writes an answer. After that, the agent has ended. */
 const WRITING_MS = 1_000;
 
 export interface CallRequest {
@@ -34,12 +34,12 @@ export class Caller {
     this.#checkInterrupt = options.checkInterrupt;
   }
 
-  /** Asks and waits; gives the answer's JSON text, `call_timeout` after `timeoutMs`. */
+  /** Makes a call and waits. Returns the answer's JSON text, or `call_timeout` after `timeoutMs`. */
   call(method: string, payload: string, timeoutMs: number): string {
     return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
   }
 
-  /** The same with a request that `post` sends by itself, under the sequence that it is given. */
+  /** Does the same with a request that `post` sends under the given sequence. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): string {
     const { header } = this.#block;
     this.#sequence = nextSequence(this.#sequence);
@@ -54,7 +54,7 @@ export class Caller {
         timeoutMs,
         this.#checkInterrupt,
       );
-      // An answer that is being written right now is waited for: the payload is not ours meanwhile.
+      // If the agent is writing an answer now, wait for it, because it uses the payload.
       if (answered || (!this.#withdraw(sequence) && this.#waitForWriting(sequence))) {
         return this.#read();
       }
@@ -64,7 +64,7 @@ export class Caller {
     }
   }
 
-  // From here on a late answer finds no request. False: the agent has already begun to write.
+  // Withdraws the request, so that a late answer finds none. Returns false if the agent has begun to write.
   #withdraw(sequence: number): boolean {
     return Atomics.compareExchange(this.#block.header, Word.request, sequence, 0) === sequence;
   }
@@ -82,8 +82,8 @@ export class Caller {
 }
 
 /**
- * Bounds the points that are on the way to the server, so that an objective which reports in a tight loop waits instead
- * of filling the agent's memory. One window for each attempt.
+ * Limits the points that the server has not taken yet, so that an objective which reports in a tight loop waits and does
+ * not fill the agent's memory. One window for each attempt.
  */
 export class ReportWindow {
   readonly #header: Int32Array<SharedArrayBuffer>;
@@ -97,7 +97,7 @@ export class ReportWindow {
     this.#checkInterrupt = checkInterrupt;
   }
 
-  /** Waits for room and counts one point; false when there was none for `timeoutMs`. */
+  /** Waits for room and counts one point. Returns false if there was no room for `timeoutMs`. */
   admit(timeoutMs: number): boolean {
     const hasRoom = (taken: number) => this.#sent - taken < this.#limit;
     if (!waitUntil(this.#header, Word.taken, hasRoom, timeoutMs, this.#checkInterrupt))
@@ -107,7 +107,10 @@ export class ReportWindow {
   }
 }
 
-/** Sleeps until the word satisfies `isDone` (true) or the time is over (false). `look` runs at each wake-up. */
+/**
+ * Sleeps until the word satisfies `isDone` and returns true, or until the time ends and returns false. `look` runs at each
+ * wake-up.
+ */
 function waitUntil(
   header: Int32Array<SharedArrayBuffer>,
   word: number,

@@ -1,5 +1,6 @@
-// The agent's end of the call channel by messages, where no memory can be shared: a python thread that waits by JSPI hears
-// them, one that computes does not, and is ended where it matters. Runs on the agent thread only; never blocks.
+// The agent's end of the call channel by messages, for browsers without shared memory. A python thread receives them while it
+// waits by JSPI. While it computes it does not, and the agent ends it if necessary. Runs on the agent thread only; never
+// blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
 import { boundedAnswer } from "./block.ts";
@@ -23,7 +24,7 @@ export class PostedAnswerer implements AgentEnd {
     return this.#progress;
   }
 
-  /** The thread has told its counter. */
+  /** Notes the thread's counter. */
   setProgress(count: number): void {
     this.#progress = count;
   }
@@ -37,7 +38,7 @@ export class PostedAnswerer implements AgentEnd {
   }
 
   reset(): void {
-    // The thread begins anew with each attempt by itself.
+    // The thread resets itself for each attempt.
   }
 
   setTaken(points: number): void {

@@ -1,10 +1,10 @@
-// The python thread's end of the call channel by messages: each wait is a promise, for which Python stands still by JSPI.
+// The python thread's end of the call channel by messages. Each wait is a promise, until which Python is suspended by JSPI.
 // Runs on the python thread only. Every wait has its time-out.
 
 import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
 
-/** Something that is waited for. */
+/** A wait for a value. */
 interface Wait<Value> {
   readonly settle: (value: Value) => void;
 }
@@ -33,12 +33,12 @@ export class PostedCaller {
     this.#post = post;
   }
 
-  /** Gives the answer's JSON text, `call_timeout` after `timeoutMs`. */
+  /** Returns the answer's JSON text, or `call_timeout` after `timeoutMs`. */
   call(method: string, payload: string, timeoutMs: number): Promise<string> {
     return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
   }
 
-  /** The same with a request that `post` sends by itself, under the sequence that it is given. */
+  /** Does the same with a request that `post` sends under the given sequence. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): Promise<string> {
     this.#sequence = nextSequence(this.#sequence);
     const late = errorText("call_timeout", `The server did not answer '${method}' in time.`);
@@ -48,12 +48,12 @@ export class PostedCaller {
     return wait.promise;
   }
 
-  /** An answer; of a call that was given up on it is no news. */
+  /** Takes an answer. That of a call that was given up is ignored. */
   onAnswer(sequence: number, text: string): void {
     if (this.#open?.sequence === sequence) this.#end(text);
   }
 
-  /** Python is to stop: whoever waits goes on, and meets the interrupt. */
+  /** Ends every wait, so that Python notices the interrupt. */
   interrupt(): void {
     this.#end(errorText("interrupted", "The attempt was ended."));
   }
@@ -64,7 +64,7 @@ export class PostedCaller {
   }
 }
 
-/** Bounds the points that are on the way to the server, as ReportWindow of caller.ts does. One for each attempt. */
+/** Limits the points that the server has not taken yet, as ReportWindow of caller.ts does. One for each attempt. */
 export class PostedWindow {
   readonly #limit: number;
   #sent = 0;
@@ -75,7 +75,7 @@ export class PostedWindow {
     this.#limit = limit;
   }
 
-  /** Counts one point: true at once where there is room; else a promise, false when there was none for `timeoutMs`. */
+  /** Counts one point. Returns true if there is room, else a promise that becomes false if there was none for `timeoutMs`. */
   admit(timeoutMs: number): true | Promise<boolean> {
     if (this.#hasRoom) {
       this.#sent += 1;

@@ -1,13 +1,13 @@
-// The agent's connection as a timetable: when to try, when to give up, when a heartbeat is due (R25). Pure: the clock and
-// the random source are passed in. Owned by machine.ts on the agent thread.
+// When the agent's connection is tried, when it is given up, and when a heartbeat is due (R25). Pure: the clock and the
+// random source are passed in. Owned by machine.ts on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 
-/** From opening the socket to `welcome`. */
+/** The limit from opening the socket to `welcome`. */
 const OPENING_MS = 15_000;
 const SILENT_HEARTBEATS = 3;
 const LEAST_HEARTBEAT_MS = 1_000;
-/** A connection that lasted this long was a good one: the next back-off starts anew. */
+/** After a connection of at least this length, the back-off starts anew. */
 const GOOD_MS = 10_000;
 
 export type LinkDue = "connect" | "silent" | "heartbeat" | null;
@@ -58,30 +58,30 @@ export class Link {
     this.beat(now);
   }
 
-  /** The server said anything. */
+  /** Notes that a message of the server arrived. */
   hear(now: number): void {
     this.#heardAt = now;
   }
 
-  /** A heartbeat was sent. */
+  /** Notes that a heartbeat was sent. */
   beat(now: number): void {
     this.#heartbeatAt = now + this.#heartbeatMs;
   }
 
-  /** Ended on purpose: nothing is tried until `begin`. */
+  /** Closes on purpose. The next try is after `begin`. */
   close(): void {
     this.#state = "closed";
     this.#retryAt = null;
   }
 
-  /** Ended by accident: tried again after a jittered pause of at least `leastMs`. */
+  /** Notes that the connection was lost. The next try follows after a jittered pause of at least `leastMs`. */
   retry(now: number, leastMs = 0): void {
     if (this.#state === "welcomed" && now - this.#welcomedAt >= GOOD_MS) this.#backoff.reset();
     this.#state = "closed";
     this.#retryAt = now + leastMs + this.#backoff.nextMs();
   }
 
-  /** What the clock asks for. */
+  /** What is to be done now. */
   due(now: number): LinkDue {
     if (this.#state === "closed") {
       return this.#retryAt !== null && now >= this.#retryAt ? "connect" : null;
@@ -91,7 +91,7 @@ export class Link {
     return now >= this.#heartbeatAt ? "heartbeat" : null;
   }
 
-  /** When `due` changes next by itself. */
+  /** When `due` changes next without an event. */
   get deadline(): number | null {
     if (this.#state === "closed") return this.#retryAt;
     if (this.#state === "opening") return this.#openingUntil;

@@ -21,11 +21,11 @@ import { Work } from "./work.ts";
 
 /** A hidden page waits this long for the acknowledgement of a finished trial before it disconnects. */
 const LINGER_MS = 3_000;
-/** A server that is full is left alone for at least this long. */
+/** The least pause before the next try to a server that is full. */
 const FULL_MS = 5_000;
-/** Close code of our own: the server fell silent. Not 1000, which would release the lease (R22). */
+/** The agent's own close code for a silent server. Code 1000 would release the lease (R22). */
 export const CLOSE_SILENT = 4100;
-/** Devices that a restarting server let go come back over so long, not all at once. */
+/** Devices come back to a restarted server at random moments in this time. */
 const RESTART_SPREAD_MS = 3_000;
 const CLOSE_CLEAN = 1000;
 const CLOSE_RESTART = 1012;
@@ -35,15 +35,15 @@ const CLOSE_DEVICE_REVOKED = 4003;
 
 export interface MachineOptions {
   readonly agent: string;
-  /** Asked with each session: the graphics device is known only after a while. */
+  /** Read for each session, because the graphics device is known only after a while. */
   readonly capabilities: () => Capabilities;
-  /** In 0..1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   /** The liveness counter of the python thread. */
   readonly readProgress: () => number;
 }
 
-/** What the volunteer wants or what ended the work for good. */
+/** What the volunteer wants, or why the work has ended for good. */
 export type Mode =
   | { readonly kind: "idle" | "working" | "hidden" | "stopped" | "replaced" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
@@ -109,7 +109,7 @@ export class Machine {
     return this.#link.retries;
   }
 
-  /** Bytes of what the attempt needs. */
+  /** Bytes of the files that the attempt needs. */
   get assets(): { readonly loaded: number; readonly total: number } {
     return this.#assets;
   }
@@ -121,7 +121,7 @@ export class Machine {
     return this.#actions;
   }
 
-  /** When `tick` is due; null: only an event can change anything. */
+  /** When `tick` is due; null: nothing changes without an event. */
   nextDeadline(): number | null {
     const all = [this.#link.deadline, this.#joinAt, this.#lingerUntil, ...this.#work.deadlines];
     const deadlines = all.filter((deadline) => deadline !== null);
@@ -238,7 +238,7 @@ export class Machine {
       this.#lingerUntil = now + LINGER_MS;
       return;
     }
-    // Within this very event: a hidden page may be frozen at any moment.
+    // Not later, because a hidden page may be frozen at any moment.
     if (!isFinished) this.#work.release("page_hidden", now);
     this.#disconnect(CLOSE_CLEAN);
   }
@@ -258,7 +258,7 @@ export class Machine {
     this.#act({ kind: "end" });
   }
 
-  /** No work any more: the connection, Python and every timer end. */
+  /** Ends all work: the connection, Python and every timer. */
   #endWork(mode: Mode): void {
     this.#mode = mode;
     this.#work.abandon(null);
@@ -287,7 +287,7 @@ export class Machine {
     this.#link.close();
   }
 
-  /** Gives the socket up and tries another, without a clean close: the lease stays ours (R22). */
+  /** Replaces the socket without a clean close, so that the device keeps its lease (R22). */
   #dropLink(now: number, leastMs = 0): void {
     this.#act({ kind: "close", code: CLOSE_SILENT });
     this.#lose(now, leastMs);
@@ -328,7 +328,7 @@ export class Machine {
     }
   }
 
-  /** What the server's close code asks for. */
+  /** The least pause that the server's close code asks for. */
   #leastPauseMs(code: number): number {
     if (code === CLOSE_RESTART) return RESTART_SPREAD_MS * this.#options.random();
     return code === CLOSE_TRY_LATER ? FULL_MS : 0;
@@ -385,7 +385,7 @@ export class Machine {
         break;
       case "result_ack":
         this.#work.onResultAck(message, now);
-        // A hidden page stayed for this acknowledgement only.
+        // A hidden page stayed connected only for this acknowledgement.
         if (this.#lingerUntil !== null && this.#work.attempt === null) {
           this.#disconnect(CLOSE_CLEAN);
         }
@@ -427,7 +427,10 @@ export class Machine {
     }
   }
 
-  /** The project does not know this device (its database is new, for instance): once, become a new one. */
+  /**
+   * The project does not know this device, for instance because its database is new. The agent joins again as a new device,
+   * once.
+   */
   #onBadToken(message: ServerMessages["refused"]): void {
     this.#act({ kind: "forget_device" });
     if (this.#hasRejoined) {

@@ -1,4 +1,4 @@
-// What run_attempt said, read: trial code shares its thread with the runner, so nothing of it is believed unread. Pure;
+// Reads and checks what run_attempt returned: trial code shares the runner's thread and may have changed it. Pure;
 // agent thread.
 
 import * as v from "valibot";
@@ -6,7 +6,7 @@ import { hasAtMostBytes } from "../../protocol/fields.ts";
 import { MAX_ATTRS_BYTES } from "../../protocol/limits.ts";
 import { cause, type Failure } from "../../protocol/messages.ts";
 
-/** Whose fault a crash is; others are the device's. */
+/** The cause of each crash code. Other codes are the device's fault. */
 const CRASH_CAUSES: Readonly<Record<string, Failure["cause"]>> = {
   out_of_memory: "out_of_memory",
   channel_violation: "invalid",
@@ -18,12 +18,12 @@ export type Outcome = (
   | { readonly outcome: "pruned" }
   | { readonly outcome: "failed"; readonly error: Failure }
 ) & {
-  /** JSON text of what the trial says of itself, for the researcher's side alone. */
+  /** JSON text of the trial's attributes, which only the researcher's side reads. */
   readonly attrs?: string | undefined;
 };
 
 const number = v.pipe(v.number(), v.finite());
-// An outcome is worth more than what was said beside it.
+// Malformed attributes are dropped. The outcome is kept.
 const attrs = v.fallback(
   v.optional(
     v.pipe(
@@ -62,7 +62,7 @@ export function parseOutcome(text: string): Outcome {
   }
 }
 
-/** How an attempt ended whose thread died. */
+/** Returns the outcome of an attempt whose thread has crashed. */
 export function crashOutcome(code: string, message: string): Outcome {
   const cause = CRASH_CAUSES[code] ?? "device_lost";
   return { outcome: "failed", error: { cause, code, message, traceback: "" } };
@@ -70,7 +70,7 @@ export function crashOutcome(code: string, message: string): Outcome {
 
 const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });
 
-/** What the attempt says that it computed on; plain NumPy where it says nothing that is known. */
+/** Returns the back end that the attempt names, or plain NumPy if it names no known one. */
 export function backendOf(text: string): string {
   try {
     return v.parse(backendSchema, JSON.parse(text)).backend;

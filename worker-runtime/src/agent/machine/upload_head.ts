@@ -1,4 +1,4 @@
-// What Python brings to the server beside its messages, read: a checkpoint, or an artifact. Pure; agent thread.
+// Reads the description of an upload: a checkpoint or an artifact. Pure; agent thread.
 
 import * as v from "valibot";
 import { textBytes } from "../../protocol/fields.ts";
@@ -9,24 +9,24 @@ export type UploadHead =
   | {
       readonly of: "checkpoint";
       readonly format: Checkpoint["format"];
-      /** The last step that was reported before; null: none was. */
+      /** The last step reported before the upload; null: none was reported. */
       readonly step: number | null;
     }
   | {
       readonly of: "artifact";
       readonly id: string;
-      /** The file's own, without a folder. */
+      /** The file's name, without a folder. */
       readonly name: string;
       /** MIME type. */
       readonly type: string;
-      /** By which the researcher's process finds its own artifact store; empty: by nothing. */
+      /** The name by which the researcher's process finds its artifact store; empty: none. */
       readonly store: string;
     };
 
 const NAME_BYTES = 255;
 const TYPE_BYTES = 127;
 
-// The server judges them again; here they only have to fit into its address.
+// The server checks them again. Here they only have to fit into its address.
 const head = v.variant("of", [
   v.object({
     of: v.literal("checkpoint"),

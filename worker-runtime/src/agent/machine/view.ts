@@ -4,7 +4,7 @@ import type { TrialView, VolunteerState } from "../../page_contract/volunteer_st
 import type { Attempt } from "./attempt.ts";
 import type { Machine } from "./machine.ts";
 
-/** `timeOrigin` makes Unix times of the machine's clock. */
+/** Returns the view. `timeOrigin` turns the machine's clock into Unix times. */
 export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   const { mode, attempt } = machine;
   switch (mode.kind) {
@@ -33,7 +33,7 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   };
 }
 
-// A running trial is shown as running also while the connection is away: it does run.
+// A trial is shown as running without a connection too, because it goes on.
 function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
   const trial = trialView(attempt, timeOrigin);
   if (attempt.runningAt !== null) return { phase: "computing", trial };

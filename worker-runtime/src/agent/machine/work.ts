@@ -1,5 +1,5 @@
-// The agent's work: asking for a lease, running it, reporting, giving it back (R14, R15, R17, R21, R26, R27, R43 on the
-// device's side). Pure: times are passed in, actions go out through `Surroundings`. Owned by machine.ts on the agent thread.
+// Asks for a lease, runs it, reports, and gives it back (R14, R15, R17, R21, R26, R27, R43 on the device's side). Pure:
+// callers pass the time, and actions go to `Surroundings`. Owned by machine.ts on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { answerText, errorText } from "../../channel/block.ts";
@@ -14,9 +14,9 @@ import { Attempt, type Computer } from "./attempt.ts";
 import type { AgentAction, EventOf } from "./events.ts";
 import { crashOutcome } from "./outcome.ts";
 
-/** A python thread that was interrupted has this long to end by itself; the rest of the second is for the others. */
+/** How long an interrupted python thread may take to end by itself. The rest of a second is for the other steps of a stop. */
 export const INTERRUPT_GRACE_MS = 400;
-/** After `ready`, or after a result that asked for more: when to ask again. */
+/** The time after `ready`, or after a result that asked for more work, until the agent asks again. */
 const ASK_AGAIN_MS = 10_000;
 /** How long an idle Python thread is kept while a sampler chooses the study's next trial. */
 export const SAMPLER_MS = 10_000;
@@ -31,9 +31,9 @@ export interface Surroundings {
   /** The volunteer wants work and the page is visible. */
   readonly isWorking: boolean;
   act(action: AgentAction): void;
-  /** Work is of no use any more, here. */
+  /** Ends the work, because it cannot succeed here. */
   fail(code: string, message: string): void;
-  /** A fresh connection is needed. */
+  /** Asks for a new connection. */
   reconnect(now: number): void;
 }
 
@@ -45,7 +45,7 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
-  /** The last attempt was an Optuna study's, whose next trial exists once the sampler has heard of its end. */
+  /** Whether the last attempt was of an Optuna study. Its next trial exists after the sampler has heard of this one's end. */
   #wasAsked = false;
   #idleAt: number | null = null;
   #callId = 0;
@@ -60,12 +60,12 @@ export class Work {
     return this.#attempt;
   }
 
-  /** Why there is none; null: the server has not said yet. */
+  /** Why there is no work; null: the server has not said yet. */
   get waiting(): WaitReason | null {
     return this.#waiting;
   }
 
-  /** The attempt as a heartbeat names it; a finished one needs no lease. */
+  /** The attempts that a heartbeat names. A finished attempt needs no lease. */
   pulses(progress: number): Pulse[] {
     const attempt = this.#attempt;
     if (attempt === null || attempt.result !== null) return [];
@@ -95,17 +95,17 @@ export class Work {
     if (resendAt !== null && now >= resendAt) this.#sendAgain(now);
   }
 
-  /** Sends what has come up since the last event. */
+  /** Sends messages that were made since the last event. */
   sendFresh(now: number): void {
     if (!this.#around.isConnected || this.#attempt === null) return;
     for (const message of this.#attempt.takeFresh(now)) this.#send(message);
   }
 
-  /** A new session: `leased` are the attempts that are still ours. True when one goes on running. */
+  /** Begins a new session, in which the device still leases the attempts `leased`. Returns true if one goes on. */
   resume(leased: readonly number[], now: number): boolean {
     const attempt = this.#attempt;
     if (attempt !== null && attempt.result === null && !leased.includes(attempt.id)) {
-      // R21: its lease is gone, and the trial is another's by now. A finished one is sent all the same (R12).
+      // R21: the lease is lost, and another device may have the trial. The result of a finished attempt is still sent (R12).
       this.#drop(now);
     } else if (attempt !== null) {
       for (const message of attempt.takeUnacknowledged(now)) this.#send(message);
@@ -128,7 +128,7 @@ export class Work {
     this.#drop(now);
   }
 
-  /** Gives the attempt back; Python is ended by the caller. */
+  /** Gives the attempt back. The caller ends Python. */
   abandon(reason: ReleaseReason | null): void {
     this.#forgetUpload();
     if (reason !== null && this.#attempt?.result === null) this.#sayRelease(reason);
@@ -141,7 +141,7 @@ export class Work {
   // ---- what the server says
 
   onLease(lease: Lease, now: number): void {
-    if (this.#attempt?.id === lease.attempt) return; // Told twice.
+    if (this.#attempt?.id === lease.attempt) return; // The same lease again.
     if (!this.#around.isWorking || this.#attempt !== null) {
       const reason = this.#around.isWorking ? "cannot_run" : "page_hidden";
       this.#send(new Attempt(lease, now).release(reason));
@@ -152,7 +152,7 @@ export class Work {
     this.#waiting = null;
     this.#idleAt = null;
     this.#wasAsked = lease.asked === true;
-    // An interrupted predecessor may still be ending; see #onEnded.
+    // An interrupted attempt may still be ending. Then #onEnded starts this one.
     if (this.#ending === null) this.#around.act({ kind: "run", lease });
   }
 
@@ -178,7 +178,7 @@ export class Work {
       this.#attempt = null;
       this.#waiting = null;
       this.#cannotRun = 0;
-      // R15: `wait` or a lease follows; should it be lost, ask.
+      // R15: `wait` or a lease follows. If it is lost, the agent asks again.
       if (attempt.result.next) this.#askAt = now + ASK_AGAIN_MS;
       else this.ask(now);
     }
@@ -203,7 +203,7 @@ export class Work {
 
   onError(message: ServerMessages["error"], now: number): void {
     if (message.code === "no_owner" && message.id === this.#attempt?.call?.message.id) {
-      // R43: nobody is there to say how the trial goes on. Another device may take it from its newest checkpoint.
+      // R43: the study has no owner to answer. Another device may continue from the newest checkpoint.
       this.release("no_owner", now);
       return;
     }
@@ -215,14 +215,14 @@ export class Work {
       this.ask(now);
     }
     if (message.code === "too_many_leases" && this.#attempt === null) {
-      // The server counts an attempt that is not here: a fresh `hello` names none, which releases it (R21).
+      // The server leases an attempt to this device that is not here. A new `hello` without it releases it (R21).
       this.#around.reconnect(now);
     }
   }
 
   onRevoke(message: ServerMessages["revoke"], now: number): void {
     const attempt = this.#attempt;
-    // A finished attempt's result is on its way; its acknowledgement will say what became of it.
+    // The result of a finished attempt is on its way. Its acknowledgement will tell the verdict.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     this.#drop(now);
     this.ask(now);
@@ -249,7 +249,7 @@ export class Work {
     this.#attempt?.openCall(sequence, this.#callId, asked);
   }
 
-  /** The points before it go first: the server may let the next attempt's curve begin with them. */
+  /** Sends earlier points first, because the next attempt's curve may begin with them. */
   onUpload(event: EventOf<"upload">, now: number): void {
     if (!this.#runs(event.attempt)) return;
     const { head, sequence } = event;
@@ -298,14 +298,14 @@ export class Work {
     this.onOutcome({ kind: "outcome", attempt, outcome, runMs, ...NOBODY }, now);
   }
 
-  // ---- within
+  // ---- private
 
-  /** Is this the attempt that Python runs, or is about to? Late words about another are left alone. */
+  /** Returns whether Python runs this attempt or is about to. Late messages about another are ignored. */
   #runs(attempt: number): boolean {
     return this.#attempt?.id === attempt && this.#attempt.result === null;
   }
 
-  /** Stops the attempt without a word to the server. */
+  /** Stops the attempt and tells the server nothing. */
   #drop(now: number): void {
     const attempt = this.#attempt;
     this.#forgetUpload();
@@ -318,7 +318,7 @@ export class Work {
     }
   }
 
-  /** When the trial's time is over. The server watches that (R23); here it counts while there is no connection. */
+  /** When the trial's time limit ends. The server enforces it (R23); the agent does so without a connection. */
   get #limitAt(): number | null {
     const attempt = this.#attempt;
     if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;
@@ -327,7 +327,7 @@ export class Work {
     return attempt.runningAt + time_limit_ms;
   }
 
-  /** Stops the attempt and keeps its failure for the next connection. */
+  /** Stops the attempt, and keeps its failure for the next connection. */
   #endAtLimit(now: number): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
@@ -373,7 +373,7 @@ export class Work {
     if (attempt.resends < RESEND_LIMIT) {
       for (const message of attempt.takeAgain(now)) this.#send(message);
     } else {
-      // The server is there and does not take it: give the trial to another device.
+      // The server answers but does not take the call. Another device may have more luck.
       this.release("cannot_run", now);
       this.ask(now);
     }

@@ -1,5 +1,5 @@
-// array-core beside a python thread: its parts, fetched once; what a trial is offered; and the gpu thread, which is started
-// when a trial first opens the device and ended with the python thread, so that no trial meets another's device. Owned by
+// array-core for a python thread: its parts, which are fetched once, the offer to a trial, and the gpu thread. That starts
+// when a trial first opens the device and ends with the python thread, so that each study has a device of its own. Owned by
 // python_host.ts on the agent thread.
 
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
@@ -34,7 +34,7 @@ export class ArraycoreSide {
     return this.#options.offer(wanted);
   }
 
-  /** What failed is tried again by the next call. */
+  /** Fetches the parts once. After a failure, the next call tries again. */
   parts(index: RuntimeIndex, tell: Tell): Promise<ArraycoreParts> {
     const parts = this.#parts ?? this.#options.fetchParts(index, tell);
     this.#parts = parts;
@@ -44,7 +44,7 @@ export class ArraycoreSide {
     return parts;
   }
 
-  /** What the python thread has for the gpu thread. */
+  /** Takes a message of the python thread for the gpu thread. */
   receive(message: ToGpuThread): void {
     const { spawnGpu, log } = this.#options;
     if (message.kind === "open") this.#owner ??= new GpuThreadOwner(spawnGpu, log);
@@ -56,13 +56,13 @@ export class ArraycoreSide {
     return this.#owner !== null;
   }
 
-  /** Of the device's time that the volunteer lends, for the trial that runs too. */
+  /** Sets the share of the device's time that the volunteer lends, also for the running trial. */
   setShare(share: number): void {
     this.#share = share;
     this.#owner?.receive({ kind: "share", share });
   }
 
-  /** Ends a wait for the device: Python is to see its interrupt. */
+  /** Ends a wait for the device, so that Python notices its interrupt. */
   interrupt(): void {
     this.#owner?.interrupt("once");
   }

@@ -1,5 +1,5 @@
-// What the python thread says, checked before it is believed: trial code runs on that thread and may speak in its name.
-// Kinds, sizes, and how much may be on the way. Pure: times are passed in; owned by python_host.ts on the agent thread.
+// Checks the python thread's messages, which trial code on that thread may forge: their kinds, their sizes, and how many may
+// wait for an answer. Pure: callers pass the time. Owned by python_host.ts on the agent thread.
 
 import * as v from "valibot";
 import { LAST_SEQUENCE } from "../../channel/block.ts";
@@ -17,16 +17,16 @@ import {
 import { type FromPython, OUTCOME_CHARACTERS } from "../../python/messages.ts";
 import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND } from "../../python/output.ts";
 
-/** The two threads see a call begin at different times. */
+/** The two threads note a call's beginning at different times, at most this far apart. */
 const SLACK_MS = 5_000;
 const TIMINGS = 32;
-/** Words of progress that may come early: several at once after a pause of the agent's. */
+/** How many progress messages may arrive at once, after the agent was busy. */
 const EARLY_PROGRESS = 8;
-/** Rings that an attempt may open, and how often it may wake the gpu thread: by a word in memory, where engines can. */
+/** How many rings an attempt may open. */
 const MOST_RINGS = 64;
 const MOST_WAKES_PER_SECOND = 5_000;
 const WAKES_AHEAD = 1_000;
-/** What may have gathered while this thread was busy, and what leaves at the trial's end. */
+/** How many lines may arrive at once: those of a time when this thread was busy, and those of the trial's end. */
 const LINES_AHEAD = 1_000 + MOST_LINES_AT_END;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -34,7 +34,7 @@ const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters))
 const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LAST_SEQUENCE));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-// Only the address is looked at here: what the memory holds is the gpu thread's to judge.
+// Only the address is checked here. The gpu thread checks what the memory holds.
 const ring = v.pipe(
   v.object({
     kind: v.literal("open"),
@@ -113,17 +113,17 @@ export class Allowance {
   #wakes = 0;
   #firstWakeAt: number | null = null;
 
-  /** So many of its points are with the server. */
+  /** Notes how many of its points the server has. */
   setTaken(points: number): void {
     this.#taken = points;
   }
 
-  /** A call has its answer. */
+  /** Notes that a call was answered. */
   setAnswered(sequence: number): void {
     if (this.#call?.sequence === sequence) this.#call = null;
   }
 
-  /** Counts a message; false when an honest thread would have waited before it. */
+  /** Counts a message. Returns false if an unchanged thread would have waited before it. */
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report") {
       this.#points += 1;
@@ -163,7 +163,7 @@ function isShared(buffer: ArrayBufferLike): boolean {
   return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
 }
 
-/** The message; null when it is none that an honest thread sends. */
+/** Returns the message, or null if an unchanged thread would never send it. */
 export function parseFromPython(data: unknown): FromPython | null {
   const parsed = v.safeParse(fromPython, data);
   return parsed.success ? parsed.output : null;

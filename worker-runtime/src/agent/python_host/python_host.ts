@@ -1,5 +1,5 @@
-// Owns the python thread: starts it, gathers what an attempt needs, hands the attempt over, ends the thread. One attempt at
-// a time. A Pyodide is used again only for the same bundle of the same study. Runs on the agent thread.
+// Owns the python thread: starts it, fetches what an attempt needs, sends it the attempt, and ends it. It runs one attempt
+// at a time. A Pyodide is reused only for the same bundle of the same study. Runs on the agent thread.
 
 import { AGENT_NAME } from "../../base/version.ts";
 import type { AgentEnd } from "../../channel/agent_end.ts";
@@ -26,14 +26,14 @@ import { parseUploadHead } from "../machine/upload_head.ts";
 import type { ArraycoreSide } from "./arraycore_side.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 
-/** Loading that shows no progress for this long is given up. */
+/** Loading fails if it shows no progress for this long. */
 const LOAD_SILENCE_MS = 90_000;
-/** The thread said what no honest one says: trial code spoke for it. */
+/** The code of a message that only trial code can have sent in the thread's name. */
 export const VIOLATION = "channel_violation";
 const CORE_PIECES = ["pyodide", "numpy", "six", "worker"];
 const CHAINER_PREFIX = "chainer-";
 
-/** A dedicated worker, or what stands in for it in a test. */
+/** A dedicated worker, or its fake in a test. */
 export interface ThreadPort {
   post(message: ToPython, transfer: Transferable[]): void;
   terminate(): void;
@@ -44,20 +44,20 @@ export interface PythonHostOptions {
     onMessage: (message: unknown) => void,
     onError: (message: string) => void,
   ) => ThreadPort;
-  /** Whether threads share memory here; else Python waits by JSPI. */
+  /** Whether threads can share memory. If not, Python waits by JSPI. */
   readonly sharesMemory: boolean;
-  /** What Python's heap may grow to. */
+  /** The limit of Python's heap in bytes. */
   readonly heapBytes: number;
   readonly now: () => number;
   readonly runtimeIndex: () => Promise<RuntimeIndex>;
   readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
-  /** What the attempt goes on from; null when it is not to be had. */
+  /** Fetches the checkpoint that the attempt begins with; null if it cannot be fetched. */
   readonly fetchCheckpoint: (
     attempt: number,
     checkpoint: Checkpoint,
     signal: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** For studies that ask for a device; null: none is served, and their trials get plain NumPy. */
+  /** array-core for studies that ask for a device; null: the server has none, and their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
   /** Optuna's archives, for trials of an Optuna study and those whose code imports it. */
   readonly fetchOptuna: (
@@ -73,19 +73,19 @@ interface Thread {
   readonly answerer: AgentEnd;
   readonly loaded: Promise<void>;
   readonly settle: { resolve(): void; reject(error: Error): void };
-  /** Null until the index is there. */
+  /** Null until the index is fetched. */
   chainer: string | null;
-  /** What it has loaded, as versions (R52). */
+  /** The versions of what it has loaded (R52). */
   software: string;
   /** Study, bundle and versions whose code this Pyodide has run. */
   usedFor: string | null;
-  /** array-core was handed over. */
+  /** Whether it was sent array-core. */
   hasArraycore: boolean;
-  /** Optuna was. */
+  /** Whether it was sent Optuna. */
   hasOptuna: boolean;
-  /** The attempt that was handed over. */
+  /** The attempt that it was sent. */
   attempt: number | null;
-  /** It was asked to stop. */
+  /** Whether it was asked to stop. */
   isInterrupted: boolean;
   allowance: Allowance;
   isLoaded: boolean;
@@ -97,7 +97,7 @@ interface Job {
   readonly controller: AbortController;
 }
 
-/** Why a python thread could not be brought up. */
+/** A python thread could not be started. */
 export class PythonError extends Error {
   override readonly name = "PythonError";
   readonly code: string;
@@ -129,7 +129,7 @@ export class PythonHost {
     return this.#thread?.answerer.progress ?? 0;
   }
 
-  /** Begins to load a python thread when there is none, with the Chainer of the last trial. */
+  /** Starts a python thread if there is none, with the last trial's version of Chainer. */
   warm(): void {
     if (this.#thread === null) this.#start(this.#lastChainer);
   }
@@ -146,7 +146,7 @@ export class PythonHost {
     });
   }
 
-  /** Forgets an attempt that has not been handed over. */
+  /** Forgets an attempt that was not sent to the thread yet. */
   abort(attempt: number): void {
     if (this.#job?.lease.attempt !== attempt) return;
     this.#job.controller.abort();
@@ -170,7 +170,7 @@ export class PythonHost {
     thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
   }
 
-  /** No work is in sight: what a trial may have left running must not compute on. */
+  /** Ends the thread when no work is expected, because a trial may have left something running. */
   idle(): void {
     if (this.#thread === null || this.#thread.usedFor === null || this.#job !== null) return;
     if (this.#thread.attempt !== null) return;
@@ -205,13 +205,13 @@ export class PythonHost {
     const packages = isAsked
       ? this.#fetchOptuna()
       : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
-    // Seen when they are awaited, after the thread is up.
+    // Their errors are handled where they are awaited, after the thread has started.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
     if (thread.chainer !== chainer) {
-      // It had been warmed up before the lease was known, for another version.
+      // It was started before the lease was known, with another version.
       this.terminate();
       this.#start(chainer);
       thread = this.#current();
@@ -285,7 +285,7 @@ export class PythonHost {
     return { bundle, data, checkpoint: await saved };
   }
 
-  /** A checkpoint that cannot be had is no reason to refuse the trial: it begins anew. */
+  /** Without its checkpoint, the trial begins anew and is not refused. */
   async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
     const { checkpoint } = lease;
     if (checkpoint === undefined) return null;
@@ -308,7 +308,7 @@ export class PythonHost {
   }
 
   async #fetchOptuna(): Promise<Uint8Array<ArrayBuffer>[]> {
-    // It is there already, and stays: a thread serves one study.
+    // The thread has it already and keeps it, because a thread serves one study.
     if (this.#thread?.hasOptuna === true) return [];
     return await this.#options.fetchOptuna(await this.#readIndex(), (loaded, total) => {
       this.#bytes.optuna = [loaded, total];
@@ -323,7 +323,7 @@ export class PythonHost {
 
   #start(chainer: string | null): void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // Nobody may be waiting for a thread that is being warmed up.
+    // Nobody may wait for a thread that was started in advance.
     promise.catch(() => {});
     const port = this.#options.spawn(
       (message) => this.#onMessage(thread, message),
@@ -393,7 +393,7 @@ export class PythonHost {
   }
 
   #hear(thread: Thread, message: FromPython): void {
-    // Nothing that comes late, or is made up by trial code, speaks for another attempt.
+    // A message that is late or forged cannot name another attempt.
     if ("attempt" in message && message.attempt !== thread.attempt) return;
     const { emit } = this.#options;
     switch (message.kind) {
@@ -442,7 +442,7 @@ export class PythonHost {
         });
         break;
       case "gpu":
-        // A thread that runs nothing has nothing to say to a device.
+        // A thread without an attempt must not use a device.
         if (thread.attempt !== null) this.#options.arraycore?.receive(message.message);
         break;
       case "crashed":
@@ -453,13 +453,14 @@ export class PythonHost {
     }
   }
 
-  // An interrupt ends array-core's wait for the ring to close, too: the ring's memory is then free while the gpu thread still
-  // serves it, and the next trial's may lie there. So neither thread is used again; that is no failure of anybody's.
+  // An interrupt also ends array-core's wait for the ring to close. The ring's memory is then freed while the gpu thread
+  // still uses it, and the next trial's ring may be put there. So neither thread is used again. It counts as nobody's
+  // failure.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }
 
-  // A script that cannot be had, or an error that nobody caught: trial code can throw one from a timer.
+  // A script could not be fetched, or an error was not caught. Trial code can throw one from a timer.
   #onError(thread: Thread, message: string): void {
     const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
     this.#onCrash(thread, code, message.slice(0, MAX_MESSAGE));
@@ -468,7 +469,7 @@ export class PythonHost {
   #onCrash(thread: Thread, code: string, message: string): void {
     if (this.#thread !== thread) return;
     const { attempt } = thread;
-    // First, so that whoever waits for the thread learns why.
+    // This comes first, so that whoever waits for the thread learns the reason.
     thread.settle.reject(new PythonError(code, message));
     this.terminate();
     if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });
@@ -494,7 +495,7 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
   });
 }
 
-/** What an attempt is computed by; the index was believed before, and trial code has no say in it. */
+/** Returns the versions that compute an attempt. They come from the index, which trial code cannot change. */
 function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
   const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
   const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);

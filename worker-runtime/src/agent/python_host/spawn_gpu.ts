@@ -1,11 +1,11 @@
-// Starts a gpu thread as a worker of the thread that calls: the agent's. It is joined to the python thread by array-core's
-// shared memory; only what opens and wakes it goes by way of its owner.
+// Starts a gpu thread as a worker of the calling agent thread. It works with the python thread through array-core's shared
+// memory. Only messages that open and wake it pass through its owner.
 
 import type { FromGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { GpuWorker, GpuWorkerEvents } from "../../gpu/thread/gpu_owner.ts";
 
 export function spawnGpu(events: GpuWorkerEvents): GpuWorker {
-  // The server knows this script by its name, and gives it a Content-Security-Policy of its own.
+  // The server gives the script of this name a Content-Security-Policy of its own.
   const worker = new Worker(new URL("../../gpu/thread/gpu-thread.ts", import.meta.url), {
     type: "module",
     name: "hyperflock gpu",

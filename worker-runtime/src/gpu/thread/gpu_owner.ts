@@ -39,7 +39,7 @@ export class GpuThreadOwner {
     this.#begin();
   }
 
-  /** What the python thread has for the gpu thread. */
+  /** Takes a message of the python thread for the gpu thread. */
   receive(message: ToGpuThread): void {
     switch (message.kind) {
       case "open":
