@@ -1,4 +1,4 @@
-"""What the two bridges to array-core's C interface have in common."""
+"""The interface of the two bridges to array-core's C functions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ FREE_IDS = 1024
 
 
 class Bridge(Protocol):
-    """Calls into array-core; plain integers, one crossing each.
+    """Calls into array-core, with integers as arguments; each call is one crossing.
 
-    Functions that may fail give a negative number; :meth:`error` then tells what happened.
+    Functions that may fail return a negative number; :meth:`error` then describes the error.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Bridge(Protocol):
         ...
 
     def profile_text(self) -> str:
-        """Return what the last profile told: src/runtime/profile.h."""
+        """Return the last profile as text; ``src/runtime/profile.h`` describes it."""
         ...
 
     def counter(self, name: int, /) -> float: ...

@@ -40,12 +40,12 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 
 def library_path() -> str:
-    """Return the library to load: ``ARRAYCORE_LIBRARY``, else the one beside the package.
+    """Return the path of the library: ``ARRAYCORE_LIBRARY``, else the one next to the package.
 
     Raises
     ------
     ImportError
-        There is none.
+        There is no library.
     """
     named = os.environ.get("ARRAYCORE_LIBRARY")
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -58,7 +58,7 @@ def library_path() -> str:
 
 
 class NativeBridge:
-    """Calls that keep the interpreter's lock: array-core is touched by one thread at a time."""
+    """The bridge by ctypes. Calls keep Python's lock, so only one thread at a time is in C++."""
 
     name = "native"
 

@@ -1,7 +1,7 @@
-"""The bridge to the WebAssembly module beside Pyodide.
+"""The bridge to the WebAssembly module that is loaded next to Pyodide.
 
-The module's functions are called as they are; those that move memory between Python's heap and the
-module's are JavaScript's (worker-runtime/src/python/arraycore/arraycore_host.ts).
+Most of the module's functions are called directly. JavaScript functions copy memory between
+Python's heap and the module's (worker-runtime/src/python/arraycore/arraycore_host.ts).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lets ``import cupy`` and ``import cupyx`` find arraycore, where a program asks for that.
+"""Makes ``import cupy`` and ``import cupyx`` find arraycore, if a program asks for that.
 
-The packages of these names lie in ``_namespaces``, which is on no path until then: beside a CuPy
-that is installed, and in programs that take ``cupy`` for a sign of CUDA, nothing changes.
+The packages of these names are in ``_namespaces``, which is not on Python's path before. So an
+installed CuPy keeps working, and programs that check for CUDA by importing ``cupy`` do not find it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_namespaces"
 
 
 def install_cupy() -> None:
-    """Let ``import cupy`` and ``import cupyx`` give arraycore, under the names that CuPy has.
+    """Make ``import cupy`` and ``import cupyx`` import arraycore under CuPy's names.
 
-    Before Chainer is imported, which then computes ``model.to_gpu()`` here. Importing ``cupy`` sets
-    CuPy's promotion of dtypes (see ``docs/chainer.md``). A second call does nothing. Unless it is
-    set, ``CHAINER_CUDNN`` becomes 0 in the environment: Chainer would advise to install cuDNN.
+    Call it before Chainer is imported; then ``model.to_gpu()`` uses arraycore. Importing ``cupy``
+    sets CuPy's promotion of dtypes (see ``docs/chainer.md``). A second call does nothing. If the
+    environment has no ``CHAINER_CUDNN``, it is set to 0, as Chainer would ask for cuDNN otherwise.
 
     Raises
     ------
     ImportError
-        Another ``cupy`` has been imported.
+        Another ``cupy`` or ``cupyx`` was imported before.
     """
     for name in ("cupy", "cupyx"):
         loaded = sys.modules.get(name)

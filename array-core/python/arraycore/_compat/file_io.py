@@ -1,6 +1,6 @@
-"""Arrays from the host's memory, files and iterators, and back: NumPy's own functions do the work.
+"""Functions that read arrays from memory and files, write them and print them, by NumPy's own.
 
-What reads gives arrays of arraycore's; what writes or shows waits for the device.
+Functions that read return arrays of arraycore; those that write or print wait for the device.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ __all__ = [
 def frombuffer(
     buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0
 ) -> ndarray:
-    """Return a vector of the elements that a buffer's bytes are; a copy, unlike NumPy's."""
+    """Return a vector of the elements in a buffer; unlike NumPy's it is a copy."""
     return array(np.frombuffer(buffer, dtype, count, offset))
 
 
 def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> ndarray:
-    """Return a vector of what an iterator gives."""
+    """Return a vector of an iterator's values."""
     return array(np.fromiter(iter, dtype, count))
 
 
 def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> ndarray:
-    """Return a vector of the numbers of a text, between which ``sep`` stands."""
+    """Return a vector of the numbers in a text that ``sep`` separates."""
     return array(np.fromstring(string, dtype, count, sep=sep))
 
 
 def fromfile(
     file: Any, dtype: npt.DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0
 ) -> ndarray:
-    """Return a vector of the elements that a file holds as bytes, or as text with a ``sep``."""
+    """Return a vector of a file's elements, which are bytes, or text if ``sep`` is given."""
     return array(np.fromfile(file, dtype, count, sep, offset))
 
 
@@ -82,7 +82,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
 
 
 class NpzFile:
-    """The arrays of a ``.npz`` file by their names, read when they are asked for."""
+    """The arrays of a ``.npz`` file by their names; each access reads an array."""
 
     __slots__ = ("npz_file",)
 
@@ -158,7 +158,7 @@ def _of(a: Any) -> Any:
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
     """Return NumPy's order of contractions for an ``einsum``, and a text on its cost.
 
-    Operands' elements are not read: their shapes count.
+    Only the operands' shapes are used; their elements are not read.
     """
     stand_ins = [
         np.broadcast_to(np.zeros((), each.dtype), each.shape) if isinstance(each, ndarray) else each
@@ -171,7 +171,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
 
 
 def ndim(a: Any) -> int:
-    """Return how many axes an array has."""
+    """Return an array's number of axes."""
     return a.ndim if isinstance(a, ndarray) else np.ndim(a)
 
 
@@ -181,14 +181,14 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def size(a: Any, axis: int | None = None) -> int:
-    """Return how many elements an array has, or its extent along an axis."""
+    """Return an array's number of elements, or its extent along an axis."""
     if isinstance(a, ndarray):
         return a.size if axis is None else a.shape[axis]
     return np.size(a, axis)
 
 
 def isfortran(a: Any) -> bool:
-    """Return whether an array lies in Fortran order, and not in C order too."""
+    """Return whether an array is in Fortran order, but not in C order."""
     return a.flags.fnc if isinstance(a, ndarray) else np.isfortran(a)
 
 
@@ -197,18 +197,18 @@ def _dtypes(values: tuple[Any, ...]) -> list[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """Return the dtype that arrays, dtypes and numbers meet in, by NumPy's rules."""
+    """Return the common dtype of arrays, dtypes and numbers, by NumPy's rules."""
     return np.result_type(*_dtypes(arrays_and_dtypes))
 
 
 def can_cast(from_: Any, to: npt.DTypeLike, casting: str = "safe") -> bool:
-    """Return whether a casting rule lets a dtype, or an array's, become another."""
+    """Return whether a casting rule allows the cast of a dtype, or of an array, to a dtype."""
     given: Any = from_.dtype if isinstance(from_, ndarray) else from_
     return np.can_cast(given, to, casting)  # type: ignore[arg-type]
 
 
 def common_type(*arrays: Any) -> type[Any]:
-    """Return the floating or complex type that arrays meet in; of integers float64."""
+    """Return the common floating or complex type of arrays; integers count as float64."""
     types = {np.dtype(np.float64 if d.kind in "iu" else d) for d in (a.dtype for a in arrays)}
     if any(each.kind not in "fc" for each in types):
         raise TypeError("can't get common type for non-numeric array")
@@ -218,22 +218,22 @@ def common_type(*arrays: Any) -> type[Any]:
 
 
 def min_scalar_type(a: Any) -> np.dtype[Any]:
-    """Return the smallest dtype that holds a number; of an array its own."""
+    """Return the smallest dtype that holds a number, or an array's own dtype."""
     return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
 
 
 def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> ndarray:
-    """Return an array that lies in memory as required; ``a`` itself where it does.
+    """Return an array with the required memory layout; ``a`` itself if it has it.
 
     Parameters
     ----------
     a : array_like
         The array to check.
     dtype : dtype, optional
-        The result's.
+        The result's dtype.
     requirements : str or sequence of str
-        Of "C", "F", "A", "O", "W" and their long names: C or Fortran order. Every array is aligned;
-        "O" and "W" ask for memory of its own, which is a copy.
+        Any of "C", "F", "A", "O", "W" and their long names. "C" and "F" require an order. "A" is
+        always true: every array is aligned. "O" and "W" require memory of its own: a copy.
     """
     known = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
              "FORTRAN": "F", "A": "", "ALIGNED": "", "O": "O", "OWNDATA": "O", "W": "W",

@@ -1,7 +1,7 @@
-"""What NumPy does on the CPU for arrays: brought to the host, computed there, brought back.
+"""Calls NumPy on the CPU for functions without a kernel.
 
-For functions that no kernel is written for. Each call waits for the device and counts as one of
-``cpu_ops``, so that nothing is slow in secret.
+The arrays are copied to the host, and the results back. Each call waits for the device and counts
+as one of ``cpu_ops``, so that a program can find out what is slow.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .._runtime import operations
 
 
 def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return what a function of NumPy's gives for arrays, as arrays.
+    """Call a function of NumPy with arrays of arraycore, and return its result as arrays.
 
     Parameters
     ----------
     function : callable
-        Of NumPy's.
+        NumPy's function.
     args, kwargs
-        Its arguments; arrays of arraycore's are brought to the host, in tuples and lists too.
+        Its arguments; arrays of arraycore, also in tuples and lists, are copied to the host.
 
     Returns
     -------
     ndarray, or what the function returns
-        NumPy's arrays and scalars are arrays of arraycore's, in tuples too, whose type stays.
+        The result. NumPy's arrays and scalars in it, also in tuples, become arrays of arraycore.
     """
     host_args = [_to_host(each) for each in args]
     host_kwargs = {name: _to_host(each) for name, each in kwargs.items()}

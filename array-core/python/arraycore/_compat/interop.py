@@ -1,7 +1,7 @@
-"""What an array has for others: NumPy's functions, DLPack, CuPy's devices and addresses.
+"""The interfaces of an array for other libraries: NumPy's functions, DLPack, CuPy's devices.
 
-NumPy calls ``__array_function__`` when one of its functions gets an array of arraycore's; the
-function of the same name computes it where the array lives. Nothing is brought to NumPy unasked.
+NumPy calls ``__array_function__`` when one of its functions gets an array of arraycore, and then
+arraycore's function of the same name computes. No array is copied to NumPy implicitly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._runtime import devices
 
 
 def _counterpart(function: Callable[..., Any]) -> Any:
-    """Return arraycore's function for one of NumPy's, None where there is none."""
+    """Return arraycore's function of the same name as one of NumPy's, or None."""
     places = getattr(function, "__module__", "").split(".")
     if places[0] != "numpy":
         return None
@@ -31,7 +31,7 @@ def _counterpart(function: Callable[..., Any]) -> Any:
 
 
 class Interop:
-    """What :class:`arraycore.ndarray` has for NumPy, CuPy's callers and other array libraries."""
+    """The methods of :class:`arraycore.ndarray` for NumPy, CuPy and other array libraries."""
 
     def __array_function__(
         self,
@@ -40,7 +40,7 @@ class Interop:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Call arraycore's function of the same name; NumPy's arrays are not converted.
+        """Call arraycore's function of the same name. NumPy's arrays are not converted.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class Interop:
             )
         return ours(*args, **kwargs)
 
-    # ---- DLPack: by way of the host, which is where other libraries can read
+    # ---- DLPack: through the host's memory, which other libraries can read
 
     def __dlpack__(
         self: Any,
@@ -65,12 +65,12 @@ class Interop:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule of a copy in the host's memory, as ``numpy.from_dlpack`` takes it.
+        """Return a DLPack capsule of a copy in the host's memory, as for ``numpy.from_dlpack``.
 
         Raises
         ------
         BufferError
-            ``copy`` is False, or ``dl_device`` is not the host: no other memory can be shared.
+            ``copy`` is False, or ``dl_device`` is not the host: only a copy there can be shared.
         """
         if copy is False:
             raise BufferError("An array of arraycore's is exchanged as a copy: take copy=None.")
@@ -79,7 +79,7 @@ class Interop:
         return self.get().__dlpack__(max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's name of the host's memory."""
+        """Return DLPack's device type and number of the host's memory."""
         device: tuple[int, int] = np.empty(0).__dlpack_device__()
         return device
 
@@ -92,7 +92,7 @@ class Interop:
 
     @property
     def data(self) -> NoReturn:
-        """Not supported: memory of browsers' devices has no addresses."""
+        """Raise NotImplementedError: the memory of a browser's device has no addresses."""
         raise NotImplementedError(
             "An array of arraycore's has no address: take an ElementwiseKernel in place of what "
             "reads memory by pointers, and array.get() in place of ndarray.data."
@@ -110,21 +110,21 @@ class Interop:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Return an array of the elements of any object that speaks DLPack, always as a copy.
+    """Return a new array with the elements of an object that supports DLPack.
 
     Parameters
     ----------
     x : object
-        With ``__dlpack__`` and ``__dlpack_device__``, and in the host's memory.
+        An object with ``__dlpack__`` and ``__dlpack_device__`` whose memory is the host's.
     device : Device, optional
-        The one there is.
+        The only device, or None.
     copy : bool, optional
-        None or True.
+        None or True: the elements are always copied.
 
     Raises
     ------
     BufferError
-        ``copy`` is False, or the object is elsewhere.
+        ``copy`` is False, or the object's memory is not the host's.
     """
     if copy is False:
         raise BufferError("arraycore shares no memory with others: take copy=None.")

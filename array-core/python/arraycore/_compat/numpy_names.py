@@ -1,4 +1,4 @@
-"""NumPy's own names that arraycore offers as they are: constants, dtypes, what needs no array."""
+"""NumPy's own objects that arraycore exports: constants, dtypes, functions without arrays."""
 
 from numpy import (
     base_repr,

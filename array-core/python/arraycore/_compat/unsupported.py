@@ -1,6 +1,6 @@
-"""What NumPy has and arraycore has not, with what to take instead; ``docs/surface.md`` lists it.
+"""NumPy's names that arraycore does not have, each with an alternative (``docs/surface.md``).
 
-Asking for such a name raises :class:`NotOffered`, also from an array.
+Access to such a name, of the module or of an array, raises :class:`NotOffered`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FUNCTIONS = "write an ElementwiseKernel, or call ufuncs"
 _POLYNOMIALS = "take polyval, polyadd, polymul and their kin on vectors of coefficients"
 _MEMORY = "which views share memory follows from how they were made: compare these"
 
-#: NumPy's public names that a program may ask for, and what does the same here.
+#: NumPy's public names that arraycore does not have, and their alternatives.
 NAMES = {
     "asmatrix": _MATRICES,
     "bmat": "take block()",
@@ -50,7 +50,7 @@ NAMES = {
     "vectorize": _FUNCTIONS,
 }
 
-#: Attributes and methods of NumPy's arrays.
+#: The same for attributes and methods of NumPy's arrays.
 OF_ARRAYS = {
     "base": "keep the array that a view is made of beside it",
     "byteswap": "take array.view('uint8') and turn the bytes of each element",
@@ -64,23 +64,23 @@ OF_ARRAYS = {
 
 
 class NotOffered(NotImplementedError, AttributeError):
-    """A name of NumPy's that arraycore has not; the text says what to take instead."""
+    """Raised for a name of NumPy that arraycore does not have; the message has an alternative."""
 
 
 def refuse(whose: str, name: str, instead: str) -> NoReturn:
-    """Raise what stands for a name that is not there."""
+    """Raise the error for a name that arraycore does not have."""
     raise NotOffered(f"arraycore has no {whose}{name}: {instead}.")
 
 
 def of_module(name: str) -> NoReturn:
-    """Answer for a name that the module has not.
+    """Raise the error for a name that the module does not have.
 
     Raises
     ------
     NotOffered
-        NumPy has it.
+        NumPy has the name.
     AttributeError
-        Nobody has.
+        NumPy does not have it either.
     """
     if name in NAMES:
         refuse("", name, NAMES[name])
@@ -88,7 +88,7 @@ def of_module(name: str) -> NoReturn:
 
 
 def of_array(name: str) -> NoReturn:
-    """Answer for an attribute that an array has not, as :func:`of_module`."""
+    """Raise the error for an attribute that an array does not have, as :func:`of_module`."""
     if name in OF_ARRAYS:
         refuse("ndarray.", name, OF_ARRAYS[name])
     raise AttributeError(f"'arraycore.ndarray' object has no attribute {name!r}")

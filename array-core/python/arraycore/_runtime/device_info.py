@@ -1,4 +1,4 @@
-"""What the device itself tells: its name, and how long it worked."""
+"""The device's name and properties, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["DeviceInfo", "DeviceTime", "device_info", "device_timer"]
 
 _TIMER_NANOSECONDS, _FLAGS, _CPU_THREADS = 11, 12, 14  # of ac_counter_name
 _HAS_CLOCK, _IS_SOFTWARE = 4, 8  # of ac_device_flag
-#: Devices that do not always say themselves that they are programs.
+#: Parts of names of software devices, which do not always report that they are.
 _SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "basic render driver")
 
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What arrays are computed on.
+    """The device that computes.
 
     Attributes
     ----------
     name : str
-        As the browser tells it, which may be little; ``"cpu"`` for the CPU.
+        The name that the browser reports, which may say little; ``"cpu"`` for the CPU.
     is_software : bool
-        A program on the CPU that stands in for a GPU: right, and slow.
+        Whether the device is a program on the CPU: its results are correct, but it is slow.
     has_clock : bool
         Whether :func:`device_timer` measures anything.
     cpu_threads : int
-        That compute what the CPU does, Python's own included: large products of matrices.
+        The number of threads, Python's included, that compute large matrix products on the CPU.
     """
 
     name: str
@@ -39,7 +39,7 @@ class DeviceInfo:
 
 
 def device_info() -> DeviceInfo:
-    """Return what arrays are computed on."""
+    """Return the properties of the device that computes."""
     lines = session.bridge.device_text().split("\n")
     name = " ".join(dict.fromkeys(line for line in lines if line)) or "cpu"
     flags = int(session.bridge.counter(_FLAGS))
@@ -49,12 +49,12 @@ def device_info() -> DeviceInfo:
 
 
 class DeviceTime:
-    """How long the device worked, known once the block of :func:`device_timer` has ended.
+    """The time that the device took, known once the block of :func:`device_timer` has ended.
 
     Attributes
     ----------
     nanoseconds : int
-        By the device's own clock; 0 where it has none, or where nothing was launched.
+        The time by the device's own clock; 0 if it has none, or if nothing was launched.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class DeviceTime:
 
     @property
     def milliseconds(self) -> float:
-        """The same in milliseconds."""
+        """The time in milliseconds."""
         return self.nanoseconds / 1e6
 
     def __repr__(self) -> str:
@@ -71,9 +71,9 @@ class DeviceTime:
 
 @contextmanager
 def device_timer() -> Iterator[DeviceTime]:
-    """Measure how long the device takes for what the block launches; wait for it at the end.
+    """Measure the device's time for the launches of a block; wait for them at its end.
 
-    One at a time: an inner timer would end the outer one.
+    Timers cannot be nested: an inner one would end the outer one.
 
     Yields
     ------

@@ -1,6 +1,6 @@
-"""CuPy's devices, streams and events, of which array-core has one each: operations run in order.
+"""CuPy's devices, streams and events. array-core has one device and one stream.
 
-Names and meanings are those of ``cupy.cuda``, which offers these classes.
+Names and meanings are those of ``cupy.cuda``, which exports these classes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["Device", "Event", "Stream", "get_current_stream", "get_elapsed_time"
 
 
 def synchronize() -> None:
-    """Wait until the device has done all that was asked of it.
+    """Wait until the device has finished all operations.
 
-    Four bytes are read for it, since only what is read is waited for.
+    Four bytes are read, since a read is the only way to wait.
     """
     session.settle()
     made = session.create((1,), None, np.dtype(np.int32))
@@ -30,12 +30,12 @@ def synchronize() -> None:
 
 
 class Device:
-    """The device that arrays live on, whose number is 0; as a context it changes nothing.
+    """The device that arrays live on. Its number is 0; as a context manager it does nothing.
 
     Parameters
     ----------
     device : int or Device, optional
-        0, or nothing.
+        0, a device, or None.
 
     Raises
     ------
@@ -52,15 +52,15 @@ class Device:
         self.id = 0
 
     def use(self) -> None:
-        """Make it the current device, which it is."""
+        """Do nothing: the only device is always the current one."""
 
     def synchronize(self) -> None:
-        """Wait until it has done all that was asked of it."""
+        """Wait until the device has finished all operations."""
         synchronize()
 
     @property
     def compute_capability(self) -> str:
-        """Not supported: it is a number of CUDA's."""
+        """Raise NotImplementedError: only CUDA's devices have a compute capability."""
         raise NotImplementedError(
             "arraycore's device has no compute capability: take arraycore.device_info()."
         )
@@ -87,15 +87,15 @@ class Device:
 
 
 class Event:
-    """A moment in the order of operations.
+    """A point in the order of operations.
 
     Parameters
     ----------
     block, interprocess : bool
         Accepted for compatibility with CuPy; without effect.
     disable_timing : bool
-        Whether :meth:`record` shall not wait. The time between two events is measured by the
-        host's clock, so an event that takes the time first waits for the device.
+        Whether :meth:`record` does not wait. The host's clock measures the time between two events,
+        so an event with timing waits for the device when it is recorded.
     """
 
     __slots__ = ("_recorded_s", "_timed")
@@ -107,19 +107,19 @@ class Event:
         self._recorded_s: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Note the moment; where the event takes the time, wait for the device first."""
+        """Record the current time; an event with timing waits for the device first."""
         if self._timed:
             synchronize()
         self._recorded_s = time.perf_counter()
 
     def synchronize(self) -> None:
-        """Wait until all is done that was asked before the event, and what came after, too."""
+        """Wait for all operations, those after the event included."""
         if not self._timed:
             synchronize()
 
     @property
     def done(self) -> bool:
-        """True, once all is done: it is waited for."""
+        """Always True: reading the property waits until all operations are done."""
         self.synchronize()
         return True
 
@@ -130,7 +130,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     Raises
     ------
     ValueError
-        One of them takes no time, or was not recorded.
+        An event has no timing, or was not recorded.
     """
     times = []
     for event in (start_event, end_event):
@@ -141,7 +141,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 
 
 class Stream:
-    """An order of operations, of which there is one: as a context it changes nothing.
+    """The only order of operations; as a context manager it does nothing.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class Stream:
     Attributes
     ----------
     null : Stream
-        The order that all operations have.
+        The only stream.
     """
 
     __slots__ = ()
@@ -163,30 +163,30 @@ class Stream:
         pass
 
     def use(self) -> Stream:
-        """Make it the current stream, which it is."""
+        """Return the stream: the only one is always the current one."""
         return self
 
     def synchronize(self) -> None:
-        """Wait until all is done that was asked before."""
+        """Wait until all operations are done."""
         synchronize()
 
     @property
     def done(self) -> bool:
-        """True, once all is done: it is waited for."""
+        """Always True: reading the property waits until all operations are done."""
         synchronize()
         return True
 
     def record(self, event: Event | None = None) -> Event:
-        """Record an event, a new one where none is given, and return it."""
+        """Record an event, by default a new one, and return it."""
         made = Event(disable_timing=True) if event is None else event
         made.record(self)
         return made
 
     def wait_event(self, event: Event) -> None:
-        """Begin what comes next after an event: it does."""
+        """Do nothing: operations always run after the events before them."""
 
     def add_callback(self, callback: Any, arg: Any) -> None:
-        """Not supported: Python's thread is the only one."""
+        """Raise NotImplementedError: there is no thread that could call back."""
         raise NotImplementedError(
             "arraycore calls nothing back: call synchronize(), then the function."
         )
@@ -209,5 +209,5 @@ Stream.null = Stream.ptds = Stream()
 
 
 def get_current_stream() -> Stream:
-    """Return the one order that operations have."""
+    """Return the only stream."""
     return Stream.null

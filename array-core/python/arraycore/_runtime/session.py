@@ -1,4 +1,4 @@
-"""The library's state on Python's side: the bridge, and ids whose arrays are gone."""
+"""The library's state in Python: the bridge, and the ids of arrays that are to be freed."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def check(status: int) -> int:
 
 
 def recover(status: int) -> None:
-    """Free what still waits to be freed if memory ran out; raise what else has failed."""
+    """After a call that ran out of memory free waiting arrays; raise any other error."""
     if status != _OUT_OF_MEMORY or not freed:
         raise failure()
     drain()
 
 
 def drain() -> None:
-    """Free every array that Python holds no more."""
+    """Free every array that Python no longer holds."""
     while freed:
         batch = freed[-FREE_IDS:]
         del freed[-FREE_IDS:]
@@ -106,7 +106,7 @@ def settle() -> None:
 
 
 def before_read() -> None:
-    """Let go what Python holds no more: a temporary that nobody holds is never stored."""
+    """Free arrays that Python no longer holds, so that fused kernels do not store them."""
     if _fusing:
         drain()
 
@@ -119,13 +119,13 @@ def open(
     Parameters
     ----------
     backend : {"cpu", "webgpu"}, optional
-        What computes; ``ARRAYCORE_BACKEND`` where not given, else ``"cpu"``.
+        The back end; by default ``ARRAYCORE_BACKEND`` if it is set, else ``"cpu"``.
     budget_bytes : int, optional
-        The most that arrays may take together; ``ARRAYCORE_BUDGET_BYTES`` where not given, else
-        no limit of arraycore's own.
+        The limit of all arrays' memory; by default ``ARRAYCORE_BUDGET_BYTES`` if it is set, else
+        none.
     fuse : bool, optional
-        Whether operations wait and become one kernel with what reads them; ``ARRAYCORE_FUSE``
-        (0 or 1) where not given, else they do. Values are the same.
+        Whether operations wait and are fused with those that read their results; by default
+        ``ARRAYCORE_FUSE`` (0 or 1) if it is set, else they do. Values are the same.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def open(
 
 
 def is_on_device() -> bool:
-    """Return whether arrays live on a device, so that NumPy would have to read them."""
+    """Return whether arrays live on a device, not in the CPU's memory."""
     return _on_device
 
 

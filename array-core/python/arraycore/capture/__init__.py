@@ -33,22 +33,22 @@ from ._recording import (
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
-#: Where two runs part that the next two may not: how many operations wait together, and in which
-#: buffers they lie, takes a run or two to settle.
+#: Errors after which two more runs are worth a try: it takes a run or two until the same operations
+#: wait together and the same buffers are used.
 _UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
 _MORE_RUNS = 2
-#: So many calls in a row, each another step than the one before, are worth a reason.
+#: After this many calls in a row that each differ from the one before, ``reason`` says so.
 _MOST_OTHERS = 8
 
-#: Scalars that were read while a step runs; None: nobody asks.
+#: Collects the scalars that a step reads while it runs, else None.
 _reading: list[Scalar] | None = None
 
 
 class Scalar:
-    """A number of the program's that a captured step follows.
+    """A number whose current value each replay of a step uses.
 
-    The step reads ``value`` where it needs the number; each replay is given what it is then. What
-    is computed of it in Python (``2 * s.value``) is not followed: make that a scalar of its own.
+    The step reads ``value`` where it needs the number. A replay does not repeat Python's arithmetic
+    on it (``2 * s.value``): make such a result a scalar of its own.
     """
 
     __slots__ = ("_value",)
@@ -72,52 +72,52 @@ class Scalar:
 
 
 class Host:
-    """What surrounds a step on Python's side; the base class knows of nothing."""
+    """The parts of a program that a step affects in Python; this base class does nothing."""
 
     def numbers(self) -> Numbers:
-        """Return what the host hands to the step that has just run, always as many."""
+        """Return the numbers that the host passed to the last step; their count is constant."""
         return ()
 
     def refusal(self) -> str | None:
-        """Return why steps are left as they are, asked before the first one; None: they are not."""
+        """Return why steps must not be captured, or None. It is called before the first step."""
         return None
 
     def before(self) -> None:
-        """Hear that a step is about to be recorded."""
+        """Called before a step is recorded."""
 
     def after(self) -> None:
-        """Hear that its function has returned or raised. Must launch nothing."""
+        """Called when the step's function has returned or raised. It must launch nothing."""
 
     def recorded(self) -> None:
-        """Hear that it has been recorded."""
+        """Called when a step has been recorded."""
 
     def captured(self, carried: int) -> None:
-        """Hear that steps are replayed from now on.
+        """Called when steps are replayed from now on.
 
         Parameters
         ----------
         carried : int
-            Arrays that each step makes anew from those of the step before.
+            The number of arrays that each step computes from those of the step before.
 
         Raises
         ------
         CaptureError
-            The program cannot go on without the step's Python.
+            The program needs the step's Python code.
         """
 
     def is_as_captured(self) -> bool:
-        """Return whether the program is what it was when it was captured."""
+        """Return whether the program is still as it was when the step was captured."""
         return True
 
     def advance(self, steps: int) -> None:
-        """Count steps that Python does not run; -1 takes one back."""
+        """Count steps that are replayed without Python; -1 takes one back."""
 
     def replayed(self) -> None:
-        """Hear that a step was replayed."""
+        """Called when a step was replayed."""
 
 
 class _Call:
-    """A call's arguments: arrays, which go to slots, and what must be the same in each call."""
+    """A call's arguments: arrays, which are copied to slots, and values that must not change."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.arrays: list[Any] = []
@@ -134,14 +134,14 @@ class _Call:
         return _Leaf(value)
 
     def rebuilt(self, slots: list[ndarray]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with slots in the place of arrays."""
+        """Return the arguments with slots in place of the arrays."""
         rest = iter(slots)
         args, kwargs = self.shape
         return tuple(_rebuilt(args, rest)), _rebuilt(kwargs, rest)
 
 
 class _Leaf:
-    """An argument without arrays, which stays alive: the same value, or else the same object."""
+    """An argument that is no array. It is compared by value, or by identity for other objects."""
 
     __slots__ = ("_key", "value")
 
@@ -156,14 +156,14 @@ class _Leaf:
 
 
 def _key(value: Any) -> tuple[Any, ...]:
-    """Return what is equal for equal arguments: of floats the bits, as NaN and -0.0 ask for."""
+    """Return a key that is equal for equal arguments. Floats are compared by their bits."""
     if isinstance(value, np.generic):
         return (type(value), value.dtype.str, value.tobytes())
     if isinstance(value, float):
         return (type(value), struct.pack("<d", value))
     if isinstance(value, complex):
         return (type(value), struct.pack("<dd", value.real, value.imag))
-    # A bound method is another object each time that it is asked for.
+    # Each access to a bound method makes another object, so methods are compared by value.
     if value is None or isinstance(value, int | str | bytes | types.MethodType):
         return (type(value), value)
     return (type(value), id(value))
@@ -189,22 +189,23 @@ class Step:
     Parameters
     ----------
     function : callable
-        Takes and returns anything. Arrays among its arguments (NumPy's too, also in tuples, lists
-        and dicts) are copied to slots, which the function gets; another shape, or another value of
-        what is no array, is another step, which runs as ever.
+        A function of any arguments and result. Arrays among its arguments (NumPy's too, also in
+        tuples, lists and dicts) are copied to slots, and the function gets the slots. A call with
+        other shapes, or other values of arguments that are no arrays, runs without capture.
     host : Host, optional
-        What else a step does to the program.
+        The other effects of a step on the program.
     strict : bool
-        Whether a step that cannot be captured raises :class:`CaptureError` (the step itself has run
-        then), or else runs as ever from then on, with ``reason`` saying why.
+        Whether a step that cannot be captured raises :class:`CaptureError`, after it has run. Else
+        steps run without capture from then on, and ``reason`` says why.
     warm_up : int
-        How many calls come before the first that is recorded: they compile and make what lasts.
+        The number of calls before the first recorded one. They compile kernels and make the arrays
+        that last.
 
     Attributes
     ----------
     reason : str or None
-        Why steps are not captured. Where it is the arguments, which differ in call after call, it
-        ends with the first call that has those of the one before.
+        Why steps are not captured. If the reason is that the arguments differ in each call, it is
+        removed at the first call with the arguments of the call before.
     """
 
     def __init__(
@@ -240,12 +241,12 @@ class Step:
 
     @property
     def commands(self) -> int:
-        """Launches and uploads of a replay; 0 where nothing is captured."""
+        """The number of launches and uploads of a replay; 0 if nothing is captured."""
         return self._replay.commands if self._replay else 0
 
     @property
     def nbytes(self) -> int:
-        """Memory that the capture has of its own, in bytes."""
+        """The bytes of memory that only the capture uses."""
         return self._replay.nbytes if self._replay else 0
 
     def _numbers(self) -> Numbers:
@@ -254,12 +255,12 @@ class Step:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step; return what the function returned.
 
-        A replay returns what the last recorded step did: the same arrays, with their new elements.
+        A replay returns the arrays of the last recorded step, with new elements.
 
         Raises
         ------
         CaptureError
-            The step cannot be captured (``strict``). It has run.
+            The step cannot be captured and ``strict`` is true. The step has run.
         """
         self._finish()
         if self._shape is None and self.reason is None:
@@ -269,7 +270,7 @@ class Step:
             return self._function(*args, **kwargs)
         called = _Call(args, kwargs)
         other = called.shape != self._shape
-        within = is_recording()  # by a step around this one, which takes it along
+        within = is_recording()  # an outer step is being recorded, and includes this one
         if not within and self._replay is None:
             self._count(other)
         refused = self.reason is not None and not self._varies
@@ -290,7 +291,7 @@ class Step:
         return self._record(lambda: self._function(*slots, **names))
 
     def _count(self, other: bool) -> None:
-        """Note whether arguments differ in call after call."""
+        """Note whether the arguments differ in each of many calls."""
         if self.reason is not None and not self._varies:
             return
         self._others = self._others + 1 if other and self._shape is not None else 0
@@ -318,7 +319,7 @@ class Step:
         self._runs = runs
 
     def _replayed(self, replay: Replay) -> bool:
-        """Replay; False where the step is to be run and recorded again."""
+        """Replay the step; return False if it has to be run and recorded again."""
         if not self._host.is_as_captured():
             self._restart()
             return False
@@ -340,7 +341,7 @@ class Step:
         return True
 
     def _finish(self) -> None:
-        """Run the rest of a step that Ctrl-C has left."""
+        """Run the rest of a step that Ctrl-C interrupted."""
         if self._unfinished and self._replay is not None:
             try:
                 self._replay.resume()
@@ -390,7 +391,7 @@ class Step:
         return result
 
     def close(self) -> None:
-        """Give the capture's memory back; the next calls run as ever, and are captured again."""
+        """Free the capture's memory. The next calls run without it and are captured again."""
         try:
             self._finish()
         except ValueError:  # the library was reset: nothing is left to finish

@@ -51,11 +51,11 @@ class CaptureError(RuntimeError):
 
 
 class StaleCapture(Exception):
-    """Raised where a replay would not do what the step does any more: record it again."""
+    """Raised when a replay would no longer do what the step does: it must be recorded again."""
 
 
 class _Place(NamedTuple):
-    """Up to which command a line of Python's had come, and whether it refused the step."""
+    """The number of commands after a line of Python, and whether that line refused the step."""
 
     commands: int
     refused: bool
@@ -72,7 +72,10 @@ class _Stream(NamedTuple):
 
 
 class _Difference(NamedTuple):
-    """A scalar whose bits differ between two recordings; ``dtype`` None: 32 bits of a kernel's."""
+    """A scalar whose bits differ between two recordings.
+
+    A ``dtype`` of None stands for 32 bits of a raw kernel's uniforms.
+    """
 
     dtype: np.dtype[Any] | None
     before: int
@@ -92,7 +95,7 @@ def _line(frame: FrameType) -> str:
 
 
 def _where(frame: FrameType) -> str:
-    """Return the caller's line, and of Chainer's also the line that called it."""
+    """Return the caller's line; if that is a library's, also the program's line that led to it."""
     outer: FrameType | None = frame
     while outer is not None and outer.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
         outer = outer.f_back
@@ -102,7 +105,7 @@ def _where(frame: FrameType) -> str:
 
 
 class _Watch:
-    """Notes which line of Python's made which commands, by way of the interpreter's profiler."""
+    """A profiler function for ``sys.setprofile`` that notes which line made which commands."""
 
     def __init__(self) -> None:
         self.places: list[_Place] = []
@@ -121,7 +124,7 @@ class _Watch:
 
 
 def _bits(dtype: np.dtype[Any], value: float) -> int | None:
-    """Return the bits of a number as a scalar of a dtype; None where it is none of the dtype."""
+    """Return the bits of a number as a scalar of a dtype; None if the dtype does not hold it."""
     try:
         with np.errstate(all="ignore"):
             data = np.array(value).astype(dtype).tobytes()
@@ -131,14 +134,14 @@ def _bits(dtype: np.dtype[Any], value: float) -> int | None:
 
 
 def _same(a: float, b: float) -> bool:
-    """Return whether two numbers are the same one: NaN is NaN, and -0.0 is not 0.0."""
+    """Return whether two numbers are identical: NaN equals NaN, and -0.0 differs from 0.0."""
     if a == b:
         return bool(a) or struct.pack("<d", a) == struct.pack("<d", b)
     return a != a and b != b
 
 
 def _origins(result: object) -> list[int]:
-    """Return which storage each array that a step returned lies in; 0: one that the step made."""
+    """Return the storage of each array that a step returned, 0 for one that the step made."""
     if isinstance(result, ndarray):
         return [operations.capture_origin(result)]
     if isinstance(result, dict):
@@ -154,13 +157,13 @@ _under_way = False
 
 
 def is_recording() -> bool:
-    """Return whether a step is being recorded: no other is meanwhile."""
+    """Return whether a step is being recorded; at most one is at any time."""
     return _under_way
 
 
-#: Whose recordings the library has: it keeps those of one step.
+#: The recorder of the recordings in the library, which keeps those of one step only.
 _owner: weakref.ref[Recorder] | None = None
-#: So many times a step lets another one that has been recorded once go before.
+#: How many times a recorder waits for another one that has recorded one step.
 _MOST_WAITS = 8
 
 
@@ -170,9 +173,9 @@ class Recorder:
     Parameters
     ----------
     numbers : callable, optional
-        Gives the numbers that the host hands to the step that has just run, or that the next replay
-        is to run: always as many, in one order. A scalar that differs between two steps has to be
-        one of them (of its own dtype's bits), or the number of a draw of random numbers.
+        Returns the numbers that the host passes to the last step, or to the next replay. Their
+        count and order are constant. A scalar that differs between two steps must be one of them,
+        in its own dtype, or the number of a draw of random numbers.
     """
 
     def __init__(self, numbers: Callable[[], Numbers] | None = None) -> None:
@@ -183,8 +186,8 @@ class Recorder:
     def waits(self) -> bool:
         """Return whether another recorder has still to record its second step.
 
-        Two steps that take turns are recorded one after the other. One that is not run any more is
-        not waited for: its recording is forgotten.
+        Two steps that alternate are recorded one after the other. After some calls the recording of
+        a step that no longer runs is dropped.
         """
         owner = _owner() if _owner is not None else None
         if owner is None or owner is self or not owner._recordings:
@@ -196,7 +199,7 @@ class Recorder:
         return False
 
     def record(self, step: Callable[[], T]) -> T:
-        """Run the step as ever, note what it launches, and return what it returns."""
+        """Run the step, record its launches, and return its result."""
         global _owner, _under_way
         self._waited = 0
         watch, profiler = _Watch(), sys.getprofile()
@@ -207,7 +210,7 @@ class Recorder:
         operations.capture_begin()
         _owner, _under_way = weakref.ref(self), True
         try:
-            # When cycles are collected must not decide what a step launches.
+            # A collection of cycles in the middle could change what a step launches.
             gc.disable()
             _distributions.drawing = drawn
             sys.setprofile(watch)
@@ -218,7 +221,7 @@ class Recorder:
                 _distributions.drawing = None
                 if collects:
                     gc.enable()
-            gc.collect(0)  # what the step let go lies within it
+            gc.collect(0)  # arrays that the step dropped are freed within it
             session.drain()
             operations.capture_end()
             origins = _origins(result)
@@ -244,7 +247,7 @@ class Recorder:
         return result
 
     def check(self) -> None:
-        """Raise where the newest recording can be no replay.
+        """Raise if the newest recording cannot be replayed.
 
         Raises
         ------
@@ -256,22 +259,22 @@ class Recorder:
 
     @property
     def recordings(self) -> int:
-        """How many steps there are to compare: 0, 1 or 2."""
+        """The number of recorded steps: 0, 1 or 2."""
         return len(self._recordings)
 
     def forget(self) -> None:
-        """Forget what was recorded."""
+        """Drop all recordings."""
         self._recordings = []
         operations.capture_abort()
 
     def build(self) -> Replay:
-        """Return the replay of the two newest recordings, which are forgotten then.
+        """Return the replay of the two newest recordings, and drop these.
 
         Raises
         ------
         CaptureError
-            They are not one program, and the sentence says where they part; or there is no memory
-            for what lives within a step.
+            The recordings differ, and the message says where; or there is no memory for the arrays
+            that live within a step.
         """
         differences = self._compare()
         before, after = self._recordings
@@ -310,7 +313,7 @@ class Recorder:
         ]
 
     def _refused(self, error: Exception) -> CaptureError:
-        """Return the error with the line of Python's that launched what it names."""
+        """Return the error, with the line of Python that launched the command that it names."""
         code = str(getattr(error, "code", "capture_none"))
         command = session.bridge.call(opcodes.CAPTURE_BLAME, 0, 0)
         places = self._recordings[-1].places if self._recordings else []
@@ -319,14 +322,14 @@ class Recorder:
 
 
 class _Value(NamedTuple):
-    """A value of a replay: its dtype, and everything that gives it, which must agree."""
+    """A value of a replay: its dtype and all its possible sources, which must agree."""
 
     dtype: np.dtype[Any]
     given: tuple[_Given, ...]
 
 
 class _Given(NamedTuple):
-    """What gives a scalar: a number of the host's (``stream`` None), or a draw of a stream."""
+    """The source of a scalar: a number of the host (``stream`` None), or a draw of a stream."""
 
     stream: int | None
     place: int
@@ -344,7 +347,7 @@ def _explained(
     after: _Recording,
     streams: list[tuple[_Stream, _Stream]],
 ) -> tuple[_Given, ...]:
-    """Return everything that had the scalar's value in both steps."""
+    """Return all sources that had the scalar's value in both steps."""
     dtype = each.dtype or _WORD
     given = [
         _Given(None, index)
@@ -360,7 +363,10 @@ def _explained(
 
 
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
-    """Return each dtype in which two numbers are one that a launch has for good; with its bits."""
+    """Return the dtypes in which two numbers have equal bits that a launch keeps fixed.
+
+    Each dtype comes with these bits.
+    """
     kept = []
     for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words
         bits = _bits(dtype, after)
@@ -377,11 +383,11 @@ class Replay:
     Attributes
     ----------
     commands : int
-        Launches and uploads of a step.
+        The number of launches and uploads of a step.
     nbytes : int
-        Memory of its own, in bytes: what lives within a step.
+        The bytes of memory for arrays that live within a step.
     carried : int
-        Arrays that each step makes anew from those of the step before.
+        The number of arrays that each step computes from those of the step before.
     """
 
     def __init__(
@@ -397,8 +403,8 @@ class Replay:
         self._values = values
         streams = _common_streams(before, after)
         self._streams = [second for _, second in streams]
-        # What was another in the second step is followed from now on: every effect of it was seen,
-        # but in a dtype that both were rounded to the same in.
+        # A number that differed between the steps is followed: all its effects were seen, except in
+        # a dtype in which both values were rounded to the same bits.
         self._constant: dict[int, float] = {}
         self._rounded: list[tuple[int, np.dtype[Any], int]] = []
         for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True)):
@@ -416,12 +422,11 @@ class Replay:
         Raises
         ------
         StaleCapture
-            A number changed that was the same in both recorded steps (also only where it is rounded
-            to a dtype), two that were equal are not any more, or random numbers were seeded anew.
-            Nothing has run.
+            A number changed that was the same in both recorded steps, or the same after rounding to
+            a dtype; two numbers that were equal differ; or a stream was seeded. Nothing has run.
         KeyboardInterrupt
-            Ctrl-C while the device was busy; where :attr:`interrupted` is true the step has begun,
-            and :meth:`resume` runs the rest.
+            Ctrl-C was pressed while the device was busy. If :attr:`interrupted` is true the step
+            has begun, and :meth:`resume` runs the rest.
         """
         words = self._words(tuple(self._numbers()))
         operations.capture_play(self._number, words)
@@ -459,7 +464,7 @@ class Replay:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the last call was interrupted in the middle of the step, and can go on."""
+        """Whether the last call was interrupted within the step and can be resumed."""
         try:
             return bool(operations.capture_about(self._number, opcodes.CAPTURE_INTERRUPTED))
         except ValueError:  # the library was reset meanwhile
@@ -472,5 +477,5 @@ class Replay:
             stream.source._calls += stream.calls
 
     def close(self) -> None:
-        """Give back its memory. Arrays of the recorded step that Python holds stay."""
+        """Free the replay's memory; arrays of the recorded step that Python holds remain."""
         operations.capture_close(self._number)

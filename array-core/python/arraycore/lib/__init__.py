@@ -1,4 +1,4 @@
-"""What NumPy keeps in ``numpy.lib``."""
+"""The counterpart of ``numpy.lib``."""
 
 from . import stride_tricks
 

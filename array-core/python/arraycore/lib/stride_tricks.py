@@ -1,4 +1,4 @@
-"""Views of chosen strides, by the names of ``numpy.lib.stride_tricks``."""
+"""Views with given strides, by the names of ``numpy.lib.stride_tricks``."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _MOST_AXES = 32
 
 
 def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
-    """Return a view of an array's memory, from its first element on, with a shape and strides.
+    """Return a view of an array's memory with a shape and strides, from its first element on.
 
-    Unlike NumPy's it never leaves the memory that the array lies in. Where elements of the view lie
-    in the same place, what is written there is any of the values.
+    Unlike in NumPy a view outside of the array's memory raises an error. If several elements of the
+    view share memory, any of the values written to them remains.
 
     Parameters
     ----------
     x : ndarray
         The array whose memory the view shows.
     shape : int or sequence of int, optional
-        The view's; the array's own where not given.
+        The view's shape, by default the array's.
     strides : int or sequence of int, optional
-        Bytes, multiples of the elements' size; the array's own where not given.
+        The view's strides in bytes, multiples of the element size; by default the array's.
 
     Raises
     ------
     ValueError
-        The strides leave the memory, are no multiples of the elements' size, or not of the axes'
-        number.
+        The view leaves the memory, the strides are not multiples of the element size, or there are
+        more or fewer strides than axes.
     """
     extents = require_array(x).shape if shape is None else integers(shape)
     steps = x.strides if strides is None else integers(strides)
@@ -43,21 +43,21 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
 
 
 def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndarray:
-    """Return a view of all windows of an array; the windows' axes come last.
+    """Return a view of all places of a window in an array; the window's axes come last.
 
     Parameters
     ----------
     x : ndarray
         The array that the windows slide over.
     window_shape : int or sequence of int
-        A window's extents along ``axis``.
+        The window's extents along ``axis``.
     axis : int or sequence of int, optional
-        The axes that windows slide along; all where not given.
+        The axes that the window slides along, by default all.
 
     Raises
     ------
     ValueError
-        A window is larger than its axis, or there are more or fewer extents than axes.
+        The window is larger than an axis, or there are more or fewer extents than axes.
     """
     window = integers(window_shape)
     if any(extent < 0 for extent in window):

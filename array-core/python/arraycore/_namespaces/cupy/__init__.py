@@ -1,12 +1,12 @@
-"""``cupy``, as far as Chainer and code like it use it: arraycore under CuPy's names.
+"""``cupy``: arraycore under CuPy's names, as far as Chainer and similar code need them.
 
     import arraycore
     arraycore.install_cupy()
     import cupy
 
-Importing it sets CuPy's promotion of dtypes: float32 times ``np.float64(2)`` stays float32. What is
-not offered raises NotImplementedError and names an alternative; there is no cuDNN, no NCCL and no
-cuSPARSE, so that ``import cupy.cudnn`` fails and Chainer takes its own kernels.
+Importing it sets CuPy's promotion of dtypes: float32 times ``np.float64(2)`` stays float32. A name
+that is not supported raises NotImplementedError with an alternative. There is no cuDNN, NCCL or
+cuSPARSE: ``import cupy.cudnn`` fails, and Chainer uses its own kernels.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ __all__ = [
     "util",
 ]
 
-#: The CuPy whose interface this follows: the newest that Chainer 7.8.1 takes.
+#: The version of CuPy whose interface this follows: the newest that Chainer 7.8.1 accepts.
 __version__ = "7.8.0"
 
-# All else is arraycore's, but for what stands above.
+# All other names are arraycore's.
 globals().update(
     {name: getattr(arraycore, name) for name in arraycore.__all__ if name not in globals()}
 )

@@ -1,4 +1,4 @@
-"""``cupy.fft``: arraycore's transforms, which are NumPy's on the CPU."""
+"""``cupy.fft``: arraycore's transforms, which NumPy computes on the CPU."""
 
 from __future__ import annotations
 

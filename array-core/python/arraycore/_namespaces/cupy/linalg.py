@@ -1,4 +1,4 @@
-"""``cupy.linalg``: arraycore's linear algebra, most of it NumPy's on the CPU."""
+"""``cupy.linalg``: arraycore's linear algebra, most of which NumPy computes on the CPU."""
 
 from __future__ import annotations
 

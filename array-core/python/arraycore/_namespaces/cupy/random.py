@@ -1,7 +1,7 @@
-"""``cupy.random``: arraycore's streams of random numbers, which are not CuPy's nor NumPy's.
+"""``cupy.random``: arraycore's streams of random numbers, which are neither CuPy's nor NumPy's.
 
-A draw that names no dtype is float32, not float64: Chainer draws so and casts at once, and no
-browser's device has float64.
+The default dtype is float32, not float64: no browser's device has float64, and Chainer casts the
+numbers that it draws without a dtype.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from arraycore.random import *  # noqa: F403
 
 from ._shared.unsupported import HOST, names_of
 
-#: Where each function takes its dtype among positional arguments; None: by name alone.
+#: The position of each function's dtype argument; None if it is a keyword argument only.
 _DTYPE_AT = {
     "normal": 3,
     "rand": None,

@@ -1,4 +1,4 @@
-"""``cupyx``: CuPy's functions beyond NumPy's, by arraycore."""
+"""``cupyx``: CuPy's functions that NumPy does not have, by arraycore."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def rsqrt(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
     Parameters
     ----------
     x : ndarray
-        Of a floating dtype; integers are cast to float64 first, as NumPy's ``sqrt`` does.
+        An array of a floating dtype; integers are cast as by NumPy's ``sqrt``.
     dtype : dtype, optional
-        The result's; its computation has it too.
+        The dtype of the computation and of the result.
     """
     wanted = np.result_type(x.dtype, np.float16) if dtype is None else np.dtype(dtype)
     return _RSQRT(x.astype(wanted, copy=False))
 
 
 class _RuntimeInfo:
-    """What computes, as a text."""
+    """The device that computes; ``str`` describes it."""
 
     def __str__(self) -> str:
         device = arraycore.device_info()
@@ -39,7 +39,7 @@ class _RuntimeInfo:
 
 
 def get_runtime_info(full: bool = True) -> _RuntimeInfo:
-    """Return what ``str`` makes a text of: what computes.
+    """Return an object that describes the device that computes when it is printed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions that CuPy has beyond NumPy's and arraycore's."""
+"""Functions of CuPy that neither NumPy nor arraycore has."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MEMOS: list[Callable[[], None]] = []
 
 
 def get_array_module(*args: Any) -> Any:
-    """Return ``cupy`` where one of the arguments is an array of the device's, else NumPy."""
+    """Return ``cupy`` if one of the arguments is an array of arraycore, else NumPy."""
     on_device = any(isinstance(argument, ndarray) for argument in args)
     return sys.modules["cupy"] if on_device else np
 
 
 def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> Any:
-    """Return an array, or whatever NumPy takes, as a NumPy array.
+    """Return an array of arraycore, or anything that NumPy accepts, as a NumPy array.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> An
 
 
 def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that keeps a function's results by its arguments.
+    """Return a decorator that caches a function's results by its arguments.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
 
 
 def clear_memo() -> None:
-    """Forget what functions of :func:`memoize` have kept."""
+    """Clear the caches of all functions that :func:`memoize` decorated."""
     for clear in _MEMOS:
         clear()
 
 
 def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None = None) -> Any:
-    """Return a decorator, or a decorated function, whose operations become few kernels.
+    """Return a decorator, or a decorated function, whose operations are fused into few kernels.
 
-    While the function runs, operations on arrays wait and are computed with what reads them
-    (``array-core/docs/fusion.md``). They do so outside it too, unless fusion is off
-    (``ARRAYCORE_FUSE=0``): then what waits is computed when the function ends.
+    While the function runs, operations wait and are fused with those that read their results
+    (``array-core/docs/fusion.md``). Outside of the function they do so too, unless fusion is off
+    (``ARRAYCORE_FUSE=0``): then all waiting operations are computed when the function ends.
 
     Parameters
     ----------
@@ -102,19 +102,19 @@ def _fused(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class broadcast:
-    """What arrays and numbers of different shapes are together.
+    """Arrays and numbers, broadcast against each other.
 
     Parameters
     ----------
     *arrays : ndarray or scalar
-        Broadcast against each other.
+        The arrays and numbers.
 
     Attributes
     ----------
     shape : tuple of int
-        The shape that they have together.
+        The broadcast shape.
     nd, size : int
-        Its dimensions, and how many elements it has.
+        The number of its dimensions and of its elements.
     values : list
         The arrays, each broadcast to the shape; scalars as they are.
     """

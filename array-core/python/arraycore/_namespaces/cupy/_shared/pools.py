@@ -1,4 +1,4 @@
-"""CuPy's memory pools by arraycore's counters: its own allocator decides, these tell."""
+"""CuPy's memory pools, which report the counters of arraycore's own allocator."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .unsupported import POINTER
 
 
 class MemoryPool:
-    """What arrays hold of the device's memory.
+    """The pool of the device's memory.
 
     Parameters
     ----------
     allocator : None
-        Another allocator is not taken.
+        Another allocator is not supported.
     """
 
     def __init__(self, allocator: Any = None) -> None:
@@ -24,60 +24,60 @@ class MemoryPool:
             raise NotImplementedError(f"arraycore takes no allocator: {POINTER}.")
 
     def used_bytes(self) -> int:
-        """Return how many bytes arrays hold."""
+        """Return the number of bytes that arrays use."""
         session.drain()
         return arraycore.counters()["live_bytes"]
 
     def free_bytes(self) -> int:
-        """Return how many bytes are kept for the next arrays."""
+        """Return the number of bytes that are kept for the next arrays."""
         return self.total_bytes() - self.used_bytes()
 
     def total_bytes(self) -> int:
-        """Return the bytes of arrays, and on a device of the buffers kept for the next ones."""
+        """Return the number of bytes that arrays use or, on a device, are kept for the next."""
         counted = arraycore.counters()
         return max(counted["device_bytes"], counted["live_bytes"])
 
     def n_free_blocks(self) -> NoReturn:
-        """Not supported: buffers hold several arrays."""
+        """Raise NotImplementedError: there are no blocks, as a buffer has several arrays."""
         raise NotImplementedError("arraycore counts no blocks: take free_bytes().")
 
     def free_all_blocks(self, stream: Any = None) -> None:
-        """Free the arrays that Python holds no more.
+        """Free the arrays that Python no longer holds.
 
-        Buffers that are kept for the next arrays are given back when memory is short.
+        Buffers that are kept for the next arrays are released when memory is short.
         """
         session.drain()
 
     free_all_free = free_all_blocks
 
     def get_limit(self) -> NoReturn:
-        """Not supported: see :meth:`set_limit`."""
+        """Raise NotImplementedError; see :meth:`set_limit`."""
         self.set_limit()
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> NoReturn:
-        """Not supported: the limit is given when the library is opened."""
+        """Raise NotImplementedError: the limit is set when the library is opened."""
         raise NotImplementedError(
             "arraycore's limit is set when it opens: arraycore.open(budget_bytes=...) or "
             "ARRAYCORE_BUDGET_BYTES."
         )
 
     def malloc(self, size: int) -> NoReturn:
-        """Not supported: memory of browsers' devices has no addresses."""
+        """Raise NotImplementedError: the memory of a browser's device has no addresses."""
         raise NotImplementedError(f"arraycore gives no memory without an array: {POINTER}.")
 
 
 class PinnedMemoryPool:
-    """Memory of the host that a copy could use: there is no special one."""
+    """The pool of the host's memory for copies, which is ordinary memory."""
 
     def __init__(self, allocator: Any = None) -> None:
         if allocator is not None:
             raise NotImplementedError(f"arraycore takes no allocator: {POINTER}.")
 
     def free_all_blocks(self) -> None:
-        """Free what is kept, which is nothing."""
+        """Do nothing: the pool keeps no memory."""
 
     def n_free_blocks(self) -> int:
-        """Return 0: nothing is kept."""
+        """Return 0: the pool keeps no memory."""
         return 0
 
     def malloc(self, size: int) -> bytearray:
@@ -99,10 +99,10 @@ def get_default_pinned_memory_pool() -> PinnedMemoryPool:
 
 
 def set_allocator(allocator: Any = None) -> None:
-    """Take the pool's own allocator, which is the only one."""
+    """Accept the pool's own allocator; another one raises NotImplementedError."""
     if allocator is not None and getattr(allocator, "__self__", None) is not _POOL:
         raise NotImplementedError(f"arraycore takes no allocator: {POINTER}.")
 
 
 def set_pinned_memory_allocator(allocator: Any = None) -> None:
-    """Take the host's memory, whatever is asked for: no copy needs another."""
+    """Do nothing: copies always use ordinary memory."""

@@ -1,6 +1,6 @@
-"""What CuPy has and arraycore has not: names that raise when they are called, and say what helps.
+"""CuPy's names that arraycore does not have: calling them raises an error with an alternative.
 
-A name here steps back as soon as arraycore has a function of the same name.
+If arraycore has a function of the same name, that is used instead.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ COUNTERS = "ask arraycore.counters()"
 
 
 def absent(name: str, instead: str) -> Callable[..., NoReturn]:
-    """Return a function that says what to do in place of calling it."""
+    """Return a function that raises NotImplementedError and names an alternative."""
 
     def function(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"arraycore has no {name}: {instead}.")
 
     function.__name__ = function.__qualname__ = name.rsplit(".", 1)[-1]
-    function.__doc__ = f"Not supported: {instead}."
+    function.__doc__ = f"Raise NotImplementedError: {instead}."
     return function
 
 
 def names_of(module: str, source: str | None, missing: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module: arraycore's names, then what is missing.
+    """Return a module's ``__getattr__``: it finds arraycore's names, then unsupported ones.
 
     Parameters
     ----------
     module : str
         The module's name here, such as ``"cupy.random"``.
     source : str, optional
-        The module of arraycore's that has the names, where it is there.
+        The module of arraycore that has the names.
     missing : mapping of str to str
-        What is not there, and what to do in its place.
+        The unsupported names and their alternatives.
     """
 
     def lookup(name: str) -> Any:

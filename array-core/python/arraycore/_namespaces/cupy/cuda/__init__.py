@@ -1,7 +1,7 @@
-"""``cupy.cuda``: one device, one order of operations, no CUDA.
+"""``cupy.cuda``: one device and one stream, without CUDA.
 
-cuBLAS, cuDNN, NCCL and cuSPARSE are not there: what asks whether they can be imported goes without,
-and the few functions that Chainer names raise NotImplementedError.
+There is no cuBLAS, cuDNN, NCCL or cuSPARSE. Code that checks whether they can be imported works
+without them, and the few functions that Chainer refers to raise NotImplementedError.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ __all__ = [
     "stream",
 ]
 
-#: There is no profiler that ranges could be told to.
+#: There is no profiler that could show ranges.
 nvtx_enabled = False
 
 
 def is_available() -> bool:
-    """Return True: arrays can be made and computed, if without CUDA."""
+    """Return True: arrays can be computed, though without CUDA."""
     return True

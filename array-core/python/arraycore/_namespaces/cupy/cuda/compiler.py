@@ -1,4 +1,4 @@
-"""``cupy.cuda.compiler``: there is no compiler of CUDA C, but array-core's for CuPy's dialect."""
+"""``cupy.cuda.compiler``: there is no compiler for CUDA C, only for CuPy's kernel dialect."""
 
 from arraycore import CompileError as CompileException
 

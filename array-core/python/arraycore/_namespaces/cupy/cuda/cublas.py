@@ -1,4 +1,4 @@
-"""``cupy.cuda.cublas``: not there, but importable, which Chainer asks for."""
+"""``cupy.cuda.cublas``: Chainer imports it, but its functions raise NotImplementedError."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ __all__ = ["Device", "get_cublas_handle", "get_device_id"]
 
 
 def get_device_id() -> int:
-    """Return the number of the one device."""
+    """Return the number of the current device, which is 0."""
     return 0
 
 
 def get_cublas_handle() -> NoReturn:
-    """Not supported: there is no cuBLAS."""
+    """Raise NotImplementedError: there is no cuBLAS."""
     raise NotImplementedError(
         f"arraycore has no cuBLAS: call matmul, dot, tensordot or einsum; {POINTER}."
     )

@@ -1,14 +1,14 @@
-"""``cupy.cuda.driver``: there is no CUDA, and so no context of it."""
+"""``cupy.cuda.driver``: there is no CUDA, so there is no context either."""
 
 from __future__ import annotations
 
 
 class CUDADriverError(RuntimeError):
-    """Raised where CUDA would be asked for its context."""
+    """Raised by functions that would need CUDA's context."""
 
 
 def ctxGetCurrent() -> None:
-    """Raise, as where no context was made: Chainer asks so before it forks.
+    """Raise the error of a missing context, which Chainer checks for before it forks.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``cupy.cuda.memory``: the pool; memory without an array is not given."""
+"""``cupy.cuda.memory``: the memory pool; memory cannot be allocated without an array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["MemoryPointer", "MemoryPool", "UnownedMemory", "alloc", "set_allocat
 
 
 class MemoryPointer:
-    """Not supported: memory of browsers' devices has no addresses."""
+    """Raises NotImplementedError: the memory of a browser's device has no addresses."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(f"arraycore has no memory pointers: {POINTER}.")

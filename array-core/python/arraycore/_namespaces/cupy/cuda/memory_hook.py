@@ -1,4 +1,4 @@
-"""``cupy.cuda.memory_hook``: the base class of hooks, which nothing would call."""
+"""``cupy.cuda.memory_hook``: the base class of hooks, which are not supported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .._shared.unsupported import COUNTERS
 
 
 class MemoryHook:
-    """What would be told of each allocation.
+    """The base class of hooks that CuPy calls for each allocation.
 
     Entering it raises NotImplementedError: array-core allocates by itself, without Python.
     """

@@ -1,4 +1,4 @@
-"""``cupy.cuda.nvtx``: ranges for NVIDIA's profiler, which is not there."""
+"""``cupy.cuda.nvtx``: ranges for NVIDIA's profiler, which are not supported."""
 
 from .._shared.unsupported import absent
 

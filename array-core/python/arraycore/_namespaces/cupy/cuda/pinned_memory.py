@@ -1,4 +1,4 @@
-"""``cupy.cuda.pinned_memory``: ordinary memory, which uploads are as fast from."""
+"""``cupy.cuda.pinned_memory``: ordinary memory, from which uploads are as fast."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["PinnedMemoryPool", "alloc_pinned_memory"]
 
 
 def alloc_pinned_memory(size: int) -> bytearray:
-    """Return ordinary memory of so many bytes; ``numpy.frombuffer`` makes an array of it."""
+    """Return ordinary memory of a size in bytes; ``numpy.frombuffer`` makes an array of it."""
     return bytearray(size)
 
 
 def _add_to_watch_list(event: Any, obj: Any) -> None:
-    """Keep an object until an event: an upload has its own copy, so there is nothing to keep."""
+    """Do nothing: an upload copies the object, so it need not be kept until the event."""

@@ -1,4 +1,4 @@
-"""``cupy.cuda.runtime``: what does not depend on CUDA."""
+"""``cupy.cuda.runtime``: the functions that do not depend on CUDA."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class CUDARuntimeError(RuntimeError):
 
 
 def deviceSynchronize() -> None:
-    """Wait until the device has done all that was asked of it."""
+    """Wait until the device has finished all operations."""
     synchronize()
 
 
 def getDevice() -> int:
-    """Return the number of the one device."""
+    """Return the number of the current device, which is 0."""
     return 0
 
 
 def getDeviceCount() -> int:
-    """Return how many devices there are: one."""
+    """Return the number of devices, which is 1."""
     return 1
 
 

@@ -1,4 +1,4 @@
-"""``cupy.testing``, as far as Chainer's own tests use it: NumPy's assertions on what comes back."""
+"""``cupy.testing``: the parts that Chainer's tests use, as NumPy's assertions on the host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _on_the_host(name: str) -> Callable[..., Any]:
         return numpys(asnumpy(x), asnumpy(y), *args, **kwargs)
 
     assertion.__name__ = assertion.__qualname__ = name
-    assertion.__doc__ = f"Bring both arrays to the host and call :func:`numpy.testing.{name}`."
+    assertion.__doc__ = f"Copy both arrays to the host and call :func:`numpy.testing.{name}`."
     return assertion
 
 

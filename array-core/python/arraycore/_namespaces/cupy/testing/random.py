@@ -1,4 +1,4 @@
-"""``cupy.testing.random``: seeds every generator before a test and puts them back afterwards."""
+"""``cupy.testing.random``: seeds all generators before a test and restores them afterwards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _kept: list[Any] = []
 
 
 def do_setup(deterministic: bool = True) -> None:
-    """Keep the states of Python's, NumPy's and arraycore's generators, and seed them.
+    """Save the states of Python's, NumPy's and arraycore's generators, and seed them.
 
     Parameters
     ----------
     deterministic : bool
-        Whether the seed is the same each time.
+        Whether the seed is fixed.
     """
     _kept.append((random.getstate(), np.random.get_state(), ours.get_random_state()))
     seed = _SEED if deterministic else None
@@ -28,7 +28,7 @@ def do_setup(deterministic: bool = True) -> None:
 
 
 def do_teardown() -> None:
-    """Put back what the last :func:`do_setup` has kept."""
+    """Restore the states that the last :func:`do_setup` saved."""
     of_python, of_numpy, of_ours = _kept.pop()
     random.setstate(of_python)
     np.random.set_state(of_numpy)

@@ -1,4 +1,4 @@
-"""``cupyx.scipy.linalg``: what ``arraycore.linalg`` has."""
+"""``cupyx.scipy.linalg``: the functions of ``arraycore.linalg``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cupyx.scipy.special``: what ``arraycore.special`` has."""
+"""``cupyx.scipy.special``: the functions of ``arraycore.special``."""
 
 from __future__ import annotations
 
