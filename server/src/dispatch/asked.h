@@ -1,5 +1,5 @@
-// What the dispatcher knows about studies whose trials come from an owner (R42 to R51). Private to
-// dispatch/, plain data.
+// What the dispatcher knows about ask-and-tell studies, whose trials come from an owner (R42 to
+// R51). Private to dispatch/, plain data.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace hyperflock::dispatch {
 
-// Of one batch for an owner (R46).
+// The most items of one batch for an owner (R46).
 inline constexpr std::size_t kMaxBatchItems = 1'000;
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{512} << 10;
-// An owner for whom more waits than this is closed as a slow peer.
+// An owner with more waiting items than this is closed as a slow peer.
 inline constexpr std::size_t kMaxOwnerBacklogBytes = std::size_t{16} << 20;
-// Calls of one attempt that wait for an owner; a further one is `rate_limited`.
+// The most calls of one attempt that wait for an owner. A further call is `rate_limited`.
 inline constexpr std::size_t kMaxWaitingCalls = 16;
-// Points of an open attempt that are kept to tell them later, newest first.
+// The most points of an open attempt that are kept for its owner. The newest are kept.
 inline constexpr std::size_t kMaxKeptPoints = 10'000;
 
 // A call of a device that waits for its answer.
@@ -38,31 +38,31 @@ struct Waiter {
 // A question to the owner, until its answer is durable.
 struct Question {
   TrialKey trial;
-  AttemptId attempt{};  // that asked first
-  std::string name{};   // of a suggestion; empty: should_prune
+  AttemptId attempt{};  // the first that asked
+  std::string name{};   // the parameter; empty: should_prune
   std::string distribution{};
   std::optional<std::int64_t> step{};
   Instant since;
   std::vector<Waiter> waiters{};
-  std::optional<std::string> value{};  // StoreSuggestion is proposed
+  std::optional<std::string> value{};  // set when StoreSuggestion is proposed
 };
 
-// The part of a study that only an asked one has.
+// The part of a study that only an ask-and-tell study has.
 struct Asked {
   std::int64_t generation = 0;
-  std::optional<SessionId> owner{};  // attached: its claim is durable
-  Instant away{};                    // since when nobody is, where nobody is
+  std::optional<SessionId> owner{};  // attached, after its claim is durable
+  Instant away{};                    // since when there is no owner
   std::int64_t room = 0;
   std::int64_t wanted = 0;
   bool finish = false;
-  storage::Quota quota{};           // of who may ask
-  std::int64_t sent = 0;            // the newest batch
-  std::int64_t taken = 0;           // the newest that the owner has taken in
-  std::int64_t told = 0;            // the demand that it was told last
+  storage::Quota quota{};           // of the study's owner
+  std::int64_t sent = 0;            // the newest batch that was sent
+  std::int64_t taken = 0;           // the newest batch that the owner has acknowledged
+  std::int64_t told = 0;            // the demand that the owner was sent last
   std::int64_t waiting = 0;         // idle sessions for which this study is next (R45)
-  std::int64_t asking = 0;          // trials in AskTrials without an outcome
-  std::deque<TrialNumber> fresh{};  // asked and not leased yet, in the order in which they came
-  std::deque<protocol::OwnerCallItem> items{};  // that the next batches tell
+  std::int64_t asking = 0;          // trials of AskTrials without an outcome
+  std::deque<TrialNumber> fresh{};  // trials that were not leased yet, in order of arrival
+  std::deque<protocol::OwnerCallItem> items{};  // of the next batches
   std::size_t item_bytes = 0;
   std::map<std::int64_t, Question> questions{};  // by the id that the owner answers
   std::optional<Instant> due{};                  // its entry in State::silences
@@ -71,34 +71,34 @@ struct Asked {
   void drop_items();
 };
 
-// What a trial of such a study has beyond others.
+// The part of a trial that only an ask-and-tell study has.
 struct AskedPart {
   std::string params = "{}";                     // JSON text
-  std::string attrs{};                           // that it was asked with; JSON text
-  std::vector<storage::Suggestion> log{};        // durable
-  std::size_t log_bytes = 0;                     // what it takes in `lease.suggested`
+  std::string attrs{};                           // attributes given when it was asked; JSON text
+  std::vector<storage::Suggestion> log{};        // durable suggestions
+  std::size_t log_bytes = 0;                     // its size in `lease.suggested`
   std::int64_t next_position = 0;                // in the log
   std::map<std::string, std::int64_t> asking{};  // questions by name
-  std::optional<AttemptId> lead{};               // whose points the owner is told
-  bool ran = false;                              // it had an attempt before those in memory
-  bool superseded = false;  // points of an attempt before the lead do not count any more
+  std::optional<AttemptId> lead{};               // the attempt whose points the owner is sent
+  bool ran = false;                              // whether attempts before those in memory exist
+  bool superseded = false;  // whether points of attempts before the lead are void
 };
 
-// A connection that claimed a study, or waits to.
+// A connection that claimed a study or waits to do so.
 struct Claim {
   StudyId study{};
   std::string label;
   bool standby = false;
   bool proposed = false;  // ClaimStudy has no outcome yet
   storage::Quota quota{};
-  storage::StudyRow row;  // as stored when it came
+  storage::StudyRow row;  // as stored when the claim came
 };
 
-// About how long the item is as text.
+// Returns about how many bytes the item's text has.
 std::size_t bytes_of(const protocol::OwnerCallItem& item);
-// What the suggestion adds to a log as text.
+// Returns how many bytes the suggestion adds to a log's text.
 std::size_t bytes_of(const storage::Suggestion& one);
-// `lease.suggested`, and the values by name.
+// Returns the text of `lease.suggested`.
 std::string log_text(const std::vector<storage::Suggestion>& log);
 std::string params_text(const std::vector<storage::Suggestion>& log);
 

@@ -1,4 +1,4 @@
-// Attempts that end, trials that are issued again, and trials that are over (R17 to R19).
+// Ends attempts, issues trials again, and fails them (R17 to R19).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr Millis kFirstBackOffMs = 1'000;
 constexpr Millis kLongestBackOffMs = 60'000;
 
-// Before jitter. `nth` counts the trial's failures by this cause, from 1.
+// Returns the back-off before jitter. `nth` counts the trial's failures by this cause, from 1.
 Millis back_off(protocol::Cause cause, int nth) {
   const bool at_once = cause == protocol::Cause::worker_lost || cause == protocol::Cause::cancelled;
   const int doublings = at_once ? nth - 2 : nth - 1;

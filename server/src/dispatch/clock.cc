@@ -1,6 +1,6 @@
 // Deadlines (R20, R23, R24). Every committed attempt has one entry in State::timers at or before
-// its deadline: a message only moves the deadline, and the entry catches up when it fires. So a
-// heartbeat costs no search.
+// its deadline. A message moves only the deadline, and the entry is moved when it fires. So a
+// heartbeat needs no search.
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -9,7 +9,7 @@ namespace hyperflock::dispatch {
 
 namespace {
 
-// What ends the attempt at its deadline.
+// A limit that ends an attempt at its deadline.
 struct Limit {
   Instant at;
   protocol::Failure failure;
@@ -41,7 +41,7 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
   if (attempt.pulse == protocol::PulseState::running && study.spec.stall_ms > 0) {
     take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");
   } else if (attempt.pulse == protocol::PulseState::running) {
-    // Nobody set this limit: it is the device that is taken to hang, not the objective.
+    // The study sets no limit, so the device counts as hanging and not the objective.
     take(attempt.progressed + attempt.patience_ms, protocol::RevokeCode::stalled, "stalled",
          Cause::worker_lost);
   }

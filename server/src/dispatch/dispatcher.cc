@@ -1,4 +1,4 @@
-// The dispatcher's front: one event in, effects out; and the small tools that its parts share.
+// The dispatcher's interface, and the functions that its parts share.
 #include "dispatch/dispatcher.h"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ struct Settings {
   std::string server_version{};  // as `welcome` and the server's own results name it
 };
 
-// A worker as the operator sees it.
+// A worker, as operators see it.
 struct WorkerView {
   SessionId session{};
   std::string device;
@@ -42,7 +42,7 @@ struct Counters {
   std::int64_t workers = 0;
   std::int64_t leased = 0;         // attempts that run
   std::int64_t queued = 0;         // trials that wait for a re-issue
-  std::int64_t owners = 0;         // asked studies that have one attached
+  std::int64_t owners = 0;         // attached owners of ask-and-tell studies
   std::int64_t calls_waiting = 0;  // questions of devices that wait for an owner's answer
   std::int64_t demand = 0;         // trials that owners know they could ask for
   bool read_only = false;
@@ -56,14 +56,14 @@ class Dispatcher {
   // `random` gives uniform 64-bit numbers (jitter only; results never depend on it).
   Dispatcher(Settings settings, std::function<std::uint64_t()> random);
   ~Dispatcher();
-  // A second one in the same state, which goes its own way from here; `random` is shared.
+  // Copies the state. Both share `random`.
   Dispatcher(const Dispatcher& other);
   Dispatcher& operator=(const Dispatcher&) = delete;
 
   // Events are in the order in which they happened; `now` never goes back.
   Effects handle(const Event& event, Instant now);
 
-  // When a Tick is due; nothing when nothing is.
+  // When the next Tick is due; nullopt: none is.
   std::optional<Instant> next_deadline() const;
 
   std::vector<WorkerView> workers() const;

@@ -1,4 +1,4 @@
-// What the dispatcher wants done. The shell carries effects out in order.
+// What the dispatcher asks for. The hub carries effects out in order.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,13 @@ struct Answer {
   bool repeated =
       false;  // StudySubmitted: the submit_key was used before, and this is the study that it made
 };
-// A study's rows changed (durably): wakes those who watch it. Data travels in rows.
+// The study's rows have changed in storage. Wakes its watchers, who read the rows.
 struct StudyChanged {
   StudyId study{};
 };
 
-// A running attempt printed lines, after `dropped` that were left out. Kept in memory alone (R39).
+// A running attempt printed lines. `dropped` lines before them were left out. They are kept only in
+// memory (R39).
 struct Printed {
   TrialKey trial;
   AttemptId attempt{};
@@ -49,7 +50,7 @@ struct Printed {
   std::int64_t dropped = 0;
 };
 
-// An asked study has an owner now, or has none any more.
+// An ask-and-tell study has got or lost its owner.
 struct OwnerChanged {
   StudyId study{};
   bool attached = false;

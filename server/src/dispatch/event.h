@@ -1,4 +1,4 @@
-// What the dispatcher is told.
+// The events of the dispatcher.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace hyperflock::dispatch {
 
-// Names one proposed transition until its outcome comes back.
+// Identifies a proposed transition until its outcome is known.
 enum class TransitionId : std::uint64_t {};
 
-// An authenticated device; the transport answers `welcome` from the Send that this event causes.
+// An authenticated device has connected. The Send that this event causes carries `welcome`.
 struct SessionOpened {
   SessionId session{};
   std::string device;
@@ -28,13 +28,13 @@ struct SessionClosed {
   SessionId session{};
   enum class How { clean, lost } how = How::lost;
 };
-// ready, heartbeat, report, call, result or release of an open session.
+// A message of an open session: ready, heartbeat, report, call, result or release.
 struct MessageReceived {
   SessionId session{};
   protocol::ClientMessage message;
 };
-// What a researcher or an administrator asks for. `note` is the entry of the audit log that goes
-// into the transaction of the change; the dispatcher fills in the study.
+// A request of a researcher or an administrator. `note` is the entry of the audit log, which is
+// written in the transaction of the change. The dispatcher fills in the study.
 struct StudySubmitted {
   RequestId request{};
   std::string owner;
@@ -48,22 +48,22 @@ struct StudyCancelRequested {
   StudyId study{};
   std::optional<storage::NoteAudit> note{};
 };
-// Nothing of the study is to be leased any more, or again (R53).
+// The study is to be paused or resumed (R53).
 struct StudyPauseRequested {
   RequestId request{};
   StudyId study{};
   bool paused = true;
   std::optional<storage::NoteAudit> note{};
 };
-// Every failed trial of a study is to be issued again (R33). `study` is its row as stored: one that
-// had finished is not in memory any more.
+// Every failed trial of a study is to be issued again (R33). `study` is its row as stored, because
+// a finished study is not in memory.
 struct StudyReplayRequested {
   RequestId request{};
   storage::StudyRow study;
   storage::Quota quota{};  // of who asks
   std::optional<storage::NoteAudit> note{};
 };
-// A researcher's connection wants to own an asked study (R42). `study` is its row as stored.
+// A researcher's connection claims an ask-and-tell study (R42). `study` is its row as stored.
 struct StudyClaimed {
   SessionId session{};
   storage::StudyRow study;
@@ -79,27 +79,27 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// Durable by now: what the next attempt of the trial begins with (R37).
+// The checkpoint with which the trial's next attempt begins is stored (R37).
 struct CheckpointStored {
   TrialKey trial;
   protocol::Checkpoint checkpoint;
 };
-// Durable by now: a sign of life of the attempt that uploaded it (R54).
+// An artifact is stored. It renews the lease of its attempt (R54).
 struct ArtifactStored {
   AttemptId attempt{};
 };
-// The device's erasure is about to be proposed, or did not happen. In between nothing is leased to
-// it, so that no row names it after the erasure. A session that asks for work meanwhile is served
-// when the erasure fails.
+// The device's erasure is about to be proposed, or has failed. In between nothing is leased to the
+// device, so that no row names it after the erasure. A session that asks for work meanwhile is
+// served if the erasure fails.
 struct DeviceErasing {
   std::string device;
   enum class Step { begins, failed } step = Step::begins;
 };
-// Durable by now: the device's credential is refused at the edge.
+// The device's revocation is stored. Its credential is refused from now on.
 struct DeviceRevoked {
   std::string device;
 };
-// Outcomes of proposed transitions, durable by now, in the order of the batch.
+// A batch was committed. Its outcomes are in the order of its transitions.
 struct BatchCommitted {
   std::vector<std::pair<TransitionId, storage::Outcome>> outcomes;
 };

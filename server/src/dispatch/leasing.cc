@@ -1,4 +1,4 @@
-// Who gets which trial (R15, R26, R27, R30, R31).
+// Leases trials to workers (R15, R26, R27, R30, R31).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -10,13 +10,13 @@ std::string adapter_of(const protocol::Capabilities& device) {
   return device.gpu ? device.gpu->adapter : std::string();
 }
 
-// JSON text of the trial's values by name. REQUIRES: the study knows the trial.
+// Returns the trial's values by name as JSON text. REQUIRES: the study knows the trial.
 std::string params_of(const Study& study, std::int64_t number) {
   if (study.asked) return study.trials.at(number).asked->params;
   return protocol::grid_point(study.spec.space, number);
 }
 
-// Takes part in R31's choice though nothing waits to be leased (R45).
+// Whether the study takes part in R31's choice without a trial to lease (R45).
 bool wants_to_ask(const Study& study) {
   return study.asked && study.asked->owner && !study.ending && !study.paused &&
          study.asked->room + study.asked->asking > 0;
@@ -28,7 +28,7 @@ void State::ask(SessionId id, int tries) {
   seek(id, tries);
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
-  if (found->second.idle_order == 0) return;  // it was leased something, or has no room
+  if (found->second.idle_order == 0) return;  // it got a lease, or has no room
   send(id, protocol::Wait{jitter(settings.wait_ms), wait_reason(found->second)});
 }
 
@@ -103,7 +103,7 @@ std::optional<TransitionId> State::start_other(const Project& project, SessionId
 }
 
 void State::join_queue(Session& session, SessionId id) {
-  if (session.idle_order != 0) return;  // it keeps its place
+  if (session.idle_order != 0) return;  // it is in the queue already
   session.idle_order = next_order++;
   session.idle_since = now;
   Project& project = projects[session.project];
@@ -142,7 +142,7 @@ Study* State::choose(const Project& project, const Session& session, Among among
   for (const auto& [running, id] : project.ranked) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     Study* study = find_study(id);
-    // Where there is no room as many wait as its owner has room for.
+    // Without room, enough workers wait for its owner already.
     if (!study->has_work() && (among == Among::work || !study->has_room())) continue;
     if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
@@ -233,7 +233,7 @@ void State::rank(Study& study) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();
   }
-  // One that has room stays ranked when work appears.
+  // A study with room is ranked already when work appears.
   if (study.asked && study.has_work() && !project.idle.empty()) stirred.insert(study.project);
   if (!has_work || study.rank) return;
   study.rank = study.running;

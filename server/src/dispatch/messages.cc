@@ -1,4 +1,4 @@
-// What devices say (R11 to R16, R20, R23, R27).
+// Messages of devices (R11 to R16, R20, R23, R27).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -13,7 +13,7 @@ std::optional<std::int64_t> call_id(const Message& message) {
   return std::nullopt;
 }
 
-// A complete result has one value for each direction; another fails (R49).
+// A complete result has one value for each direction. Any other number is a failure (R49).
 void check_values(const protocol::StudySpec& spec, protocol::TrialResult& result) {
   if (result.outcome != protocol::Outcome::complete) return;
   if (result.values.size() == spec.directions.size()) return;
@@ -62,8 +62,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
 
 void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
   for (const protocol::Pulse& pulse : message.attempts) {
-    // One that is not held here any more has just been answered, or revoked, or its lease is over:
-    // each is told elsewhere.
+    // An attempt that is not here any more was answered or revoked, or its lease is over. The
+    // device is told of each by another message.
     Attempt* attempt = find_live(pulse.attempt, session.device);
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
@@ -83,7 +83,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Heartbeat
 bool State::refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                            std::optional<std::int64_t> call) {
   const auto found = attempts.find(attempt);
-  // One that is not here may have ended (R12): storage knows whose it was.
+  // An attempt that is not here may have ended (R12). Storage knows whose it was.
   if (found == attempts.end() || find_live(attempt, session.device) != nullptr) return false;
   send_error(id, "unknown_attempt", attempt, call);
   return true;
@@ -130,7 +130,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .failure = message.failure,
                      .start = {}};
   protocol::TrialResult result = message;
-  // R52: what is kept with a result names the server that took it, too.
+  // R52: the stored software also names the server that took the result.
   result.software = "hyperflock-server/" + settings.server_version;
   if (!message.software.empty()) result.software += " " + message.software;
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
@@ -145,7 +145,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
     what.resumed = attempt->from.has_value();
-    // R41: else a device whose WebGPU does not open any more spends a whole study's budgets.
+    // R41: a device whose WebGPU does not open any more must not fail a whole study.
     if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
         protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
       session.refuse(what.trial->study);
@@ -157,12 +157,12 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
   if (!what.trial || studies.at(what.trial->study).asked) what.result = result;
   const TransitionId stored =
       propose_for(id, storage::StoreResult{session.device, std::move(result)}, std::move(what));
-  // R15: the next lease travels in the same batch.
+  // R15: the next lease is in the same batch.
   if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // Like a heartbeat: one that is not held here any more is told so elsewhere.
+  // As in a heartbeat, the device is told by another message of an attempt that is not here.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});
@@ -172,7 +172,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
   if (refuse_foreign(id, session, message.attempt)) return;
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) {
-    // Ended before. No points to append: only its owner is asked for (R16).
+    // The attempt has ended. Without points, this only asks storage whose it was (R16).
     propose_for(id, storage::AppendPoints{message.attempt, session.device, {}},
                 PendingAck{id, message.attempt, message.seq});
     return;

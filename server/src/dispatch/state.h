@@ -1,11 +1,10 @@
-// What the dispatcher knows between events, and the steps that its files share. Private to
+// The dispatcher's state between events, and the functions that its files share. Private to
 // dispatch/; one owner, as dispatcher.h says.
 //
-// How it keeps its promises. Transitions are proposed in the order in which things happened, and
-// storage judges them in that order. So memory is changed at once when a transition is proposed, as
-// if it held; nothing that depends on it leaves before its outcome is in. A batch that fails takes
-// everything with it: all sessions are closed, memory is emptied, and Restored fills it again from
-// storage.
+// How it keeps its promises: transitions are proposed in the order of the events, and storage
+// applies them in that order. Memory is changed when a transition is proposed, as if it had been
+// applied. Messages that depend on it are sent only after its outcome is known. If a batch fails,
+// all sessions are closed and memory is emptied. Restored then fills it again from storage.
 #pragma once
 
 #include <array>
@@ -29,15 +28,15 @@ namespace hyperflock::dispatch {
 inline constexpr std::size_t kCauses = 7;
 // Attempts that a trial may lose to each cause (R18), in the order of protocol::Cause; 0: no limit.
 inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
-// A trial that was lost with so many different devices is poison (R18).
+// A trial that was lost with this many different devices fails (R18).
 inline constexpr std::size_t kPoisonDevices = 3;
 
-// Proposals of one session that have no outcome yet; a further message is `rate_limited`.
+// The most proposals of one session without an outcome. A further message is `rate_limited`.
 inline constexpr int kMaxPending = 64;
-// Studies that a session said it cannot run; the oldest is forgotten beyond.
+// The most studies that are kept of those that a session cannot run. The oldest is forgotten.
 inline constexpr std::size_t kMaxRefusedStudies = 64;
-// Idle workers that one round passes over because nothing there is for them: who stands behind them
-// is served when it asks itself, at once or after its wait.
+// The most idle workers that one round skips because it has no trial for them. A worker behind them
+// is served when it asks, at once or after its wait.
 inline constexpr int kMaxPassedOver = 64;
 // Attempt ids tried for one lease before the worker is told to wait.
 inline constexpr int kMaxLeaseTries = 3;
@@ -53,17 +52,17 @@ struct Session {
   std::uint64_t awaits = 0;         // the round in which it became an owner's demand (R45)
   std::optional<TrialKey> last{};   // of its last result
 
-  // Gives it nothing more of the study.
+  // Leases nothing more of the study to it.
   void refuse(StudyId study);
 };
 
-// Exists while it has a session or an open attempt.
+// A device is in memory while it has a session or an open attempt.
 struct Device {
   std::optional<SessionId> session;
-  std::vector<AttemptId> open;  // proposed and live ones
+  std::vector<AttemptId> open;  // proposed and live attempts
 };
 
-// An attempt from its proposal to its end; it has left memory when its result is proposed.
+// An attempt that was proposed and has not ended. It leaves memory when its result is proposed.
 struct Attempt {
   TrialKey trial;
   protocol::AttemptKind kind = protocol::AttemptKind::primary;
@@ -71,19 +70,18 @@ struct Attempt {
   std::string device_class;
   std::optional<protocol::Checkpoint> from;  // what it began with (R37)
   bool committed = false;
-  // Set while the proposal is under way and the attempt is no longer wanted: its state as soon as
-  // it is committed.
+  // Set if the attempt was ended before its proposal was committed: the state that it gets then.
   std::optional<storage::AttemptState> doom;
   Instant seen;                  // last message of its device that names it (R20)
   Instant loading_since;         // when it was leased, or restored
-  std::optional<Instant> began;  // when its objective was first known to run (R23)
-  Instant progressed;            // when `progress` last moved, or running began
+  std::optional<Instant> began;  // when its objective was first seen running (R23)
+  Instant progressed;            // when `progress` last grew, or the objective began
   std::int64_t progress = 0;
-  Millis patience_ms = kMostPatienceMs;  // with no progress, as known when it was last heard of
+  Millis patience_ms = kMostPatienceMs;  // its limit without progress, as of its last message
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
-  // These of an asked study only: the newest points, how many of them its owner was told, and the
-  // questions that it waits for.
+  // Only of an ask-and-tell study: the newest points, how many of them its owner was sent, and the
+  // questions whose answers it waits for.
   std::vector<protocol::Point> points{};
   std::size_t told = 0;
   std::vector<std::int64_t> questions{};
@@ -92,15 +90,15 @@ struct Attempt {
 // A trial that has been leased and is not finished.
 struct Trial {
   std::array<int, kCauses> failures{};
-  std::vector<std::string> lost_with;              // different devices; at most kPoisonDevices
+  std::vector<std::string> lost_with;              // distinct devices; at most kPoisonDevices
   std::vector<AttemptId> open;                     // proposed and live attempts
   std::uint64_t queue_order = 0;                   // place in the study's queue; 0: not queued
   std::optional<Instant> due;                      // end of its back-off
   bool failing = false;                            // FailTrial is proposed
-  int storing = 0;                                 // results that are proposed
-  bool doubled = false;                            // it had its duplicate (R36)
+  int storing = 0;                                 // results without an outcome
+  bool doubled = false;                            // it had its speculative attempt (R36)
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
-  std::optional<AskedPart> asked{};                // of an asked study
+  std::optional<AskedPart> asked{};                // of an ask-and-tell study
 };
 
 struct Study {
@@ -114,40 +112,40 @@ struct Study {
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
   std::unordered_map<std::int64_t, Trial>
-      trials;  // none left and the cursor at its end: finished (R19)
-  std::map<std::uint64_t, TrialNumber> queue;  // to be issued again, before new ones (R31)
-  std::optional<std::int64_t> rank;     // `running` as Project::ranked has it; nothing: not there
-  Pace pace{};                          // of all its runs
+      trials;  // empty with the cursor at its end: the study has finished (R19)
+  std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
+  std::optional<std::int64_t> rank;     // its `running` in Project::ranked; nullopt: not ranked
+  Pace pace{};                          // of all its attempts
   std::map<std::string, Pace> paces{};  // by class of device
-  std::optional<Asked> asked{};         // of an asked study
+  std::optional<Asked> asked{};         // of an ask-and-tell study
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
     while (trials.contains(next_number)) ++next_number;
   }
-  // A trial waits to be leased.
+  // Whether a trial waits to be leased.
   bool has_work() const {
     if (ending || paused) return false;
     if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());  // R43
     return !queue.empty() || next_number < total;
   }
-  // Its owner would ask for another one (R45).
+  // Whether its owner would ask for another trial (R45).
   bool has_room() const {
     return asked && asked->owner && !ending && !paused &&
            asked->waiting < asked->room + asked->asking;
   }
 };
 
-// Where work and workers of one project meet.
+// The studies with work and the idle workers of one project.
 struct Project {
   std::set<std::pair<std::int64_t, StudyId>>
-      ranked;  // studies with work or room: fewest running, then oldest (R31)
+      ranked;  // studies with work or room, by running attempts, then by age (R31)
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
-  std::set<StudyId> owned;                  // asked studies whose owner is attached
-  std::uint64_t round = 0;                  // of giving work to those who are idle
+  std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
+  std::uint64_t round = 0;                  // number of the newest round of leases
 };
 
-// ---- what waits for an outcome
+// ---- proposals without an outcome
 
 struct PendingStudy {
   RequestId request{};
@@ -157,7 +155,7 @@ struct PendingStart {
   AttemptId attempt{};
   SessionId session{};
   int tries = 1;
-  std::optional<protocol::ResultAck> ack;  // goes out with the lease
+  std::optional<protocol::ResultAck> ack;  // sent with the lease
 };
 struct PendingResult {
   SessionId session{};
@@ -165,17 +163,17 @@ struct PendingResult {
   AttemptId attempt{};
   std::int64_t seq = 0;
   bool next = false;
-  std::optional<TrialKey> trial;  // of an attempt that was live here; else storage knows
-  std::string device_class;       // these of such an attempt, too
+  std::optional<TrialKey> trial;  // if the attempt was live here; storage knows the others
+  std::string device_class;       // set with `trial`, like the next two
   Millis run_ms = 0;
   bool resumed = false;
   std::optional<protocol::Failure> failure;
-  std::optional<TransitionId> start;  // the lease chosen with it
-  // What an owner is told (R49); nothing where the study is a grid.
+  std::optional<TransitionId> start;  // the lease that was proposed with it
+  // What an owner is sent (R49); nullopt in a grid.
   std::optional<protocol::TrialResult> result{};
-  bool led = false;                              // the attempt was its trial's lead
+  bool led = false;                              // whether the attempt led its trial (R48)
   std::optional<std::int64_t> from_step{};       // of the checkpoint that it began with
-  std::vector<protocol::Point> points_before{};  // of one that was not the lead
+  std::vector<protocol::Point> points_before{};  // of an attempt that did not lead
 };
 struct PendingAck {
   SessionId session{};
@@ -186,14 +184,14 @@ struct PendingCall {
   SessionId session{};
   protocol::Call call;
 };
-// Points of an attempt of an asked study.
+// Points of an attempt of an ask-and-tell study.
 struct PendingPoints {
   SessionId session{};
   AttemptId attempt{};
   std::int64_t seq = 0;
   std::vector<protocol::Point> points;
 };
-// The attempt that spent a trial's budget, as its owner is told.
+// The attempt with which a trial failed, as its owner is told.
 struct Ending {
   std::optional<AttemptId> attempt{};
   std::string device{};
@@ -229,7 +227,7 @@ struct PendingPause {
 };
 struct PendingReplay {
   RequestId request{};
-  Study study;  // as it is where it is not in memory
+  Study study;  // used if the study is not in memory
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
                              PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReplay,
@@ -242,9 +240,9 @@ struct State {
   Settings settings;
   std::function<std::uint64_t()> random;
   Instant now;
-  Effects effects;                // of the event in hand
-  std::set<StudyId> changed;      // studies to be named by StudyChanged when the event is done
-  std::set<std::string> stirred;  // projects where work appeared by the event
+  Effects effects;                // of the current event
+  std::set<StudyId> changed;      // studies that StudyChanged names after the event
+  std::set<std::string> stirred;  // projects with new work since the event began
   bool read_only = true;          // until Restored
   bool draining = false;
 
@@ -253,16 +251,16 @@ struct State {
   std::unordered_map<AttemptId, Attempt> attempts;
   std::map<StudyId, Study> studies;
   std::map<std::string, Project> projects;
-  std::set<std::pair<Instant, AttemptId>> timers;  // every live attempt has one
+  std::set<std::pair<Instant, AttemptId>> timers;  // one for each live attempt
   std::set<std::pair<Instant, TrialKey>> back_offs;
-  std::map<SessionId, Claim> claims;  // in the order in which they came
-  std::set<StudyId> owed;             // owners that may have to be told something after the event
-  std::set<std::pair<Instant, StudyId>> silences;  // calls that have waited for an owner too long
+  std::map<SessionId, Claim> claims;  // in order of arrival
+  std::set<StudyId> owed;             // studies whose owners may need a batch after the event
+  std::set<std::pair<Instant, StudyId>> silences;  // when calls will have waited too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
-  // Revoked while this server runs: a session whose credential was checked just before is refused.
+  // Devices revoked since the start. A session whose credential was checked just before is refused.
   std::unordered_set<std::string> revoked;
-  // Devices whose erasure is under way, each with its session that waits for a lease.
+  // Devices that are being erased, each with its session that waits for a lease.
   std::unordered_map<std::string, std::optional<SessionId>> erasing;
 
   std::uint64_t next_transition = 1;
@@ -271,22 +269,22 @@ struct State {
   std::int64_t next_attempt = 1;
   std::int64_t next_question = 1;
 
-  // dispatcher.cc: small tools
+  // dispatcher.cc: shared functions
   TransitionId propose(storage::Transition transition);
   TransitionId propose(storage::Transition transition, Pending what);
   // Proposes the audit entry of a change to this study, next to the change.
   void propose_note(const std::optional<storage::NoteAudit>& note, StudyId study);
-  // Proposes for a session's message; counted until the outcome is in.
+  // Proposes for a session's message. It counts as pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
-  // `text` in place of the code's own sentence.
+  // `text` replaces the code's sentence.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
                   std::optional<std::int64_t> call = {}, std::string_view text = {});
   void revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode code);
-  Millis jitter(Millis base);  // between a half and the whole of it
+  Millis jitter(Millis base);  // between half of `base` and `base`
   Study* find_study(StudyId id);
   Trial* find_trial(TrialKey key);
-  // The attempt, if it is open here, committed and the device's.
+  // Returns the attempt if it is open here, committed, and the device's.
   Attempt* find_live(AttemptId id, const std::string& device);
 
   // sessions.cc
@@ -296,7 +294,7 @@ struct State {
   void on(const DeviceRevoked& event);
   void on(const DrainStarted& event);
   void forget_session(SessionId id);
-  // Ends an open attempt because its device lets it go; its trial is issued again at once.
+  // Ends an open attempt that its device gives back. Its trial is issued again at once.
   void let_go(AttemptId id, storage::AttemptState state);
 
   // messages.cc
@@ -308,7 +306,7 @@ struct State {
   void on_message(SessionId id, Session& session, const protocol::TrialResult& message);
   void on_message(SessionId id, Session& session, const protocol::Output& message);
   void on_message(SessionId id, Session& session, const protocol::Release& message);
-  // True (and an error is sent) for an attempt that is another device's.
+  // Sends an error and returns true if the attempt is another device's.
   bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                       std::optional<std::int64_t> call = {});
 
@@ -322,28 +320,28 @@ struct State {
   void owner_error(SessionId owner, std::string_view code, StudyId study,
                    std::optional<TrialNumber> trial = {});
   void over_quota(SessionId owner, const storage::Excess& excess, StudyId study);
-  bool is_owned(StudyId study) const;  // or is about to be
+  bool is_owned(StudyId study) const;  // or its claim is proposed
   void propose_claim(SessionId id, Claim& claim);
-  // The first claim that stands by, where nobody owns the study.
+  // Proposes the first claim that stands by, if nobody owns the study.
   void promote(StudyId study);
   void attach(Study& study, SessionId owner, Claim& claim);
   void detach(Study& study);
   // Ends every claim of a study that is over.
   void end_claims(StudyId study, std::string_view code);
-  // Sends the next batch, where one is due (R46).
+  // Sends the next batch if one is due (R46).
   void flush_owner(StudyId id);
-  // All that waits to be told, also to an owner that has not taken in the batch before (R49).
+  // Sends all waiting items, even if the owner has not taken in the batch before (R49).
   void tell_rest(StudyId id);
   void send_batch(Study& study, std::int64_t demand);
   void add_item(Study& study, protocol::OwnerCallItem item);
 
   // curves.cc
-  // Keeps what the attempt reported, and tells it where it leads.
+  // Keeps what the attempt reported, and queues it for the owner if the attempt leads.
   void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
   void tell_points(Study& study, AttemptId id, Attempt& attempt);
-  // The oldest open attempt of the trial is its lead from now on (R48).
+  // Makes the trial's oldest open attempt its lead (R48).
   void follow_lead(TrialKey key);
-  // All that an owner must know of the trials that run.
+  // Queues all that a new owner must know of the running trials.
   void tell_all(Study& study);
   void tell_finished(const PendingResult& what, const storage::Outcome& outcome);
   void tell_failed(const PendingFail& what, std::int64_t seq);
@@ -357,38 +355,36 @@ struct State {
   static std::vector<protocol::Point> take_newest_points(Study& study, AttemptId attempt);
   void answer(Study& study, const protocol::OwnerAnswer& given);
   void on_outcome(PendingSuggestion& what, const storage::Outcome& outcome);
-  // Takes the question away; its waiters hear the code.
+  // Removes the question, and sends the code to those who wait for it.
   void refuse_question(Study& study, std::int64_t id, std::string_view code,
                        std::string_view message = {});
   Question take_question(Study& study, std::int64_t id);
-  // The attempt is over: it waits for nothing more.
+  // Forgets the questions of an attempt that has ended.
   void drop_waiters(Study& study, AttemptId id, const Attempt& attempt);
   void refuse_trial(Study& study, TrialKey key);
   void arm_silence(Study& study);
   void break_silences();
 
   // leasing.cc
-  // Queues the session for work and hands out what there is; `wait` follows where nothing was
-  // found.
+  // Queues the session for work and leases what there is. Sends `wait` if there is nothing.
   void ask(SessionId id, int tries = 1);
-  // The same without a `wait`. The proposal, if there is one for this session.
+  // The same without a `wait`. Returns the proposal for this session, if there is one.
   std::optional<TransitionId> seek(SessionId id, int tries = 1);
-  // Gives work to idle workers, first come first served. The proposal for `wanted`, if it got one.
+  // Leases work to idle workers in their order. Returns the proposal for `wanted`, if it got one.
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
-  // Serves the session itself, where more workers for whom there is nothing stand before it than a
-  // round passes over.
+  // Serves the session out of order, if a round does not skip enough workers to reach it.
   std::optional<TransitionId> start_own(const Project& project, SessionId id);
-  // Serves the session from another study, where it has waited long enough for an owner (R45).
+  // Serves the session from another study after it has waited long enough for an owner (R45).
   std::optional<TransitionId> start_other(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // R27
-  // It is idle, and the owner of the study that is next for it is told so.
+  // Whether it is idle and counts as demand for the owner of its next study (R45).
   bool awaits_owner(const Session& session);
-  // Whether its last trial was this study's and the owner has not heard how that ended.
+  // Whether its last trial was of this study and the owner was not sent its end yet.
   bool is_untold(const Session& session, const Study& study);
-  // The study that is next for this worker (R31), of those with work or of those, too, whose owner
-  // has room to ask; null where none matches.
+  // Returns the next study for this worker (R31), or null. `work_or_room` includes studies without
+  // work whose owner has room to ask for more.
   enum class Among { work_or_room, work };
   Study* choose(const Project& project, const Session& session, Among among = Among::work_or_room);
   TransitionId start(Study& study, SessionId id, Session& session);
@@ -399,50 +395,50 @@ struct State {
   void rank(Study& study);
 
   // tail.cc
-  // Gives an idle worker for whom there is nothing else a duplicate, where one is worth it (R36).
+  // Leases a speculative attempt to an idle worker without other work, if it is worth it (R36).
   std::optional<TransitionId> start_tail(SessionId id);
   std::optional<TrialKey> choose_tail(const Session& session) const;
   bool may_double(const Trial& trial, const Session& session) const;
   Millis remaining(const Attempt& attempt, Millis expected) const;
 
   // attempts.cc
-  // Takes an attempt into memory, its clocks starting now; not yet committed. rank() the study.
+  // Adds an attempt that is not committed yet. Its clocks start now. Call rank() afterwards.
   // REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
-  // Takes the attempt out of memory. Its trial may be left without any: settle() it.
+  // Removes the attempt from memory. Call settle() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
   // Ends a live attempt by a cause (R18).
   void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
-  // Counts a failure; fails the trial when its budget is spent, else has it issued again.
+  // Counts a failure. Fails the trial if its budget is spent, else issues it again.
   void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
                      Ending ending = {});
-  // Issues the trial again after `delay`, unless an attempt is open, it waits already or it is
+  // Issues the trial again after `delay`, unless it has an open attempt, waits already or is
   // failing.
   void settle(TrialKey key, Millis delay);
   void enqueue(Study& study, TrialNumber number, Trial& trial);
   void take_from_queue(Study& study, Trial& trial, TrialKey key);
-  // The trial has its outcome in storage: no trace is left here.
+  // Removes a trial whose outcome is in storage.
   void finish_trial(TrialKey key);
   void forget_trial(Study& study, TrialKey key, protocol::RevokeCode code);
 
   // clock.cc
   void on(const Tick& event);
-  // The attempt was named by its device: its lease is renewed (R20).
+  // Renews the lease of an attempt that its device has named (R20).
   void touch(AttemptId id, Attempt& attempt);
-  // The same, by a message that only a running objective causes.
+  // Renews the lease after a message that only a running objective causes.
   void touch_running(AttemptId id, Attempt& attempt);
   Instant deadline(const Attempt& attempt);
   void arm(AttemptId id, Attempt& attempt);
   void disarm(AttemptId id, Attempt& attempt);
   void overdue(AttemptId id, Attempt& attempt);
-  // What the attempt's study knows about its class of devices.
+  // The pace of the attempt's study on its class of devices.
   Pace& pace_of(const Attempt& attempt);
 
   // outcomes.cc
   void on(const BatchCommitted& event);
   void on(const BatchFailed& event);
-  // Memory as it was before the first Restored; sessions are closed, requests answered.
+  // Empties memory as before the first Restored. Closes sessions and answers requests.
   void reset();
   void on_outcome(PendingStudy& what, const storage::Outcome& outcome);
   void on_outcome(PendingStart& what, const storage::Outcome& outcome);
@@ -455,7 +451,7 @@ struct State {
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingReplay& what, const storage::Outcome& outcome);
   void settle_result(const PendingResult& what, const storage::Outcome& outcome);
-  // Who had a trial of the study that has ended is demand from now on (R45).
+  // Counts workers whose trial of the study has ended as demand again (R45).
   void recount_demand(StudyId id);
 
   // studies.cc
@@ -463,7 +459,7 @@ struct State {
   void on(const StudyCancelRequested& event);
   void on(const StudyPauseRequested& event);
   void set_paused(Study& study, bool paused);
-  // A pause of the study has no outcome yet: a resume before it leases nothing.
+  // Whether a pause of the study has no outcome yet. A resume must not lease before it.
   bool pause_pending(StudyId id) const;
   void on(const StudyReplayRequested& event);
   void on(const CheckpointStored& event);
@@ -472,15 +468,15 @@ struct State {
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
-  // ReplayTrials of the study has no outcome yet: it must not end by itself.
+  // Whether ReplayTrials of the study has no outcome yet. The study must not end before it.
   bool replay_pending(StudyId id) const;
-  // The study is over in storage: its attempts are revoked and it leaves memory.
+  // Removes a study that has ended in storage, and revokes its attempts.
   void drop_study(StudyId id);
   void open_study(Study study);
 };
 
-// Counts a failed attempt against what its trial may lose (R18). What the trial fails with, where
-// that was the last one.
+// Counts a failed attempt against its trial's budget (R18). Returns the trial's failure if the
+// budget is spent.
 std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
                                        const protocol::Failure& failure);
 

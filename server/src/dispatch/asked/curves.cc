@@ -1,4 +1,4 @@
-// What the owner of a study learns of its trials: their curves, their leads, their ends (R48, R49).
+// What the owner of a study is sent about its trials: their curves, leads and ends (R48, R49).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -7,7 +7,7 @@ namespace hyperflock::dispatch {
 
 namespace {
 
-// Splits points into what one item holds.
+// Splits points into parts that fit one item.
 template <typename Each>
 void in_pieces(const std::vector<protocol::Point>& points, std::size_t from, Each each) {
   constexpr std::size_t kPointsOfOne = 1'000;

@@ -1,4 +1,5 @@
-// Owners of asked studies: who owns one, what it asks for, what it is sent (R42 to R46, R50, R51).
+// Owners of ask-and-tell studies: claims, the trials that they ask for, and the batches that they
+// are sent (R42 to R46, R50, R51).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -114,7 +115,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
       if (outcome.excess) {
         over_quota(what.session, *outcome.excess, id);
       } else {
-        // A conflict: it was deleted since its row was read, or it never was an asked one.
+        // A conflict: the study was deleted since its row was read, or is no ask-and-tell study.
         const bool asked = what.row.spec.kind == protocol::StudyKind::asked;
         const bool cancelled = outcome.applied == Applied::superseded;
         owner_error(what.session,
@@ -153,7 +154,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
     }
   }
   study.asked->generation = outcome.id;
-  if (claim == claims.end()) return promote(id);  // it went away meanwhile
+  if (claim == claims.end()) return promote(id);  // its connection has closed
   attach(study, what.session, claim->second);
 }
 
@@ -316,7 +317,7 @@ void State::over_quota(SessionId owner, const storage::Excess& excess, StudyId s
 
 void State::add_item(Study& study, protocol::OwnerCallItem item) {
   Asked& asked = *study.asked;
-  if (!asked.owner) return;  // who comes next reads what it missed
+  if (!asked.owner) return;  // the next owner reads it from storage
   asked.item_bytes += bytes_of(item);
   asked.items.push_back(std::move(item));
   owed.insert(study.id);

@@ -17,7 +17,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-// What an owner says, bounded as a message is; cut between two characters.
+// Returns the owner's message, cut between two characters to the limit of messages.
 std::string owner_text(const protocol::OwnerAnswer& given) {
   std::string text = given.code + ": " + given.message;
   if (text.size() <= protocol::kMaxMessage) return text;
@@ -72,7 +72,7 @@ void State::carry(SessionId session, const protocol::Call& call, std::optional<T
     if (call.method == "suggest") return carry_suggest(session, call, *study, *late);
     return carry_prune(session, call, *study, *late);
   }
-  // A grid has no pruner, and nobody prunes a trial that is over.
+  // A grid has no pruner, and a trial that is over is not pruned.
   if (call.method != "suggest") return send(session, protocol::Reply{call.id, false});
   send_error(session, study == nullptr ? "study_stopped" : "unknown_method", call.attempt, call.id);
 }
@@ -140,7 +140,7 @@ void State::ask_owner(Study& study, Question question) {
   arm_silence(study);
 }
 
-// The points that came with a call are the newest item: they go with it.
+// Takes the newest points back, because they came with the call and are sent with it.
 std::vector<protocol::Point> State::take_newest_points(Study& study, AttemptId attempt) {
   Asked& asked = *study.asked;
   auto* last =
@@ -217,7 +217,7 @@ void State::on_outcome(PendingSuggestion& what, const storage::Outcome& outcome)
       send(waiter.session, protocol::Reply{.id = waiter.id, .text = one.value});
     return;
   }
-  // Another owner came in between (R51), or another server has the row: the question is open again.
+  // Another owner came in between (R51), or the row was written before: ask again.
   part.log_bytes -= bytes_of(one);
   part.params = params_text(part.log);
   question.value.reset();
@@ -248,7 +248,7 @@ void State::drop_waiters(Study& study, AttemptId id, const Attempt& attempt) {
     const auto found = study.asked->questions.find(asked);
     if (found == study.asked->questions.end()) continue;
     std::erase_if(found->second.waiters, [id](const Waiter& one) { return one.attempt == id; });
-    // What is suggested serves the trial's next attempt; whether to prune this one, nobody.
+    // The trial's next attempt uses the suggestion. An answer about pruning has no use any more.
     if (found->second.name.empty()) study.asked->questions.erase(found);
   }
 }
@@ -265,7 +265,7 @@ void State::refuse_trial(Study& study, TrialKey key) {
   for (const std::int64_t id : ids) refuse_question(study, id, "study_stopped");
 }
 
-// ---- calls that nobody answers
+// ---- calls without an answer
 
 void State::arm_silence(Study& study) {
   Asked& asked = *study.asked;
