@@ -11,7 +11,7 @@
 
 namespace hyperflock::auth {
 
-// What volunteers read on the join page.
+// The names that volunteers see on the join page.
 struct FirstNames {
   std::string project = "First project";
   std::string researcher = "researcher";
@@ -19,13 +19,13 @@ struct FirstNames {
 
 struct FirstStart {
   std::vector<storage::Transition> transitions;  // one batch
-  // In plain text this once: only their hashes are stored. Show them after the batch is committed.
+  // The tokens in plain text. Only their hashes are stored. Show them after the commit.
   std::string admin_token;
   std::string researcher_token;
   std::string enrolment_code;
 };
 
-// Nothing where somebody is known already.
+// Returns nothing if an identity is stored already.
 std::optional<FirstStart> first_start(const storage::Identities& stored,
                                       const FirstNames& names = {});
 

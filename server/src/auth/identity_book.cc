@@ -10,7 +10,7 @@
 namespace hyperflock::auth {
 namespace {
 
-// Looks at every row, also after a hit.
+// Compares every row, even after a match.
 template <typename Row>
 const Row* find_by_hash(const std::vector<Row>& rows, std::string Row::* hash,
                         const std::string& wanted) {
@@ -37,7 +37,7 @@ bool is_live(const storage::Token& token, std::int64_t now) {
   return token.revoked_at == 0 && (token.expires_at == 0 || now < token.expires_at);
 }
 
-// Follows committed transitions, under the lock; the same steps as storage's.
+// Applies committed transitions as storage does. Needs the lock.
 struct Follower {
   std::vector<storage::Principal>& principals;
   std::vector<storage::Token>& tokens;
@@ -220,7 +220,7 @@ std::vector<std::int64_t> IdentityBook::live_tokens(std::int64_t principal) cons
 bool IdentityBook::others_administer(std::int64_t token, std::int64_t principal) const {
   const std::shared_lock lock(mutex_);
   return std::ranges::any_of(tokens_, [&](const storage::Token& one) {
-    // One that ends by itself is no way in for later.
+    // A token that expires does not let anybody in later.
     if (one.id == token || one.principal == principal || one.revoked_at != 0 || one.expires_at != 0)
       return false;
     const auto owner = copy_by_id(principals_, one.principal);

@@ -1,5 +1,5 @@
-// A rate limiter: one token bucket per key (an address), the keys bounded in number. Pure, time is
-// passed in. One thread at a time.
+// A rate limiter: one token bucket for each key (an address), with a limit of keys. Pure: callers
+// pass the time. One thread at a time.
 //
 // Of more keys than it may hold it forgets the one not used for longest, which then starts afresh:
 // memory stays bounded, and only somebody with that many addresses gains by it. Pass the /64 of an
@@ -26,9 +26,9 @@ class RateLimiter {
  public:
   explicit RateLimiter(RateLimit limit) : limit_(limit) {}
 
-  // Takes one token of the key; false when it has none.
+  // Takes one token of the key. Returns false if it has none.
   bool allow(std::string_view key, Instant now);
-  // How long until allow() takes one: 0 where it would now.
+  // How long until allow() succeeds; 0: it would now.
   Millis wait_ms(std::string_view key, Instant now);
 
   std::size_t keys() const { return buckets_.size(); }

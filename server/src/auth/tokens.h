@@ -1,5 +1,5 @@
-// Secrets that people and devices present: how they are made, stored and compared. Pure but for the
-// system's random source; any thread.
+// Makes, stores and compares the secrets of people and devices. Uses the system's random source;
+// any thread.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ std::string new_token(TokenKind kind);
 // A new device's id: random, so that it says nothing about the device.
 std::string new_device_id();
 
-// What is stored of a secret: SHA-256 in hex. The secrets are random, so they need no salt and no
-// slow hash.
+// Returns what is stored of a secret: its SHA-256 in hex. The secrets are random, so they need no
+// salt and no slow hash.
 std::string token_hash(std::string_view token);
 
-// Takes the same time wherever the texts differ.
+// The time does not depend on where the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace hyperflock::auth

@@ -1,5 +1,5 @@
-// Monotonic time as the dispatcher sees it: milliseconds since an arbitrary start. Never a wall
-// clock (R24).
+// The dispatcher's monotonic time in milliseconds since an arbitrary start. It is no wall clock
+// (R24).
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(const fs::path& folder,
   std::error_code error;
   fs::create_directories(folder / kUploads, error);
   if (!error) {
-    // Uploads that a crash interrupted.
+    // Removes uploads that a crash interrupted.
     for (const fs::directory_entry& left : fs::directory_iterator(folder / kUploads, error)) {
       fs::remove_all(left.path(), error);
       if (error) break;
@@ -142,7 +142,7 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   }
   const fs::path file = store_.file_of(expected_sha256);
   if (store_.exists(expected_sha256)) {
-    // Another upload may have named it a moment ago.
+    // Another upload may have renamed its file a moment ago.
     if (!sync_folder(file.parent_path())) return failure("make a blob durable");
     discard();
     return Stored{bytes_, false};
@@ -153,8 +153,7 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   if (::rename(temporary_.c_str(), file.c_str()) != 0) return failure("name a blob");
   ::close(descriptor_);
   descriptor_ = -1;
-  // Without these the name might be gone after a power cut, though a study that counts on it is
-  // not.
+  // Without these, a power cut could remove the name but keep a study that needs the blob.
   if (!sync_folder(file.parent_path()) || (folder_is_new && !sync_folder(store_.folder_))) {
     const int error = errno;
     ::unlink(file.c_str());

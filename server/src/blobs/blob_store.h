@@ -1,5 +1,5 @@
-// Blobs as files named by their SHA-256: FOLDER/ab/cdef... A file under its name is always whole
-// and right.
+// Blobs as files named by their SHA-256: FOLDER/ab/cdef... A file with such a name is always
+// complete and has that hash.
 //
 //   auto writer = store.begin();                  // Result
 //   writer->append(bytes);                        // as they come
@@ -33,7 +33,7 @@ class BlobStore {
     bool is_new = false;  // false: the same bytes were there before
   };
 
-  // An upload. Its temporary file goes with it unless finish() succeeds.
+  // An upload. Its temporary file is removed with it unless finish() succeeds.
   class Writer {
    public:
     ~Writer();
@@ -59,24 +59,24 @@ class BlobStore {
     Sha256 hash_;
   };
 
-  // Creates the folder and removes what interrupted uploads left. One server uses it at a time.
-  // Error: `storage_open`.
+  // Creates the folder and removes files of interrupted uploads. Only one server may use the
+  // folder. Error: `storage_open`.
   static Result<std::unique_ptr<BlobStore>> open(const std::filesystem::path& folder,
                                                  std::uint64_t max_bytes = kDefaultMaxBytes);
 
   // Error: `storage_unavailable`. The store must outlive the writer.
   Result<std::unique_ptr<Writer>> begin() const;
 
-  // The file of a blob; nothing when it is not stored (or is no SHA-256).
+  // Returns the blob's file; nullopt if it is not stored or the name is no SHA-256.
   std::optional<std::filesystem::path> path_of(std::string_view sha256) const;
   std::optional<std::uint64_t> size(std::string_view sha256) const;
   bool exists(std::string_view sha256) const { return size(sha256).has_value(); }
   // Every blob that is stored, in no order.
   std::vector<std::string> names() const;
-  // The blob is gone after a crash too, or it is there: nothing counts on either.
+  // Removes a blob. After a crash it may be there or not, and nothing depends on that.
   void remove(std::string_view sha256) const;
   std::uint64_t max_bytes() const { return max_bytes_; }
-  // What the disk still has room for; nothing where it does not say.
+  // The disk's free bytes; nullopt if they are not known.
   std::optional<std::uint64_t> free_bytes() const;
 
  private:

@@ -45,7 +45,7 @@ void CollectedBlobs::sweep() {
   for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
 }
 
-// Forgets a blob that nobody holds now, and removes it when nothing names it.
+// Forgets a blob that nobody holds, and removes it if nothing names it.
 void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
@@ -71,7 +71,7 @@ void CollectedBlobs::Hold::named() {
 CollectedBlobs::Upload::~Upload() {
   writer_.reset();
   const std::lock_guard lock(store_.mutex_);
-  // Whoever names it has said so; else it is as if it had been dropped.
+  // If no row names it by now, it counts as dropped.
   if (is_new_) store_.entries_.at(sha256_).dropped = true;
   store_.let_go(sha256_);
 }

@@ -1,6 +1,6 @@
-// What people bring and what attempts upload: blobs that go again. A BlobStore whose files are
-// removed when storage names them no more, but never while an upload of the same bytes is under
-// way, or a row that names them is, which may be about to do so. Any thread.
+// Blobs of researchers and attempts, which are removed when they are not needed. It is a BlobStore
+// whose files are removed when no row of storage names them, but never during an upload of the same
+// bytes or while a row that names them is being written. Any thread.
 //
 //   auto upload = store->begin(sha256);            // Result
 //   upload->append(bytes);  upload->finish();      // the bytes are durable
@@ -27,7 +27,7 @@ namespace hyperflock::blobs {
 
 class CollectedBlobs {
  public:
-  // One thread at a time, but named(), which any may call.
+  // One thread at a time. Only named() may be called on any thread.
   class Upload {
    public:
     ~Upload();
@@ -51,7 +51,7 @@ class CollectedBlobs {
     bool is_new_ = false;
   };
 
-  // Keeps blobs that are there while a row that names them is on its way. As an Upload.
+  // Keeps existing blobs while a row that names them is being written. Threads as for Upload.
   class Hold {
    public:
     ~Hold();
@@ -85,20 +85,20 @@ class CollectedBlobs {
     return blobs_->path_of(sha256);
   }
   std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
-  // What the disk still has room for; nothing where it does not say.
+  // The disk's free bytes; nullopt if they are not known.
   std::optional<std::uint64_t> free_bytes() const { return blobs_->free_bytes(); }
 
-  // Storage names these no more. Never blocks on the disk: sweep() removes the files. Call it in
-  // the order of the commits.
+  // Notes that storage does not name these any more. Never waits for the disk: sweep() removes the
+  // files. Call it in the order of the commits.
   void drop(const std::vector<std::string>& blobs);
-  // Removes what was dropped. May block.
+  // Removes the files of dropped blobs. May block.
   void sweep();
 
  private:
   struct Entry {
-    int holds = 0;  // uploads, too
+    int holds = 0;  // holds and uploads
     bool dropped = false;
-    bool named = false;  // after the last drop
+    bool named = false;  // whether a row named it after the last drop
   };
 
   explicit CollectedBlobs(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
@@ -108,7 +108,7 @@ class CollectedBlobs {
 
   const std::unique_ptr<BlobStore> blobs_;
   std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // under mutex_: what is held or dropped right now
+  std::map<std::string, Entry> entries_;  // under mutex_: blobs that are held or dropped now
 };
 
 }  // namespace hyperflock::blobs

@@ -28,7 +28,7 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// 64 lower-case hex digits: what a blob's name may be, and nothing that a path could be.
+// Whether the text is 64 lower-case hex digits. Such a name cannot leave a folder.
 bool is_sha256(std::string_view text);
 
 }  // namespace hyperflock::blobs

@@ -12,8 +12,8 @@
 
 namespace hyperflock::hub {
 
-// What `begin` is told through the callback that it is given, or `late` when that has not come
-// within `patience`; it may come later all the same.
+// Calls `begin` with a callback and waits for its call. Returns the callback's argument, or `late`
+// if it was not called within `patience`. It may still be called later.
 template <typename Begin>
 Result<storage::Outcome> await_commit(std::chrono::seconds patience, Error late, Begin begin) {
   // Shared with the callback, which may come after this thread gave up waiting.

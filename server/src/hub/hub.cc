@@ -555,7 +555,7 @@ class StrandHub final : public Hub {
   OutputBook& outputs_;
 
   mutable std::mutex owned_mutex_;
-  std::set<StudyId> owned_;  // asked studies whose owner is attached; under owned_mutex_
+  std::set<StudyId> owned_;  // ask-and-tell studies whose owner is attached; under owned_mutex_
 
   std::mutex inbox_mutex_;
   std::vector<Input>

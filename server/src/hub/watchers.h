@@ -16,7 +16,7 @@ class Watchers {
  public:
   // Adds a watcher and wakes it once.
   void add(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    // Studies that never change again (or never were) must not keep watchers that are gone.
+    // Watchers that are gone are removed also from studies that never change again.
     constexpr std::size_t kAddedBetweenSweeps = 1'000;
     if (++added_ % kAddedBetweenSweeps == 0) sweep();
     by_study_[study].push_back(watcher);

@@ -52,8 +52,8 @@ struct StudyRow {
   // None where the study has several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
-  std::string best_params{};  // of an asked study's best trial; only where a row is read
-  // Of an asked study (R42): its claims so far, and who made the last one.
+  std::string best_params{};  // of an ask-and-tell study's best trial; only where a row is read
+  // Of an ask-and-tell study (R42): its claims so far, and who made the last one.
   std::int64_t generation = 0;
   std::string sampler{};
   std::int64_t sampler_since = 0;
@@ -62,7 +62,7 @@ struct StudyRow {
   std::int64_t artifact_bytes = 0;  // of those that are kept
 };
 
-// What a trial of an asked study was given for a name (R47).
+// What a trial of an ask-and-tell study was given for a name (R47).
 struct Suggestion {
   std::string name;
   std::string distribution;  // JSON text

@@ -1,5 +1,5 @@
-// The storage contract. One text, one suite (contract/suite.h) that every back end passes: SQLite,
-// later PostgreSQL.
+// The storage contract. Every back end passes its test suite (contract/suite.h): SQLite, later
+// PostgreSQL.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace hyperflock::storage {
 
-// What the dispatcher needs to go on after a start: every running study, its unfinished trials that
-// have a row, and their attempts since the trial began or was last replayed, oldest first.
+// What the dispatcher needs after a start: every running study, its unfinished trials that have a
+// row, and their attempts since the trial began or was last replayed, oldest first.
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
-  std::optional<protocol::Checkpoint> checkpoint{};  // its newest
-  std::string params{};                              // these three of an asked study
+  std::optional<protocol::Checkpoint> checkpoint{};  // the newest
+  std::string params{};                              // these three of an ask-and-tell study
   std::vector<Suggestion> suggested{};
-  std::string attrs{};  // that it was asked with
+  std::string attrs{};  // the attributes given when it was asked
 };
 struct RunningStudy {
   StudyRow study;
@@ -35,7 +35,7 @@ struct Snapshot {
   std::vector<RunningStudy> studies;
   std::int64_t next_study_id = 1;
   std::int64_t next_attempt_id = 1;
-  bool unswept = false;  // a deleted study left rows: SweepDeleted removes them
+  bool unswept = false;  // whether deleted studies left rows, which SweepDeleted removes
 };
 
 struct Identities {
@@ -46,20 +46,19 @@ struct Identities {
   std::vector<Device> devices;
 };
 
-// Unix milliseconds. Injected, so that tests own the clock.
+// Returns Unix milliseconds. Tests pass their own clock.
 using WallClock = std::function<std::int64_t()>;
 
 class Storage {
  public:
   virtual ~Storage() = default;
 
-  // Applies the batch in one durable transaction: all outcomes, in order, or an error and nothing
-  // changed (code `storage_unavailable`; a disk that is full, a locked file). When it returns a
-  // value, the batch survives kill -9. Writer thread only.
+  // Applies the batch in one durable transaction. Returns all outcomes in order, or an error
+  // (`storage_unavailable`: a full disk, a locked file) and changes nothing. After it has returned
+  // outcomes, the batch survives kill -9. Writer thread only.
   virtual Result<std::vector<Outcome>> apply(std::span<const Transition> batch) = 0;
 
-  // Housekeeping that may take a few milliseconds, for moments when no batch waits. Writer thread
-  // only.
+  // Does housekeeping of a few milliseconds. Call it when no batch waits. Writer thread only.
   virtual void idle() {}
 
   // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL). Writer thread, or
@@ -75,12 +74,12 @@ class Storage {
   // Finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
-  // The trials of an asked study that have no outcome yet, by number, without points.
+  // The trials of an ask-and-tell study that have no outcome yet, by number, without points.
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
   // One trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
-  // The points of an attempt, and before them those of what it goes on from, by step: as trial()
-  // gives them of the attempt that decides. REQUIRES: `attempt` is as this storage gave it.
+  // Returns the points of an attempt by step, after those of the attempts from whose checkpoints it
+  // continues. REQUIRES: `attempt` was returned by this storage.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
   // Of a study, or of one trial of it, with `arrived` > after in that order, at most `limit`.
@@ -92,10 +91,10 @@ class Storage {
   virtual Result<std::vector<std::string>> kept_blobs() = 0;
   // SHA-256 of every blob that a researcher brought or a study names, each once, in order.
   virtual Result<std::vector<std::string>> owned_blobs() = 0;
-  // True where a study of `project` names the blob as its bundle or data.
+  // Whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
-  // What the owner's running studies, blobs and artifacts amount to.
+  // Returns the owner's use of its quota.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;

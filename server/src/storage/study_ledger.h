@@ -1,5 +1,5 @@
-// How a study's row follows what happens to its trials. Pure; every back end counts with these
-// functions, so that none counts differently.
+// Counts a study's trials in its row. Every back end uses these functions, so that none counts
+// differently. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace hyperflock::storage::ledger {
 
 inline bool is_running(const StudyRow& study) { return study.state == StudyState::running; }
 
-// A trial got its row.
+// Counts a trial that got its row.
 inline void trial_started(StudyRow& study) { ++study.running; }
 
-// The owner of an asked study asked for a trial.
+// Counts a trial that the owner of an ask-and-tell study asked for.
 inline void trial_asked(StudyRow& study) {
   ++study.total;
   ++study.running;
@@ -73,7 +73,7 @@ inline void trial_replayed(StudyRow& study) {
   ++study.running;
 }
 
-// A study that had finished runs again.
+// Notes that a finished study runs again.
 inline void reopened(StudyRow& study) {
   study.state = StudyState::running;
   study.finished_at = 0;

@@ -1,6 +1,5 @@
-// Guarded transitions: the only way in which durable state changes. A batch of them is one durable
-// transaction; each is judged by its guard in order, and those before it in the batch are visible
-// to it.
+// Guarded transitions, which alone change durable state. A batch is one durable transaction. Guards
+// are checked in order, and each sees the transitions before it in the batch.
 #pragma once
 
 #include <cstdint>
@@ -121,7 +120,7 @@ struct DeleteStudy {
   StudyId study{};
 };
 
-// So many rows of deleted studies are removed at once: the writer is held for some milliseconds.
+// How many rows of deleted studies are removed at once. It takes the writer some milliseconds.
 inline constexpr std::int64_t kSweptRows = 4'000;
 
 // Removes at most so many rows that deleted studies left; `repeated` where there are none.
@@ -148,7 +147,7 @@ struct ReplayTrials {
   Quota quota{};
 };
 
-// Guard: the study exists and is an asked one (else `conflict`), was not cancelled (else
+// Guard: the study exists and is an ask-and-tell study (else `conflict`), was not cancelled (else
 // `superseded`); where it had finished, `quota` holds it as ReplayTrials says. It runs (again), and
 // has a new generation, Outcome::id.
 struct ClaimStudy {
@@ -162,7 +161,7 @@ struct AskedRow {
   TrialNumber number{};
   std::string params;
   std::uint32_t seed = 0;
-  std::string attrs{};  // JSON text that each lease of it carries; empty: none
+  std::string attrs{};  // JSON text that its leases carry; empty: none
 };
 
 // Guard: the study exists (else `conflict`), runs and has this generation, and `quota` holds the
@@ -198,15 +197,16 @@ using Transition =
 enum class Applied {
   applied,     // the guard held; the change is durable
   repeated,    // the same change was made before; nothing was written
-  superseded,  // the guard failed because another won; what the contract says was kept
-  conflict,    // the transition does not fit what is stored, or another server took the row first
+  superseded,  // the guard failed because of an earlier change; only what the contract says was
+               // kept
+  conflict,    // the transition does not fit the stored rows, or another server was first
 };
 
 // What a deleted study held.
 struct Freed {
-  std::int64_t trials = 0;     // that had an outcome
-  std::int64_t artifacts = 0;  // that were kept
-  std::int64_t bytes = 0;      // by which its owner uses less
+  std::int64_t trials = 0;     // trials that had an outcome
+  std::int64_t artifacts = 0;  // artifacts that were kept
+  std::int64_t bytes = 0;      // how many bytes less its owner uses
   bool operator==(const Freed&) const = default;
 };
 
@@ -223,11 +223,11 @@ struct Outcome {
   std::int64_t id = 0;     // of the person, token, project or code that was made; ClaimStudy: the
                            // generation
   std::int64_t token = 0;  // CreatePrincipal: of the first token
-  std::optional<Excess> excess{};       // the limit of a quota that refused it
+  std::optional<Excess> excess{};       // the limit of the quota that was exceeded
   std::optional<Refusal> refusal{};     // StoreArtifact
   std::vector<std::string> dropped{};   // uploaded blobs that no row names any more
   std::optional<Freed> freed{};         // DeleteStudy
-  std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that are nobody's any more
+  std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
   bool operator==(const Outcome&) const = default;
 };
 

@@ -36,7 +36,7 @@ class Metrics {
   void certificate(std::int64_t not_after_s);
   // State of the dispatcher, set when somebody asks for the metrics.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
-  // Of asked studies.
+  // Of ask-and-tell studies.
   void owners(std::int64_t attached, std::int64_t calls_waiting);
 
   std::string text() const;

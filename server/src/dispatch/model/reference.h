@@ -53,8 +53,8 @@ class Reference {
     std::optional<Instant> due;  // end of its back-off
     bool doubled = false;
     std::optional<Saved> saved;  // the newest checkpoint
-    // These of an asked study: values by name in their order, whose points count, and whether
-    // another's were told before.
+    // These of an ask-and-tell study: values by name in their order, whose points count, and
+    // whether another's were told before.
     std::vector<std::array<std::string, 3>> log{};
     std::optional<Id> lead{};
     bool ran = false;
@@ -87,7 +87,7 @@ class Reference {
     std::map<Id, Trial> trials;
     std::vector<Id> queue;                // to be issued again
     std::map<std::string, Speed> speeds;  // by class of device; "" for all
-    // These of an asked study.
+    // These of an ask-and-tell study.
     std::vector<Id> fresh{};
     std::string owner{};  // empty: nobody
     Instant away{};

@@ -1,5 +1,5 @@
-// Owners of asked studies in the reference model (R42 to R51): see reference.h. What an owner is
-// told is one line an item; batches are the dispatcher's own business.
+// Owners of ask-and-tell studies in the reference model (R42 to R51): see reference.h. What an
+// owner is told is one line an item; batches are the dispatcher's own business.
 #include <algorithm>
 
 #include "dispatch/model/reference.h"

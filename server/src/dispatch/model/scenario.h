@@ -29,7 +29,7 @@ class ModelStore {
     int acceptances = 0;                             // more than one breaks R11
     AttemptId forgiven{0};                           // attempts up to it count no more
     std::optional<protocol::Checkpoint> checkpoint;  // the newest
-    std::string params{};                            // these three of an asked study
+    std::string params{};                            // these three of an ask-and-tell study
     std::vector<storage::Suggestion> log{};
     std::string attrs{};
   };
@@ -85,7 +85,7 @@ struct StudyOptions {
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::string backend{};
-  int directions = 0;  // of an asked study; 0: a grid
+  int directions = 0;  // of an ask-and-tell study; 0: a grid
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
@@ -126,8 +126,8 @@ class Scenario {
               bool next = false);
   Said suggest(const std::string& worker, std::int64_t attempt, const std::string& name,
                const std::string& distribution = "d");
-  // Owners of asked studies, by name as workers are. A reply that names no batch takes in the
-  // newest.
+  // Owners of ask-and-tell studies, by name as workers are. A reply that names no batch takes in
+  // the newest.
   Said claim(const std::string& owner, std::int64_t study, bool standby = false);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, protocol::OwnerReply reply);

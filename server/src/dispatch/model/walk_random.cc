@@ -376,7 +376,7 @@ class Walk {
   std::uint64_t seed_;
   const std::string name_;
   const bool calm_;
-  const bool owned_;  // with asked studies and their owners
+  const bool owned_;  // with ask-and-tell studies and their owners
   std::deque<Action> planned_;
   std::int64_t progress_ = 0;
   int keys_ = 0;

@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 using How = SessionClosed::How;
 
-// An asked study that "nb" owns.
+// An ask-and-tell study that "nb" owns.
 Scenario owned(Settings settings = {}) {
   Scenario s(std::move(settings));
   s.study({.directions = 1});

@@ -92,7 +92,7 @@ void append_suggested(std::string& out, const std::vector<storage::Suggestion>& 
   });
 }
 
-// What only the row of an asked study has.
+// What only the row of an ask-and-tell study has.
 void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sampler) {
   study.text("kind", name_of(row.spec.kind));
   std::string& out = study.begin("directions");

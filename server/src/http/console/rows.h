@@ -11,7 +11,7 @@
 namespace hyperflock::http {
 
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
-enum class Sampler { away, attached };   // whether the owner of an asked study is connected
+enum class Sampler { away, attached };   // whether the owner of an ask-and-tell study is connected
 
 // How much of one answer may be curves: reading one costs as much as its trial, writing it as much
 // as its points. Rows that find no room have none, and whoever wants theirs asks for one trial.

@@ -101,7 +101,8 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(all.enrolments[0].code_hash, "c1");
   EXPECT_EQ(all.enrolments[1].created_at, 20);
   EXPECT_EQ(storage->usage("grace").value(), (Usage{1, 6, 1'333}));
-  const StudyRow study = storage->study(StudyId{1}).value().value();  // from before asked studies
+  const StudyRow study =
+      storage->study(StudyId{1}).value().value();  // from before ask-and-tell studies
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);

@@ -84,7 +84,7 @@ class Writer {
   Outcome apply_one(const OwnBlob& own);
   Outcome apply_one(const NoteAudit& note);
   Outcome apply_one(const TrimAudit& trim);
-  // The limit of its owner's quota that the study would break.
+  // Returns the limit of its owner's quota that the study would exceed.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
   std::optional<Excess> excess_of_replay(const ReplayTrials& replay);
   Usage used_by(const std::string& owner);
@@ -94,21 +94,22 @@ class Writer {
   bool projects_exist(const std::vector<std::string>& names);
   void set_projects(std::int64_t principal, const std::vector<std::string>& names);
 
-  // The study with its counters; nullptr when there is none. Valid until the end of the batch, or
-  // until it is deleted.
+  // Returns the study with its counters, or nullptr. The pointer is valid until the batch ends or
+  // the study is deleted.
   Study* find_study(StudyId id);
   void add_study(const CreateStudy& create);
   // How many of the points are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
   // Whether the attempt may upload: the guard of checkpoints and artifacts, with the trial.
   Outcome judge_upload(AttemptId attempt, const std::string& device);
-  // Each gives the blobs that no row names any more.
-  // All but the newest `kept` checkpoints of a trial, or all of a study's.
+  // Each function returns the blobs that no row names any more.
+  // Deletes all but the newest `kept` checkpoints of a trial, or all of a study.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
-  // How many artifacts its study had had when the checkpoint was saved that an attempt begins with.
+  // How many artifacts had arrived when the checkpoint was saved with which the attempt begins.
   std::int64_t artifacts_before(const StartAttempt& start);
-  // Gives an accepted attempt those that the attempts it goes on from uploaded before they saved.
+  // Gives an accepted attempt the artifacts that earlier attempts uploaded before the checkpoints
+  // from which it continues.
   void inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted);
   // Artifacts: of the trial's attempts but the accepted one, of one attempt, of all trials that
   // have no outcome; those that `rows` names (arrived, sha256, bytes).
@@ -118,22 +119,22 @@ class Writer {
   std::vector<std::string> drop_unfinished_artifacts(Study& study);
   std::vector<std::string> drop_artifacts(Study& study, Query rows);
   std::vector<std::string> unnamed(std::vector<std::string> blobs);
-  // The limit of its owner's quota that so many more bytes would break.
+  // Returns the limit of its owner's quota that this many more bytes would exceed.
   std::optional<Excess> excess_of_artifact(StudyId study, std::int64_t bytes);
-  // Ends each unfinished trial of a study that ends.
+  // Cancels the unfinished trials of a study that ends.
   void cancel_trials(Study& study);
-  // The finishing order that the next trial gets; it is taken by setting last_seq_.
+  // The place in the finishing order for the next trial. Setting last_seq_ takes it.
   std::int64_t next_seq();
   void touch(Study& study);
   void write_changed_studies();
-  // After a failure: what is kept in memory is read again.
+  // Empties what is kept in memory after a failure. It is read again.
   void forget();
 
   std::unique_ptr<Db> db_;
   WallClock clock_;
   LogKeeper log_;
   std::int64_t now_ = 0;       // wall time of the batch
-  bool last_applied_ = false;  // of the batch's transition before the one in hand
+  bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
   std::int64_t last_seq_ = -1;  // -1: not read yet

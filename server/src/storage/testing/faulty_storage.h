@@ -1,5 +1,4 @@
-// A Storage that misbehaves by a script, around one that does not: for tests of everything that
-// uses storage.
+// Wraps a Storage and injects faults by a script, for tests of everything that uses storage.
 //
 //   FaultyStorage storage(database.open());
 //   storage.script({Pass{}, FailAfter{}});   // the second batch is committed, its answer lost
