@@ -10,7 +10,7 @@ const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
 /** The most lines written at a trial's end. */
 export const MOST_LINES_AT_END = WAITING_LINES + 1;
-const kLineCharacters = 2_000;
+const LINE_CHARACTERS = 2_000;
 /** Long texts are read in pieces of this size, because a part of a text keeps the whole text alive. */
 const PIECE_BYTES = 8_192;
 const CONSOLE = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
@@ -32,7 +32,7 @@ export class Output {
 
   line(text: string): void {
     this.#begin(Math.floor(this.#now() / 1000));
-    const line = text.slice(0, kLineCharacters);
+    const line = text.slice(0, LINE_CHARACTERS);
     if (this.#lines < LINES_PER_SECOND) {
       this.#lines += 1;
       this.#write(line);
@@ -63,7 +63,7 @@ export class Output {
         this.line(begun + line);
         begun = "";
       }
-      begun = (begun + last).slice(0, kLineCharacters);
+      begun = (begun + last).slice(0, LINE_CHARACTERS);
     };
     this.#endStreams.push(() => {
       take(decoder.decode());
@@ -118,7 +118,7 @@ export class Output {
 
 function textOf(value: unknown): string {
   try {
-    return String(value).slice(0, kLineCharacters);
+    return String(value).slice(0, LINE_CHARACTERS);
   } catch {
     return "?";
   }
