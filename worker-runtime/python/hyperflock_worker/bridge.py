@@ -1,7 +1,7 @@
-"""The host of a trial in a volunteer's browser: the module ``_hyperflock_bridge`` of its thread.
+"""The host of a trial in a volunteer's browser, by the module ``_hyperflock_bridge``.
 
-The TypeScript python thread registers the module before the first attempt. Used on the thread that
-runs the objective, and only there.
+The TypeScript code of Python's thread registers the module before the first attempt. Only the
+thread that runs the objective may use it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 from hyperflock._base.errors import CallError
 from hyperflock._trial.host import Artifact
 
-# Each waits for two minutes.
+# The number of tries of a call; each waits for two minutes.
 CALL_TRIES = 5
 TIMED_OUT = "call_timeout"
 
 
 class WorkerHost:
-    """Carries a trial's questions and files to the agent, as JSON text and bytes.
+    """Sends a trial's calls and files to the agent, as JSON text and bytes.
 
     Parameters
     ----------
     module
-        ``_hyperflock_bridge``.
+        The module ``_hyperflock_bridge``.
     wait : callable
-        Gives the content of an answer. Browsers that share no memory between threads answer by
-        promises, for which Python stands still (JSPI).
+        Returns the content of an answer. In browsers that share no memory between threads an answer
+        is a promise, and this function suspends Python until it is resolved (JSPI).
     """
 
     def __init__(self, module: Any, wait: Callable[[Any], Any] = lambda answer: answer) -> None:
@@ -56,10 +56,10 @@ class WorkerHost:
         self._module.progress()
 
     def _call(self, method: str, payload: dict[str, Any]) -> Any:
-        """Ask the server and wait for the answer's value.
+        """Call the server and wait for the answer's value.
 
-        A question that was not answered in time is asked again: a sampler may think for minutes,
-        and the server gives every question about a name the same answer.
+        A call that was not answered in time is repeated: a sampler may need minutes, and the server
+        answers all calls about a name alike.
         """
         tries = CALL_TRIES
         while True:
@@ -89,12 +89,12 @@ class WorkerHost:
 
 
 def find_host() -> WorkerHost:
-    """Return the host of the thread that this runs on.
+    """Return the host of the browser's thread that runs this code.
 
     Raises
     ------
     ImportError
-        There is none: this is no browser.
+        The code does not run in a browser.
     """
     import _hyperflock_bridge  # type: ignore[import-not-found]
 

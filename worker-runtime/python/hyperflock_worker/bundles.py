@@ -1,12 +1,12 @@
-"""Reads a bundle: unpacks the zip of sources, judges its lock, lays out what travelled beside it.
+"""Reads a bundle: unpacks its sources, checks its lock, and unpacks its wheels and arrays.
 
     lock = unpack(bundle_bytes, folder / "code")
     check_runtime(lock)
     wheels = lay_out(lock, attached, folder)     # folders for sys.path
 
-A bundle comes from another person's machine over a network, so nothing of it is believed: every
-name is checked before the first file is written, and sizes and checksums while it is. On the thread
-that runs Python.
+A bundle comes from another person's machine over a network, so it is not trusted: every name is
+checked before the first file is written, and sizes and checksums are checked while writing. It runs
+on Python's thread.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class BundleReadError(Exception):
-    """A bundle cannot be used here.
+    """Raised for a bundle that this worker cannot use.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class BundleReadError(Exception):
 
 @dataclass(frozen=True)
 class Attached:
-    """What travels beside a bundle, as one of the study's data items: a wheel or an array."""
+    """A wheel or an array that a bundle needs; it is sent as one of the study's data items."""
 
     name: str
     file: str
@@ -62,7 +62,7 @@ class Attached:
 
 @dataclass(frozen=True)
 class Lock:
-    """What a bundle was made for; empty when the bundle has none.
+    """A bundle's lock: its versions, wheels and arrays. A bundle without a lock has an empty one.
 
     Attributes
     ----------
@@ -83,8 +83,9 @@ def unpack(content: bytes, folder: Path) -> Lock:
     Raises
     ------
     BundleReadError
-        ``bundle_damaged``: it is no whole zip, or its lock cannot be read. ``bundle_unsafe``: a
-        name leaves the folder, occurs twice or is no plain file's. ``bundle_too_large``.
+        ``bundle_damaged``: the zip is damaged, or its lock cannot be read. ``bundle_unsafe``: a
+        name leaves the folder, occurs twice or is not a plain file's. ``bundle_too_large``: there
+        are too many files or bytes.
     """
     extract(content, folder, MAX_FILES)
     path = folder / LOCK_NAME
@@ -99,7 +100,7 @@ def unpack(content: bytes, folder: Path) -> Lock:
 
 
 def extract(content: bytes, folder: Path, max_files: int) -> None:
-    """Unpack a zip whose every name was checked first; errors as in `unpack`."""
+    """Unpack a zip after all its names were checked; errors are those of :func:`unpack`."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
@@ -108,7 +109,7 @@ def extract(content: bytes, folder: Path, max_files: int) -> None:
             left = MAX_UNPACKED_BYTES
             for entry in entries:
                 left -= _write_entry(archive, entry, folder, left)
-    # What Python's zipfile raises on damage is not one family.
+    # Python's zipfile raises many kinds of errors for damaged archives.
     except (
         zipfile.BadZipFile,
         NotImplementedError,
@@ -127,7 +128,7 @@ def extract(content: bytes, folder: Path, max_files: int) -> None:
 def check_runtime(lock: Lock, there: Mapping[str, str] | None = None) -> None:
     """Compare the lock's versions with this runtime's.
 
-    Outside a browser's runtime there is nothing to compare, unless ``there`` says what is there.
+    Outside of a browser there is nothing to compare, unless ``there`` has the versions.
 
     Raises
     ------
@@ -149,7 +150,7 @@ def check_runtime(lock: Lock, there: Mapping[str, str] | None = None) -> None:
 
 
 def runtime_versions() -> dict[str, str]:
-    """The versions that a lock names, in a browser's runtime; nothing elsewhere."""
+    """Return the runtime's versions that a lock names; an empty dict outside of a browser."""
     if sys.platform != "emscripten":
         return {}
     import pyodide  # type: ignore[import-not-found]
@@ -162,26 +163,26 @@ def runtime_versions() -> dict[str, str]:
 
 
 def lay_out(lock: Lock, data: Mapping[str, bytes], folder: Path) -> list[Path]:
-    """Unpack the lock's wheels and write its arrays where the bundle's code looks for them.
+    """Unpack the lock's wheels, and write its arrays to the paths that the bundle's code uses.
 
     Parameters
     ----------
     lock : Lock
-        Names the items.
+        The bundle's lock, which names the items.
     data : Mapping
-        Content of each attached item by its name.
+        The content of each item by its name.
     folder : Path
-        The attempt's, with the bundle in ``code``.
+        The attempt's folder, which has the bundle in ``code``.
 
     Returns
     -------
     list of Path
-        Folders for ``sys.path``, one for each wheel.
+        The folders to add to ``sys.path``, one for each wheel.
 
     Raises
     ------
     BundleReadError
-        As `unpack`; ``bundle_damaged`` also when an item is missing or is not what the lock says.
+        See :func:`unpack`; ``bundle_damaged`` also if an item is missing or has another checksum.
     """
     for item in lock.arrays:
         path = folder / "code" / item.file
@@ -227,14 +228,14 @@ def _check_entries(entries: list[zipfile.ZipInfo], max_files: int) -> None:
 
 
 def is_safe(name: str) -> bool:
-    """Whether a name stays inside the folder that it is unpacked into, on every system."""
+    """Return whether a name stays within the folder that it is unpacked to, on every system."""
     return all(
         _PART.fullmatch(part) and part not in {".", ".."} for part in name.split("/")
     ) and not name.startswith("/")
 
 
 def _write_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, limit: int) -> int:
-    """Write one file and give its size; what the directory says of sizes is not believed."""
+    """Write one file and return its size, which is counted, as a zip's directory may be wrong."""
     path = folder / entry.filename
     if entry.is_dir():
         path.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""How an exception becomes an attempt's outcome: cause, stable code, message, trimmed traceback."""
+"""Turns an exception into an attempt's outcome: cause, stable code, message, short traceback."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ CAUSES = {
     "device_lost": "device_lost",
     "device_failed": "device_lost",
     "study_stopped": "cancelled",
-    # The way to the server is gone, not the objective wrong.
+    # The connection to the server failed, not the objective.
     "call_timeout": "worker_lost",
     "artifact_not_stored": "worker_lost",
 }
 
 
-# Errors of a trial's calls; their codes are the attempt's, where they have a cause.
+# Errors of a trial's calls. A code with a cause becomes the attempt's code.
 _OF_TRIALS = (
     *(ArtifactError, ArtifactLostError, AttributeRefusedError, CallError, CheckpointError),
     *(MetricError, StudyElsewhereError, SuggestInvalidError, SuggestMismatchError),
@@ -70,7 +70,7 @@ _OF_TRIALS = (
 
 
 class AttemptError(Exception):
-    """The attempt cannot go on for a reason with a code of its own."""
+    """Raised when an attempt cannot continue; ``code`` has the reason."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -78,19 +78,19 @@ class AttemptError(Exception):
 
 
 def _own_folder() -> str:
-    # As compiled code names it: in a browser that is where the archive was compiled to live.
+    # Compiled code has this path. In a browser it is the path that the archive was compiled for.
     return os.path.dirname(_own_folder.__code__.co_filename) + os.sep
 
 
 def outcome_of(error: BaseException, folder: Path | None) -> dict[str, Any]:
-    """The outcome of an attempt that ended by ``error``.
+    """Return the outcome of an attempt that ``error`` ended.
 
     Parameters
     ----------
     error : BaseException
-        What was raised.
+        The exception that ended the attempt.
     folder : Path or None
-        The attempt's folder, which is cut out of file names.
+        The attempt's folder, which is removed from file names.
     """
     try:
         if is_pruned(error):
@@ -99,8 +99,7 @@ def outcome_of(error: BaseException, folder: Path | None) -> dict[str, Any]:
         cause = CAUSES[code]
         message, shown = _described(error, folder)
     except BaseException:
-        # An exception is the objective's own code: looking at it may raise anything, or end a loop
-        # of its own by an interrupt.
+        # The exception's class may be the objective's code, which can raise anything here.
         code, cause = "objective_raised", "user_error"
         message, shown = "The exception that was raised cannot be shown.", ""
     return {
@@ -110,14 +109,14 @@ def outcome_of(error: BaseException, folder: Path | None) -> dict[str, Any]:
 
 
 def _described(error: BaseException, folder: Path | None) -> tuple[str, str]:
-    """Message and traceback."""
-    # An import's reason is what it was raised from; the wrapper only carries the code.
+    """Return an exception's message and traceback."""
+    # The cause of an AttemptError has the traceback to show; the error itself only has the code.
     shown = error.__cause__ if isinstance(error, AttemptError) and error.__cause__ else error
     return message_of(error), trimmed_traceback(shown, folder)
 
 
 def code_of(error: BaseException) -> str:
-    """The stable code of an exception."""
+    """Return the stable code of an exception."""
     if isinstance(error, AttemptError):
         return error.code
     if isinstance(error, _OF_TRIALS) and error.code in CAUSES:
@@ -126,33 +125,34 @@ def code_of(error: BaseException) -> str:
         return "out_of_memory"
     if _is_arraycores(error, "DeviceLostError"):
         return "device_lost"
-    # A command refused, or a device that does not answer: another device may do better.
-    # So may another where array-core's module trapped on this one.
+    # The device refused a command or does not answer, or array-core's module trapped: the attempt
+    # may succeed on another device.
     if _is_ended_module(error):
         return "device_failed"
     if _is_arraycores(error, "DeviceError") or getattr(error, "code", "") == "device_timeout":
         return "device_failed"
-    # An interrupt, too: who asked for one waits for the end alone and reads no outcome, so this one
-    # is the objective's own.
+    # This includes interrupts. The outcome of an attempt that the worker interrupts is not read, so
+    # an interrupt here is one that the objective raised.
     return "objective_raised"
 
 
 def names_of(error: BaseException) -> list[str]:
-    """The exception's type and its bases, most special first: ``module.QualName``.
+    """Return ``module.QualName`` of the exception's type and of its bases, in their MRO.
 
-    For whoever catches by type elsewhere; empty where the type does not let itself be named.
+    Code on another machine can catch by type with them. The list is empty if the names cannot be
+    read.
     """
     try:
         kinds = [kind for kind in type.mro(type(error)) if kind is not object]
         names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds[:MAX_NAMES]]
         return [name[:MAX_NAME_CHARS] for name in names]
     except BaseException:
-        # Classes can be the objective's own code, too.
+        # Classes can also be the objective's code.
         return []
 
 
 def _is_arraycores(error: BaseException, name: str) -> bool:
-    # By name: array-core is there only for studies that ask for a device.
+    # Compares names, since arraycore is imported only for studies that ask for a device.
     return any(
         cls.__name__ == name and cls.__module__.split(".")[0] == "arraycore"
         for cls in type(error).__mro__
@@ -160,13 +160,13 @@ def _is_arraycores(error: BaseException, name: str) -> bool:
 
 
 def _is_ended_module(error: BaseException) -> bool:
-    # As Pyodide shows the error that arraycore_module.ts makes of a trap.
+    # Pyodide's form of the error that arraycore_module.ts raises for a trap.
     is_from_javascript = type(error).__name__ == "JsException"
     return is_from_javascript and getattr(error, "name", "") == "ArraycoreError"
 
 
 def message_of(error: BaseException) -> str:
-    """Return one line: the exception's type and text; its code stands beside it."""
+    """Return the exception's type and text in one line, without its code."""
     if isinstance(error, AttemptError):
         text = str(error)
     elif isinstance(error, HyperflockError):
@@ -179,7 +179,7 @@ def message_of(error: BaseException) -> str:
 
 
 def trimmed_traceback(error: BaseException, folder: Path | None) -> str:
-    """Return the traceback without the frames above the user's code: ours, the import system's."""
+    """Return the traceback without the runner's and the import system's frames above the user's."""
     formatted = traceback.TracebackException.from_exception(error)
     _drop_outer_frames(formatted)
     text = "".join(formatted.format())
@@ -197,7 +197,7 @@ def _drop_outer_frames(formatted: traceback.TracebackException) -> None:
     kept = list(formatted.stack)
     while kept and kept[0].filename.startswith((_own_folder(), "<frozen importlib")):
         kept.pop(0)
-    # importlib.import_module itself stands between the runner and the module.
+    # The frames of importlib.import_module are between the runner's and the module's.
     while kept and kept[0].filename.endswith(("importlib/__init__.py", "importlib/__init__.pyc")):
         kept.pop(0)
     while kept and kept[0].filename.startswith("<frozen importlib"):

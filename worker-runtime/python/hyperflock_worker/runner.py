@@ -1,10 +1,9 @@
-"""Run one attempt: unpack the bundle, read the data, seed, call the objective, tell the outcome.
+"""Runs one attempt: unpacks the bundle, reads the data, seeds, calls the objective.
 
     outcome_json = run_attempt(spec_json, bundle_bytes, {"x": ("npy", x_bytes)})
 
-Blocks until the objective ends. One attempt at a time, on the thread that runs Python; an attempt
-leaves no folder, no modules and no path behind. ``failures`` says how an exception becomes an
-outcome.
+The call blocks until the objective ends. Attempts run one at a time, on Python's thread, and leave
+no folder, module or path behind. ``failures`` turns an exception into an outcome.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from hyperflock_worker.failures import AttemptError
 
 
 class _Running:
-    """The trial of an attempt; read after it ended, however it did."""
+    """Holds the trial of an attempt, to read it after the attempt, also after an error."""
 
     trial: Trial | None = None
 
@@ -52,27 +51,28 @@ def run_attempt(
     ----------
     spec_json : str
         ``{"attempt", "study", "trial", "entry": "module:function", "params": "<JSON text>",
-        "seed", "chainer", "device", "asked"}``; the last two may be missing: what `devices.Offer`
-        reads, and for a trial of an Optuna study ``{"directions": int, "suggested": "<JSON text>"
-        or null, "attrs": "<JSON text>" or null}``: the texts of ``{name: [distribution, value]}``,
-        both JSON texts, and of the attributes that it begins with, ``{"user", "system"}``.
+        "seed", "chainer", "device", "asked"}``. "device" and "asked" are optional. "device" is what
+        `devices.Offer` reads. "asked" is for a trial of an Optuna study: ``{"directions":
+        int, "suggested": "<JSON text>" or null, "attrs": "<JSON text>" or null}``. "suggested" is
+        ``{name: [distribution, value]}``, where both are JSON texts. "attrs" has the attributes
+        that the trial starts with, ``{"user", "system"}``.
     bundle : bytes or a JavaScript buffer
-        Zip of source files.
+        A zip of source files.
     data : dict, or a JavaScript object
-        For each name a kind (``npy``, ``npz``, ``file``), bytes and, if known, the file's own name.
+        For each name a kind (``npy``, ``npz``, ``file``), bytes and, if known, the file's name.
     checkpoint : a sequence, or a JavaScript array
-        Empty, or one checkpoint that the attempt goes on from: its format, the last step that was
-        reported before it (-1: none) and its bytes.
+        Empty, or one checkpoint to continue from: its format, the last step that was reported
+        before it (-1 if there is none) and its bytes.
     host : Host or None
-        Who answers the trial; None: the browser's thread.
+        The host that answers the trial's calls; None is the browser's thread.
 
     Returns
     -------
     str
         ``{"outcome": "complete", "values": [...]}``, ``{"outcome": "pruned"}`` or
         ``{"outcome": "failed", "error": {"cause", "code", "message", "traceback"}}``; each with the
-        ``"backend"`` that the attempt computed on, of `devices.Device`, and ``"attrs"``, JSON text
-        of the trial's attributes, where it has some.
+        ``"backend"`` of `devices.Device` that the attempt used, and ``"attrs"``, the JSON text of
+        the trial's attributes, if it has some.
     """
     found = _Running()
     more: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def run_attempt(
             if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
-            # Everything: an objective may call sys.exit(), or raise an interrupt by itself.
+            # Catches everything: an objective may call sys.exit(), or raise an interrupt.
             outcome = failures.outcome_of(error, folder)
             if outcome.get("error", {}).get("code") == "objective_raised":
                 more["raised"] = failures.names_of(error)
@@ -118,14 +118,14 @@ def _run(
     host: Host,
     found: _Running,
 ) -> list[float]:
-    """Run the attempt; returns the objective's values, and keeps the trial in ``found``."""
+    """Run the attempt, store its trial in ``found``, and return the objective's values."""
     compat.install(progress)
     devices.prepare(spec.get("device"), int(spec["seed"]))
     code = folder / "code"
     try:
         lock = bundles.unpack(bundle, code)
         bundles.check_runtime(lock)
-        # What travels as data and is none: the bundle's wheels and the arrays that its code holds.
+        # Items that are sent as data but belong to the bundle: its wheels and its code's arrays.
         names = {item.name for item in lock.wheels + lock.arrays}
         attached = {name: _as_bytes(data[name][1]) for name in names if name in data}
         wheels = bundles.lay_out(lock, attached, folder)
@@ -138,7 +138,7 @@ def _run(
     objective = _load_entry(str(spec["entry"]))
     trial = _trial_of(spec, read, saved[0] if saved else None, host)
     found.trial = trial
-    # Right before the call, so that code which runs at import cannot shift the trial's numbers.
+    # Right before the call, so that code that runs at import does not change the random numbers.
     seed_everything(trial.seed)
     progress()
     result = objective(trial)
@@ -160,7 +160,7 @@ def _trial_of(
     }
     if not asked:
         return Trial(json.loads(spec["params"]), **common)
-    # Not at the top: only trials of an Optuna study have Optuna here.
+    # Imported here, since only trials of an Optuna study have Optuna.
     from hyperflock._trial.optuna_trial import OptunaTrial
 
     logged = json.loads(asked.get("suggested") or "{}")
@@ -181,7 +181,7 @@ def _attributes_of(found: _Running, more: Mapping[str, Any]) -> str:
             return text
     except BaseException:
         pass
-    # The trial is within the objective's reach; its result is not to be lost by it.
+    # The objective may have damaged the trial; its result must not be lost for that.
     print("the trial's attributes are lost: they cannot be read", file=sys.stderr)
     return ""
 
@@ -214,11 +214,11 @@ def _load_entry(entry: str) -> Callable[[Trial], Any]:
 
 
 def _read_data(name: str, entry: Any, folder: Path) -> Any:
-    """Turn the bytes of one data item into what ``trial.data[name]`` holds."""
+    """Return the value of ``trial.data[name]`` from the bytes of a data item."""
     kind, content = entry[0], _as_bytes(entry[1])
     try:
         if kind == "npy":
-            # Never a pickle: data travels between people who do not know each other.
+            # Never a pickle: it could run code, and data comes from people nobody here knows.
             return np.load(io.BytesIO(content), allow_pickle=False)
         if kind == "npz":
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
@@ -228,7 +228,7 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
     if kind == "file":
         files = folder / "data"
         files.mkdir(exist_ok=True)
-        # The number keeps names apart that differ only in letters a file system may not take.
+        # The number keeps names different that differ only in replaced letters.
         shown = re.sub(r"[^A-Za-z0-9._-]", "_", str(entry[2]) if len(entry) > 2 else name)
         path = files / f"{len(list(files.iterdir()))}-{shown}"
         path.write_bytes(content)
@@ -238,7 +238,7 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
 
 @contextlib.contextmanager
 def _attempt_folder(attempt: int) -> Iterator[Path]:
-    """A fresh working folder; afterwards the folder, its modules and its path entry are gone."""
+    """Make a working folder; at the end remove it, its modules and its entries in ``sys.path``."""
     before_path, before_cwd = list(sys.path), os.getcwd()
     folder = Path(tempfile.mkdtemp(prefix=f"attempt-{attempt}-")).resolve()
     os.chdir(folder)
@@ -257,10 +257,10 @@ def _attempt_folder(attempt: int) -> Iterator[Path]:
 
 
 def _as_bytes(value: Any) -> bytes:
-    """Bytes of a Python buffer or, in a browser, of a JavaScript one."""
+    """Return the bytes of a Python buffer or, in a browser, of a JavaScript buffer."""
     return bytes(value.to_bytes()) if hasattr(value, "to_bytes") else bytes(value)
 
 
 def _as_python(value: Any) -> Any:
-    """A Python sequence or mapping, also of a JavaScript array or object."""
+    """Return a Python sequence or mapping, converted if it is a JavaScript array or object."""
     return value.to_py(depth=2) if hasattr(value, "to_py") else value

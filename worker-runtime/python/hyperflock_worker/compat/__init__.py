@@ -4,12 +4,11 @@
     compat.install()      # before or after chainer is imported; a second call does nothing
     import chainer
 
-Nothing of Chainer is copied or edited. Names that NumPy dropped come back as attributes
-(``numpy_names``), modules that are not installed get small stand-ins (``stand_ins``), and functions
-whose meaning shifted are wrapped right after their module was imported (``patches``). So is, where
-arraycore is Chainer's ``cupy``, what asks an array for its address (``addresses``), and what
-arraycore has kernels for (``device_functions``). One thread:
-call it on the thread that imports Chainer.
+Nothing of Chainer is copied or edited. Names that NumPy dropped are set as attributes again
+(``numpy_names``), missing modules get small stand-ins (``stand_ins``), and functions whose meaning
+changed are wrapped right after their module was imported (``patches``). If arraycore is Chainer's
+``cupy``, so are functions that need an array's address (``addresses``) and those that arraycore has
+kernels for (``device_functions``). Call it on the thread that imports Chainer.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def install(on_update: Callable[[], None] | None = None) -> None:
     Parameters
     ----------
     on_update : callable or None
-        Called after each optimizer's update.
+        A function that is called after each update of an optimizer.
     """
     if on_update is not None:
         patches.on_update = on_update

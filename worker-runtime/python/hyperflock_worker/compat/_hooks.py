@@ -1,8 +1,7 @@
-"""Import hooks: run a function right after a named module was executed.
+"""Import hooks that run a function right after a named module was executed.
 
-A finder in front of ``sys.meta_path`` lets the ordinary finders answer, and only replaces the
-loader's ``exec_module`` by one that calls the patches afterwards. Modules outside the table are not
-touched.
+A finder at the front of ``sys.meta_path`` asks the other finders, and wraps the loader of their
+answer: its ``exec_module`` calls the patches at the end. Other modules are loaded as usual.
 """
 
 from __future__ import annotations
@@ -24,9 +23,12 @@ class Patch:
 
     Attributes
     ----------
-    module : full name of the module.
-    apply : called with the module; must leave other versions of Chainer as they are.
-    versions : versions of Chainer that need it.
+    module : str
+        The full name of the module.
+    apply : callable
+        A function of the module that makes the change.
+    versions : tuple of str
+        The versions of Chainer that need it.
     """
 
     module: str
@@ -35,13 +37,13 @@ class Patch:
 
 
 def chainer_version() -> str:
-    """The version of the Chainer being imported; its ``_version`` needs nothing else of it."""
+    """Return the version of Chainer, from a module that imports nothing else of Chainer."""
     module = importlib.import_module("chainer._version")
     return str(module.__version__)
 
 
 class _PatchingLoader(importlib.abc.Loader):
-    """Loads as the wrapped loader does, then applies the patches."""
+    """A loader that calls the wrapped loader, then applies the patches."""
 
     def __init__(self, wrapped: importlib.abc.Loader, patches: Sequence[Patch]) -> None:
         self._wrapped = wrapped
@@ -51,7 +53,7 @@ class _PatchingLoader(importlib.abc.Loader):
         return self._wrapped.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        # Hand the module its real loader back first: inspect and pkgutil look at it.
+        # The module gets its real loader first, since inspect and pkgutil use it.
         module.__loader__ = self._wrapped
         if module.__spec__ is not None:
             module.__spec__.loader = self._wrapped
@@ -61,7 +63,7 @@ class _PatchingLoader(importlib.abc.Loader):
 
 
 class _PatchFinder(importlib.abc.MetaPathFinder):
-    """Answers for the modules of the table alone."""
+    """A finder that only finds the modules of the table."""
 
     def __init__(self, patches: Sequence[Patch]) -> None:
         self._by_module: dict[str, list[Patch]] = {name: [] for name in stand_ins.SHADOWS}
@@ -95,7 +97,7 @@ def _apply(module: ModuleType, patches: Sequence[Patch]) -> None:
 
 
 def install(patches: Sequence[Patch]) -> None:
-    """Put the finder in place, once, and patch what is already imported."""
+    """Install the finder, once, and patch modules that are already imported."""
     if any(isinstance(finder, _PatchFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, _PatchFinder(patches))

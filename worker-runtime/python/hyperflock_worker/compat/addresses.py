@@ -1,8 +1,8 @@
-"""What Chainer computes by addresses of a GPU's memory, without them, where arraycore is ``cupy``.
+"""Replaces functions of Chainer that need addresses of a GPU's memory, if arraycore is ``cupy``.
 
-Arrays of a browser's device have no address that Python could add to. Five places of Chainer's need
-one: batched LU by cuBLAS, ``ndarray.base`` as the sign of a view, and the memory behind an array in
-``as_strided``. With NumPy and with CuPy everything stays Chainer's own.
+Arrays of a browser's device have no addresses. Five places in Chainer need one: batched LU by
+cuBLAS, ``ndarray.base`` to recognise a view, and the memory of an array in ``as_strided``. With
+NumPy and with CuPy Chainer's own functions run.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ BOTH = ("7.8.1", "5.4.0")
 
 
 def _is_arraycores(array: Any) -> bool:
-    """Whether an array is one of arraycore's, which then is the ``cupy`` that Chainer sees."""
+    """Return whether an array is one of arraycore; then arraycore is Chainer's ``cupy``."""
     arraycore = sys.modules.get("arraycore")
     return arraycore is not None and isinstance(array, arraycore.ndarray)
 
 
 def _replace(owner: Any, name: str, by: Callable[..., Any], array_at: int = 0) -> None:
-    """Let ``by`` take the calls whose argument at a place is an array of arraycore's."""
+    """Call ``by`` instead of a function if the argument at a place is an array of arraycore."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -38,7 +38,7 @@ def _replace(owner: Any, name: str, by: Callable[..., Any], array_at: int = 0) -
 
 
 def inverses(module: ModuleType) -> None:
-    """``F.inv`` and ``F.batch_inv``: cuBLAS's ``getrfBatched`` and ``getriBatched``."""
+    """Replace cuBLAS's ``getrfBatched`` and ``getriBatched`` in ``F.inv`` and ``F.batch_inv``."""
 
     def _inv_gpu(b: Any) -> Any:
         return tuple(module.cuda.cupy.linalg.inv_ex(b))
@@ -47,7 +47,7 @@ def inverses(module: ModuleType) -> None:
 
 
 def determinants(module: ModuleType) -> None:
-    """``F.det`` and ``F.batch_det`` of 5.4.0; 7.8.1 calls ``cupy.linalg.det``."""
+    """Replace cuBLAS in ``F.det`` and ``F.batch_det`` of 5.4.0; 7.8.1 uses ``cupy.linalg.det``."""
 
     def _det_gpu(b: Any) -> Any:
         cupy = module.cuda.cupy
@@ -58,9 +58,10 @@ def determinants(module: ModuleType) -> None:
 
 
 def diagonals_without_base(module: ModuleType) -> None:
-    """Gradients of ``F.einsum``: they write through a view and ask ``view.base`` if it is one.
+    """Replace a function of the gradients of ``F.einsum`` that checks ``view.base``.
 
-    arraycore's ``einsum`` of one operand without a sum is a view, as NumPy's is.
+    It writes through a view. arraycore's ``einsum`` of one operand without a sum is a view, as in
+    NumPy.
     """
     original = module.DiagEinSum.forward
 
@@ -86,10 +87,10 @@ def diagonals_without_base(module: ModuleType) -> None:
 
 
 def memory_of_strided_arrays(module: ModuleType) -> None:
-    """``F.as_strided``: offsets count from where an array's own elements begin.
+    """Replace the address arithmetic of ``F.as_strided``.
 
-    NumPy and CuPy count from the beginning of the memory that the array is a view of. Of arrays
-    that are no view that is the same.
+    Offsets count from an array's own first element. In NumPy and CuPy they count from the start of
+    the memory that the array is a view of. For arrays that are no views this is the same.
     """
     geometry = module.TensorGeometry.__init__
 
@@ -111,7 +112,7 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
         if storage_offset + high > last - first:
             raise ValueError("Out of buffer: too large index was specified")
         tricks = module.cuda.cupy.lib.stride_tricks
-        # From the element with the lowest place on, all places in a row.
+        # A vector of all places in memory, from the array's lowest one on.
         backward = tuple(axis for axis, stride in enumerate(own.strides) if stride < 0)
         lowest = module.cuda.cupy.flip(array, backward) if backward else array
         row = tricks.as_strided(lowest, (last - first + 1,), (own.itemsize,))
@@ -123,7 +124,7 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
 
 
 def _reach(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
-    """The lowest and the highest place of a strided array's elements, the first one's being 0."""
+    """Return the lowest and highest place of a strided array's elements; the first one's is 0."""
     ends = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 

@@ -1,8 +1,8 @@
-"""Names that NumPy 1 had and NumPy 2 dropped, put back as attributes of ``numpy``.
+"""Sets names that NumPy 2 removed as attributes of ``numpy`` again.
 
-Chainer itself needs ``sctypes`` (7.8.1, ``functions.array.as_strided``) and ``float`` (7.8.1,
-``functions.array.resize_images``); objectives and helpers written in its days use the rest. A name
-that NumPy still has is left alone.
+Chainer needs ``sctypes`` (7.8.1, ``functions.array.as_strided``) and ``float`` (7.8.1,
+``functions.array.resize_images``). Objectives of that time use the others. A name that NumPy still
+has is not changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def _asscalar(a: Any) -> Any:
-    """What ``numpy.asscalar`` did: the one element of an array as a Python number."""
+    """Return the only element of an array as a Python number, as ``numpy.asscalar`` did."""
     return np.asarray(a).item()
 
 
@@ -26,7 +26,7 @@ _SCTYPES: dict[str, list[type]] = {
     "others": [np.bool_, np.object_, np.bytes_, np.str_, np.void],
 }
 
-# The old aliases of Python's own types meant exactly these types.
+# The first five were aliases of Python's own types.
 NAMES: dict[str, Any] = {
     "float": builtins.float,
     "int": builtins.int,

@@ -1,4 +1,4 @@
-"""Functions of Chainer whose meaning shifted under NumPy 2, Python 3.14 or WebAssembly.
+"""Patches for functions of Chainer that fail with NumPy 2, Python 3.14 or WebAssembly.
 
 Each patch says what breaks and for which versions; ``PATCHES`` at the end is the table that the
 import hooks read. Every patch has a test that fails without it.
@@ -20,18 +20,18 @@ import numpy as np
 
 from hyperflock_worker.compat._hooks import Patch
 
-# Called after each optimizer's update; `compat.install` sets it.
+# A function to call after each update of an optimizer; `compat.install` sets it.
 on_update: Callable[[], None] | None = None
 BOTH = ("7.8.1", "5.4.0")
 ONLY_5 = ("5.4.0",)
 
 
 def softmax_cross_entropy_stays_float32(module: ModuleType) -> None:
-    """The mean loss of float32 scores comes out as float64, and training stops at the type check.
+    """Keep the mean loss of float32 scores float32; else Chainer's type check fails.
 
-    ``_coeff = 1.0 / max(count, 1)`` is a NumPy float64 scalar. NumPy 1 let the array's dtype win,
-    NumPy 2 (NEP 50) lets the scalar's. As a Python float it gives way again, and the arithmetic is
-    what it was.
+    ``_coeff = 1.0 / max(count, 1)`` is a NumPy float64 scalar. In NumPy 1 the result had the
+    array's dtype, in NumPy 2 (NEP 50) it has the scalar's. A Python float is weak, so the result
+    has the array's dtype again.
     """
 
     def read(self: Any) -> Any:
@@ -44,7 +44,7 @@ def softmax_cross_entropy_stays_float32(module: ModuleType) -> None:
 
 
 def clip_bounds_give_way(module: ModuleType) -> None:
-    """``F.clip`` of float32 with float64 bounds comes out as float64 (NEP 50, as above)."""
+    """Keep ``F.clip`` of float32 with float64 bounds float32 (NEP 50, as above)."""
     original = module.Clip.__init__
 
     @functools.wraps(original)
@@ -58,10 +58,10 @@ def clip_bounds_give_way(module: ModuleType) -> None:
 
 
 def pad_sequence_wraps(module: ModuleType) -> None:
-    """``F.pad_sequence(..., padding=-1)`` of unsigned arrays raises OverflowError.
+    """Make ``F.pad_sequence(..., padding=-1)`` work for unsigned arrays.
 
-    NumPy 1 stored a Python integer out of range modulo 2**n; NumPy 2 refuses. The padding is
-    converted once, by a cast, which still wraps.
+    NumPy 1 stored a Python integer out of range modulo 2**n; NumPy 2 raises OverflowError. A cast
+    still wraps, so the padding is cast once.
     """
     original = module.PadSequence.forward
 
@@ -76,7 +76,7 @@ def pad_sequence_wraps(module: ModuleType) -> None:
 
 
 class _ArraysOnlyUnpickler(pickle.Unpickler):
-    """Reads pickled NumPy arrays of plain objects and refuses every other class."""
+    """An unpickler of NumPy arrays of plain objects that refuses every other class."""
 
     _ALLOWED = frozenset(
         {
@@ -124,10 +124,10 @@ class _SnapshotArrays:
 
 
 def snapshots_with_none_load(module: ModuleType) -> None:
-    """``load_npz`` of a snapshot that holds None (an uninitialised parameter) raises ValueError.
+    """Make ``load_npz`` read a snapshot with None, the value of an uninitialised parameter.
 
-    None is stored as an object array, and ``numpy.load`` refuses those since 1.16.3. 7.8.1 allows
-    pickle altogether; here 5.4.0 reads arrays of plain objects only, and no other class.
+    None is stored as an object array, and ``numpy.load`` refuses these since 1.16.3. 7.8.1 allows
+    all pickles. With this patch 5.4.0 reads arrays of plain objects and no other class.
     """
     original = module.NpzDeserializer.__init__
 
@@ -140,15 +140,15 @@ def snapshots_with_none_load(module: ModuleType) -> None:
 
 
 def can_start_threads() -> bool:
-    """Whether this Python can start threads and processes; in a browser it can start neither."""
+    """Return whether this Python can start threads and processes; in a browser it cannot."""
     return sys.platform != "emscripten"
 
 
 def iterators_become_serial(module: ModuleType) -> None:
-    """``MultiprocessIterator`` and ``MultithreadIterator`` need processes or threads.
+    """Replace ``MultiprocessIterator`` and ``MultithreadIterator`` in a browser.
 
-    In a browser they become ``SerialIterator`` with the same signature: same batches, same order.
-    Elsewhere they stay as they are.
+    They need processes or threads. ``SerialIterator`` with their signatures gives the same batches
+    in the same order. Outside of a browser they are not changed.
     """
     if can_start_threads():
         return
@@ -159,7 +159,7 @@ def iterators_become_serial(module: ModuleType) -> None:
 
 
 def _serial_version(parallel: type, serial: type) -> type:
-    """A subclass of ``serial`` that is built with ``parallel``'s arguments and ignores the rest."""
+    """Return a subclass of ``serial`` with the parameters of ``parallel``, some of them unused."""
     signature = inspect.signature(parallel.__init__)  # type: ignore[misc]
     known = set(inspect.signature(serial.__init__).parameters)  # type: ignore[misc]
 
@@ -173,9 +173,9 @@ def _serial_version(parallel: type, serial: type) -> type:
 
 
 def updates_count_as_progress(module: ModuleType) -> None:
-    """Each ``optimizer.update`` is a sign of life: no repair, but the same kind of hook.
+    """Report progress after each ``optimizer.update``.
 
-    Optimizers override ``update``, so the wrapping follows every subclass, the researcher's too.
+    Optimizers override ``update``, so it is wrapped in every subclass, also the researcher's.
     """
     optimizer = module.Optimizer
 

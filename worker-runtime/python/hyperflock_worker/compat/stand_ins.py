@@ -1,8 +1,8 @@
-"""Stand-ins for modules that Chainer imports and that are not installed beside it.
+"""Stand-ins for modules that Chainer imports and that may not be installed.
 
-Two kinds. ``FALLBACKS`` are answered by a finder at the *end* of ``sys.meta_path``: where the real
-module exists, it wins. ``SHADOWS`` are seen by one module of Chainer alone, while it is imported:
-it asks the right question of a module that is gone or that warns of its own end.
+There are two kinds. ``FALLBACKS`` are found by a finder at the *end* of ``sys.meta_path``, so an
+installed module is used instead. ``SHADOWS`` replace modules that no longer exist or are deprecated
+for a single module of Chainer, while that is imported.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from types import ModuleType, TracebackType
 
 
 def numpy_distutils(module: ModuleType) -> None:
-    """Gone since Python 3.12, deprecated before; Chainer only wants ``system_info`` below it."""
+    """Fill ``numpy.distutils``, removed with Python 3.12; Chainer only uses ``system_info``."""
     module.__path__ = []
 
 
 def numpy_distutils_system_info(module: ModuleType) -> None:
-    """On macOS both versions ask it for NumPy's BLAS; an empty answer means "unknown"."""
+    """Fill ``system_info``, which Chainer asks on macOS for NumPy's BLAS; {} means unknown."""
 
     def get_info(name: str, notfound_action: int = 0) -> dict[str, object]:
         return {}
@@ -35,7 +35,7 @@ def numpy_distutils_system_info(module: ModuleType) -> None:
 
 
 def filelock(module: ModuleType) -> None:
-    """``chainer.dataset.download`` locks its cache folder, which no other process shares here."""
+    """Fill ``filelock``: Chainer locks its download folder, which no other process uses here."""
 
     class FileLock:
         """An ordinary lock with ``filelock.FileLock``'s interface."""
@@ -66,23 +66,23 @@ def filelock(module: ModuleType) -> None:
             self.release()
 
     class Timeout(TimeoutError):
-        """The lock was not free in time."""
+        """Raised when a lock was not free in time."""
 
     module.FileLock = FileLock  # type: ignore[attr-defined]
     module.Timeout = Timeout  # type: ignore[attr-defined]
 
 
 def pkg_resources(module: ModuleType) -> None:
-    """7.8.1 asks it for the versions of CuPy and iDeep; ``chainer.testing`` which tests can run."""
+    """Fill ``pkg_resources``, by which Chainer finds the versions of CuPy, iDeep and others."""
 
     class ResolutionError(Exception):
-        """A requirement is not met."""
+        """Raised when a requirement is not met."""
 
     class DistributionNotFound(ResolutionError):
-        """No distribution of this name is installed."""
+        """Raised when no distribution of this name is installed."""
 
     class VersionConflict(ResolutionError):
-        """Another version than the required one is installed."""
+        """Raised when another version than the required one is installed."""
 
     def get_distribution(name: str) -> importlib.metadata.Distribution:
         try:
@@ -96,7 +96,7 @@ def pkg_resources(module: ModuleType) -> None:
         ]
 
     class WorkingSet:
-        """What is installed."""
+        """The installed distributions."""
 
         def require(self, *requirements: str) -> list[importlib.metadata.Distribution]:
             return require(*requirements)
@@ -122,7 +122,7 @@ def _met(
     requirement: str,
     conflict: type[Exception],
 ) -> importlib.metadata.Distribution:
-    """The distribution of ``name>=1.2,!=1.3``; numbers are compared, what follows them is not."""
+    """Return the distribution of ``name>=1.2,!=1.3``; only numbers in versions are compared."""
     name, *clauses = re.split(r"(?=[=!<>])|,", re.sub(r"\s", "", requirement), maxsplit=1)
     found = get_distribution(name)
     for compare, wanted in re.findall(r"([=!<>]=?)([0-9.]+)", "".join(clauses)):
@@ -132,7 +132,7 @@ def _met(
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """A version's leading numbers, without zeros at the end: 1.10.0rc1 gives (1, 10)."""
+    """Return a version's leading numbers without zeros at the end: 1.10.0rc1 gives (1, 10)."""
     numbers = re.match(r"\d+(\.\d+)*", version)
     parts = [int(part) for part in numbers.group().split(".")] if numbers else []
     while parts and not parts[-1]:
@@ -141,7 +141,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def typing_extensions(module: ModuleType) -> None:
-    """7.8.1's ``chainer.types`` takes ``Protocol`` from it, which ``typing`` has had since 3.8."""
+    """Fill ``typing_extensions`` for 7.8.1; its ``Protocol`` is in ``typing`` since Python 3.8."""
 
     def from_typing(name: str) -> object:
         try:
@@ -153,7 +153,7 @@ def typing_extensions(module: ModuleType) -> None:
 
 
 def mock(module: ModuleType) -> None:
-    """Chainer's test helpers import the old ``mock`` package, now ``unittest.mock``."""
+    """Fill ``mock``, which Chainer's test helpers import, by ``unittest.mock``."""
 
     def from_unittest(name: str) -> object:
         import unittest.mock
@@ -182,7 +182,7 @@ SHADOWS: dict[str, dict[str, Filler]] = {
 
 
 class _FallbackFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Creates the modules of the table; being last, it is asked only for what is not installed."""
+    """A finder of the fallbacks. It is the last one, so it finds only modules not installed."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -196,14 +196,14 @@ class _FallbackFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> None:
-    """Put the finder of the fallbacks in place, once."""
+    """Install the finder of the fallbacks, once."""
     if not any(isinstance(finder, _FallbackFinder) for finder in sys.meta_path):
         sys.meta_path.append(_FallbackFinder())
 
 
 @contextlib.contextmanager
 def shadowing(importer: str) -> Iterator[None]:
-    """Show ``importer`` its shadows while it is imported; everyone else keeps the real modules."""
+    """Put the shadows of ``importer`` into ``sys.modules`` while it is imported."""
     shadows = SHADOWS.get(importer, {})
     hidden = {name: sys.modules.get(name) for name in shadows}
     for name, fill in shadows.items():
@@ -211,7 +211,7 @@ def shadowing(importer: str) -> Iterator[None]:
         fill(module)
         sys.modules[name] = module
         parent, _, child = name.rpartition(".")
-        # The importer reaches a submodule as an attribute of its parent.
+        # The importer accesses a submodule as an attribute of its parent.
         if parent and child not in vars(sys.modules[parent]):
             setattr(sys.modules[parent], child, module)
     try:

@@ -1,14 +1,14 @@
-"""Chainer's functions by ``arraycore.nn``, where arraycore is the ``cupy`` that Chainer sees.
+"""Computes functions of Chainer by ``arraycore.nn``, if arraycore is Chainer's ``cupy``.
 
     HYPERFLOCK_DEVICE_FUNCTIONS=0    # the switch: Chainer's own kernels for everything
 
-On a GPU Chainer leaves convolutions and their kin to cuDNN, and keeps kernels of its own for what
-cuDNN does not take. arraycore has no cuDNN, but kernels that do the same work: these modules put
-them where Chainer's own kernels stand, by the import hooks of :mod:`hyperflock_worker.compat`.
-Whatever ``arraycore.nn`` does not take (dtypes that differ, layouts) still goes Chainer's way.
+On a GPU Chainer uses cuDNN for convolutions and similar functions, and its own kernels if cuDNN
+does not support the arguments. arraycore has no cuDNN, but it has kernels for these functions. The
+import hooks of :mod:`hyperflock_worker.compat` replace Chainer's own kernels by them. Arguments
+that ``arraycore.nn`` does not support (different dtypes, layouts) still use Chainer's kernels.
 
-The switch is read when Chainer is imported; :func:`chainers_own` turns the functions off for a
-while, as tests do that compare the two.
+The switch is read when Chainer is imported. :func:`chainers_own` turns the functions off for a
+block; tests use it to compare the two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether arraycore's functions stand in for Chainer's, and how a method is replaced."""
+"""The switch of the device functions, and the function that replaces a method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 VARIABLE = "HYPERFLOCK_DEVICE_FUNCTIONS"
-#: What arraycore.nn computes: float16, float32 and float64.
+#: The dtypes of arraycore.nn: float16, float32 and float64.
 _FLOATS = "efd"
 
 _known: list[Any] = []  # arraycore.ndarray, once Chainer's cupy is arraycore
@@ -19,7 +19,7 @@ _state = {"on": os.environ.get(VARIABLE, "1") != "0"}
 
 @contextlib.contextmanager
 def chainers_own() -> Iterator[None]:
-    """Let Chainer's own kernels do everything meanwhile. For one thread."""
+    """Use only Chainer's own kernels within a block. Not safe for several threads."""
     before = _state["on"]
     _state["on"] = False
     try:
@@ -29,14 +29,14 @@ def chainers_own() -> Iterator[None]:
 
 
 def takes(*arrays: Any) -> bool:
-    """Whether all are arraycore's arrays of one dtype of floats, None aside."""
+    """Return whether all arguments but None are arrays of arraycore of one floating dtype."""
     ndarray = array_type()
     if ndarray is None or not _state["on"] or not isinstance(arrays[0], ndarray):
         return False
     dtype = arrays[0].dtype
     if dtype.char not in _FLOATS:
         return False
-    # A loop: functions ask this some hundred times in a step.
+    # A plain loop is the fastest form; a training step calls this some hundred times.
     for each in arrays[1:]:
         if each is not None and not (isinstance(each, ndarray) and each.dtype == dtype):
             return False
@@ -44,7 +44,7 @@ def takes(*arrays: Any) -> bool:
 
 
 def array_type() -> Any:
-    """``arraycore.ndarray`` where it is what Chainer knows as ``cupy.ndarray``, else None."""
+    """Return ``arraycore.ndarray`` if it is Chainer's ``cupy.ndarray``, else None."""
     if _known:
         return _known[0]
     arraycore, cupy = sys.modules.get("arraycore"), sys.modules.get("cupy")
@@ -56,21 +56,21 @@ def array_type() -> Any:
 
 
 def nn() -> Any:
-    """``arraycore.nn``; arraycore is there where :func:`takes` said yes."""
+    """Return ``arraycore.nn``; arraycore is imported if :func:`takes` returned True."""
     return sys.modules["arraycore"].nn
 
 
 def replace(cls: Any, name: str, by: Callable[..., Any]) -> None:
-    """Let ``by`` answer in the place of a method; where it gives None the method does.
+    """Replace a method by ``by``; if that returns None, the method is called.
 
     Parameters
     ----------
     cls : type
-        A class of Chainer's. One that has no such method is left alone.
+        A class of Chainer. A class without such a method is not changed.
     name : str
-        The method's.
+        The method's name.
     by : callable
-        Takes what the method takes. It changes nothing where it gives None.
+        A function of the method's parameters. If it returns None it must have changed nothing.
     """
     original = vars(cls).get(name)
     if original is None:

@@ -1,8 +1,8 @@
-"""Convolutions, transposed ones and their gradients by the weights, without unfolded copies.
+"""Convolutions, transposed convolutions and gradients, without unfolded copies of the data.
 
-Chainer's own path unfolds the data (``im2col``), multiplies, and folds gradients back. The methods
-replaced here are those that do this work, when Chainer has checked types and kept its inputs. With
-``cover_all`` the last window reaches further beyond the data: that is more padding behind.
+Chainer unfolds the data (``im2col``), multiplies, and folds gradients back. The methods that do so
+are replaced; Chainer has checked types and kept its inputs before. With ``cover_all`` the last
+window reaches further beyond the data, which is more padding after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hyperflock_worker.compat._hooks import Patch
 from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
 
 BOTH = ("7.8.1", "5.4.0")
-#: arraycore.nn has convolutions over so many axes of space.
+#: The most axes of space that arraycore.nn supports.
 _MOST_AXES = 3
 
 
@@ -24,7 +24,7 @@ Extents = tuple[int, ...]
 
 
 class _Geometry(NamedTuple):
-    """Strides, padding and dilations of a function, one number an axis of space."""
+    """The strides, padding and dilations of a function, a number for each axis of space."""
 
     stride: Extents
     pad: Extents
@@ -42,10 +42,10 @@ def _geometry(function: Any) -> _Geometry:
     return _Geometry(stride, pad, tuple(function.dilate), groups, cover_all)
 
 
-# A network asks the same few questions in every step.
+# A network calls this with the same few arguments in every step.
 @lru_cache(maxsize=1024)
 def _places(geometry: _Geometry, space: Extents, window: Extents) -> Extents:
-    """To how many places the window is put along each axis."""
+    """Return the number of places of the window along each axis."""
     counts = []
     for extent, k, s, p, d in zip(
         space, window, geometry.stride, geometry.pad, geometry.dilate, strict=True
@@ -75,7 +75,7 @@ def _options(
 
 
 def _forward(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
-    """``_forward_gpu_core(x, W, b)`` and its like of a convolution."""
+    """Compute a convolution: replaces ``_forward_gpu_core(x, W, b)`` and similar methods."""
     if not takes(x, w, b) or x.ndim - 2 > _MOST_AXES:
         return None
     geometry = _geometry(function)
@@ -87,7 +87,7 @@ def _forward(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
 
 
 def _transposed(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
-    """The same of a transposed one: ``x`` has the shape of a convolution's result."""
+    """Compute a transposed convolution, whose ``x`` has the shape of a convolution's result."""
     if not takes(x, w, b) or x.ndim - 2 > _MOST_AXES or w.shape[0] % function.groups:
         return None
     geometry = _geometry(function)
@@ -100,7 +100,7 @@ def _transposed(function: Any, x: Any, w: Any, b: Any, *_: Any) -> Any:
 
 
 def _weight_gradient(function: Any, x: Any, gy: Any, *_: Any) -> Any:
-    """``_forward_gpu_core(x, gy)`` and its like of the gradient by the weights."""
+    """Compute the gradient with respect to the weights, as ``_forward_gpu_core(x, gy)`` does."""
     if not takes(x, gy) or function.W_dtype != x.dtype or x.ndim - 2 > _MOST_AXES:
         return None
     geometry = _geometry(function)
@@ -112,7 +112,7 @@ def _weight_gradient(function: Any, x: Any, gy: Any, *_: Any) -> Any:
 
 
 def _fits(channels: int, weights: Sequence[int], geometry: _Geometry) -> bool:
-    """Whether there are as many channels; where not, Chainer says what is wrong."""
+    """Return whether the numbers of channels fit; if not, Chainer raises its own error."""
     return channels == weights[1] * geometry.groups and weights[0] % geometry.groups == 0
 
 
@@ -123,23 +123,23 @@ def _replace_all(module: ModuleType, by_class: dict[str, Any]) -> None:
 
 
 def convolution_2d(module: ModuleType) -> None:
-    """``F.convolution_2d``, and the gradient by its weights, which transposed ones use too."""
+    """Patch ``F.convolution_2d`` and the gradient with respect to its weights."""
     by_class = {"Convolution2DFunction": _forward, "Convolution2DGradW": _weight_gradient}
     _replace_all(module, by_class)
 
 
 def deconvolution_2d(module: ModuleType) -> None:
-    """``F.deconvolution_2d``, which is also the gradient of a convolution by its data."""
+    """Patch ``F.deconvolution_2d``, also the gradient of a convolution with respect to its data."""
     _replace_all(module, {"Deconvolution2DFunction": _transposed})
 
 
 def convolution_nd(module: ModuleType) -> None:
-    """``F.convolution_nd`` over one to three axes of space."""
+    """Patch ``F.convolution_nd`` for one to three axes of space."""
     _replace_all(module, {"ConvolutionND": _forward, "ConvolutionNDGradW": _weight_gradient})
 
 
 def deconvolution_nd(module: ModuleType) -> None:
-    """``F.deconvolution_nd`` over one to three axes of space."""
+    """Patch ``F.deconvolution_nd`` for one to three axes of space."""
     _replace_all(module, {"DeconvolutionND": _transposed})
 
 

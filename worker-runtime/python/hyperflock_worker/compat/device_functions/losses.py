@@ -1,7 +1,7 @@
-"""The softmax cross entropy: two launches and one for its gradient, instead of a dozen.
+"""The softmax cross entropy in two launches, and its gradient in one, instead of a dozen.
 
-What is replaced: the mean over integer labels without class weights, whose scores are kept for the
-gradient (``cache_score``). Instead of the softmax the logarithms of its sums are kept.
+The mean over integer labels without class weights is replaced, if its scores are kept for the
+gradient (``cache_score``). The logarithms of the softmax's sums are kept, not the softmax.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from hyperflock_worker.compat.device_functions._switch import array_type, nn, re
 
 
 class Scores:
-    """What the gradient needs: stands where Chainer keeps the softmax.
+    """The values for the gradient, stored where Chainer keeps the softmax.
 
     Attributes
     ----------
     lse, coeff : arraycore.ndarray
-        As ``arraycore.nn.softmax_cross_entropy`` gave them.
+        Two results of ``arraycore.nn.softmax_cross_entropy``.
     """
 
     def __init__(self, lse: Any, coeff: Any) -> None:
@@ -57,7 +57,7 @@ def _forward(module: ModuleType) -> Any:
 
 
 def _gradient(function: Any, x: Any, t: Any, gloss: Any) -> Any:
-    """Return None where the scores were not kept by ``_forward``."""
+    """Return the gradient, or None if ``_forward`` did not keep the scores."""
     scores = function.y
     if not isinstance(scores, Scores):
         return None
@@ -67,7 +67,7 @@ def _gradient(function: Any, x: Any, t: Any, gloss: Any) -> Any:
 
 
 def function_node(module: ModuleType) -> None:
-    """7.8.1: the gradient is a function of its own."""
+    """Patch 7.8.1, in which the gradient is a function of its own."""
 
     def forward_gpu(self: Any, inputs: Any) -> Any:
         gx = _gradient(self, *inputs)
@@ -78,7 +78,7 @@ def function_node(module: ModuleType) -> None:
 
 
 def function(module: ModuleType) -> None:
-    """5.4.0: the gradient is a method."""
+    """Patch 5.4.0, in which the gradient is a method."""
 
     def backward_gpu(self: Any, inputs: Any, grad_outputs: Any) -> Any:
         gx = _gradient(self, *inputs, grad_outputs[0])

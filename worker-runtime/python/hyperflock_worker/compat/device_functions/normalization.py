@@ -1,9 +1,9 @@
 """Batch normalization in training, and its gradient: two launches each instead of nine.
 
-7.8.1 has an implementation object for what cuDNN and iDeep do not take; its two methods are
-replaced. 5.4.0 does everything in the function's own ``forward``, which is replaced whole, for
-arrays of arraycore's alone. Normalization with fixed statistics stays Chainer's: fusion makes two
-launches of it.
+7.8.1 has an implementation object for arguments that cuDNN and iDeep do not support; its two
+methods are replaced. 5.4.0 does everything in the function's ``forward``, which is replaced for
+arrays of arraycore. Normalization with fixed statistics is not replaced: fusion computes it in two
+launches.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
 
 
 def _takes_all(x: Any, parameters: tuple[Any, ...], running: tuple[Any, ...]) -> bool:
-    """Whether data, gamma and beta, and running statistics are arrays of one dtype each."""
+    """Return whether the data, the parameters and the statistics each have one floating dtype."""
     return (
         takes(x)
         and takes(*parameters)
@@ -27,14 +27,14 @@ def _takes_all(x: Any, parameters: tuple[Any, ...], running: tuple[Any, ...]) ->
 
 
 def implementation(module: ModuleType) -> None:
-    """7.8.1: the implementation for every device."""
+    """Patch 7.8.1's implementation for all devices."""
     general = module.GeneralBatchNormalizationImpl
 
     def forward(
         self: Any, axis: Any, gamma: Any, x: Any, x_layout: Any, xp: Any, expander: Any,
         beta: Any, eps: Any, decay: Any, running_mean: Any, running_var: Any,
     ) -> Any:  # fmt: skip
-        # A subclass may take its statistics elsewhere.
+        # A subclass may compute its statistics in another way.
         if type(self) is not general or x_layout is not None:
             return None
         if not _takes_all(x, (gamma, beta), (running_mean, running_var)):
@@ -43,7 +43,7 @@ def implementation(module: ModuleType) -> None:
             x, gamma, beta, axis=axis, eps=eps, decay=decay,
             running_mean=running_mean, running_var=running_var,
         )  # fmt: skip
-        # The variance itself is asked for by iDeep's gradient alone.
+        # Only iDeep's gradient uses the variance.
         return y, None, running_mean, running_var, mean, None, inv_std, None
 
     def backward(
@@ -62,7 +62,7 @@ def implementation(module: ModuleType) -> None:
 
 
 def function(module: ModuleType) -> None:
-    """5.4.0: the function and its gradient."""
+    """Patch 5.4.0's function and its gradient."""
 
     def forward(self: Any, inputs: Any) -> Any:
         x, gamma, beta = inputs

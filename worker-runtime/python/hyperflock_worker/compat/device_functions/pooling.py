@@ -1,8 +1,8 @@
 """Maximum and average pooling and their gradients: one launch each, as Chainer's own kernels.
 
-Those tell a window's elements by numbers that they take apart, in loops of their own for each
-element; ``arraycore.nn`` knows what is computed, for which the CPU has better loops. With
-``cover_all`` the last window reaches further beyond the data: that is more padding behind.
+Chainer's kernels compute a window's coordinates from an element's number, for each element. The
+CPU has faster loops for ``arraycore.nn``. With ``cover_all`` the last window reaches further beyond
+the data, which is more padding after it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hyperflock_worker.compat._hooks import Patch
 from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
 
 BOTH = ("7.8.1", "5.4.0")
-#: arraycore.nn pools over so many axes of space.
+#: The most axes of space that arraycore.nn supports.
 _MOST_AXES = 3
 
 
 class _Geometry:
-    """Window, stride and padding of a function, one number an axis of space."""
+    """The window, stride and padding of a function, a number for each axis of space."""
 
     def __init__(self, function: Any) -> None:
         if hasattr(function, "kh"):
@@ -32,7 +32,7 @@ class _Geometry:
             self.stride, self.pad = tuple(function.stride), tuple(function.pad)
 
     def places(self, space: Sequence[int], cover_all: bool) -> tuple[int, ...]:
-        """To how many places the window is put along each axis."""
+        """Return the number of places of the window along each axis."""
         counts = []
         for extent, k, s, p in zip(space, self.window, self.stride, self.pad, strict=True):
             free = extent + 2 * p - k
@@ -56,7 +56,7 @@ class _Geometry:
 
 
 def _options(function: Any, x: Any, cover_all: bool) -> dict[str, Any] | None:
-    """Return the keywords for data, None where Chainer is to go its own way."""
+    """Return the keywords for data, or None if Chainer's own kernel has to run."""
     if not takes(x) or not 3 <= x.ndim <= 2 + _MOST_AXES or x.size == 0:
         return None
     geometry = _Geometry(function)
@@ -96,7 +96,7 @@ def _gradient_options(function: Any, gy: Any) -> dict[str, Any] | None:
 
 
 def _max_gradient(function: Any, inputs: Any) -> Any:
-    # 7.8.1's gradients of several axes ask the function; the others have copies.
+    # 7.8.1's gradients of several axes refer to the function; the others have copies.
     source = getattr(function, "func", function)
     (gy,) = inputs
     if getattr(source, "indexes", None) is None or source.indexes.dtype != "int32":
@@ -114,7 +114,7 @@ def _average_gradient(function: Any, inputs: Any) -> Any:
 
 
 def largest(module: ModuleType) -> None:
-    """Max pooling, whose classes have the modules' names."""
+    """Patch max pooling; the classes' names follow from the modules' names."""
     for suffix in ("2D", "ND"):
         for name, by in ((f"MaxPooling{suffix}", _max), (f"MaxPooling{suffix}Grad", _max_gradient)):
             if hasattr(module, name):
@@ -122,7 +122,7 @@ def largest(module: ModuleType) -> None:
 
 
 def average(module: ModuleType) -> None:
-    """Average pooling over images."""
+    """Patch average pooling over images."""
     replace(module.AveragePooling2D, "forward_gpu", _average)
     replace(module.AveragePooling2DGrad, "forward_gpu", _average_gradient)
 
