@@ -2,7 +2,8 @@
 // reconnection, sends a result again until it is acknowledged, asks for more. It writes down what it was promised.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Enrolled, hello, type ServerMessage } from "../e2e/device.ts";
+import type { ServerMessage } from "@hyperflock/worker-runtime/protocol";
+import { type Enrolled, hello, resultOf } from "../e2e/device.ts";
 import type { Link } from "./link.ts";
 
 const HEARTBEAT_MS = 300;
@@ -86,14 +87,11 @@ export class Worker {
     );
     socket.addEventListener("message", (event) => {
       heardAt = Date.now();
-      const message = JSON.parse(String(event.data)) as ServerMessage & {
-        readonly attempts?: number[];
-        readonly delay_ms?: number;
-      };
+      const message = JSON.parse(String(event.data)) as ServerMessage;
       if (message.type === "welcome") {
         const held = this.#attempt;
         const isDone = held !== null && Date.now() >= held.doneAt;
-        if (held !== null && !isDone && !message.attempts?.includes(held.attempt)) {
+        if (held !== null && !isDone && !message.attempts.includes(held.attempt)) {
           this.#attempt = null;
         }
         sentResult = false;
@@ -101,7 +99,7 @@ export class Worker {
       } else if (message.type === "result_ack") {
         const held = this.#attempt;
         if (held !== null && held.attempt === message.attempt) {
-          this.acknowledged.push({ ...held, verdict: message.verdict ?? "" });
+          this.acknowledged.push({ ...held, verdict: message.verdict });
           this.#attempt = null;
         }
         sentResult = false;
@@ -116,7 +114,7 @@ export class Worker {
       } else if (message.type === "error" && message.code === "too_many_leases") {
         socket.close(4100);
       }
-      if (message.lease !== undefined) {
+      if ("lease" in message && message.lease !== undefined) {
         const { study, trial, attempt, params } = message.lease;
         const { x } = JSON.parse(params) as { x: number };
         const doneAt = Date.now() + 200 + 1_000 * this.#random();
@@ -134,7 +132,7 @@ export class Worker {
         if (now - heardAt > SILENCE_MS) socket.close(4100);
         if (held !== null && !sentResult && now >= held.doneAt) {
           sentResult = true;
-          send(resultOf(held));
+          send(resultOf(held.attempt, held.value, { points: [[0, held.value]], next: true }));
         }
         if (held === null && now - askedAt > 400) {
           askedAt = now;
@@ -153,18 +151,4 @@ export class Worker {
     isOpen = false;
     await stepping;
   }
-}
-
-function resultOf({ attempt, value }: Attempt): object {
-  return {
-    type: "result",
-    attempt,
-    seq: 1,
-    outcome: "complete",
-    values: [value],
-    points: [[0, value]],
-    metrics: { load_ms: 0, run_ms: 1 },
-    backend: "cpu",
-    next: true,
-  };
 }

@@ -1,25 +1,10 @@
 // A device without a browser: speaks the worker protocol as the test tells it, also wrongly.
 
+import type { Lease, ServerMessage, ServerMessages } from "@hyperflock/worker-runtime/protocol";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import type { Server } from "./stack.ts";
 import { until } from "./stack.ts";
 
-export interface LeaseMessage {
-  readonly attempt: number;
-  readonly study: number;
-  readonly trial: number;
-  readonly params: string;
-  readonly kind: string;
-  readonly checkpoint?: { readonly attempt: number; readonly step?: number };
-}
-export interface ServerMessage {
-  readonly type: string;
-  readonly code?: string;
-  readonly field?: string;
-  readonly verdict?: string;
-  readonly attempt?: number;
-  readonly lease?: LeaseMessage;
-}
 export interface Enrolled {
   readonly device: string;
   readonly secret: string;
@@ -79,14 +64,17 @@ export class Device {
   }
 
   /** The next message of that type, those before it passed over. */
-  async next(type: string, timeoutMs = LIMIT_MS): Promise<ServerMessage> {
+  async next<Type extends keyof ServerMessages>(
+    type: Type,
+    timeoutMs = LIMIT_MS,
+  ): Promise<ServerMessages[Type]> {
     return until(
       `a ${type} message`,
       async () => {
         while (this.#next < this.received.length) {
           const message = this.received[this.#next];
           this.#next += 1;
-          if (message?.type === type) return message;
+          if (message?.type === type) return message as ServerMessages[Type];
         }
         return undefined;
       },
@@ -94,25 +82,13 @@ export class Device {
     );
   }
 
-  async lease(): Promise<LeaseMessage> {
+  async lease(): Promise<Lease> {
     this.send({ type: "ready" });
-    const { lease } = await this.next("lease");
-    if (lease === undefined) throw new Error("a lease message without its lease");
-    return lease;
+    return (await this.next("lease")).lease;
   }
 
-  result(lease: LeaseMessage, value: number): void {
-    this.send({
-      type: "result",
-      attempt: lease.attempt,
-      seq: 1,
-      outcome: "complete",
-      values: [value],
-      points: [],
-      metrics: { load_ms: 0, run_ms: 1 },
-      backend: "cpu",
-      next: false,
-    });
+  result(lease: Lease, value: number): void {
+    this.send(resultOf(lease.attempt, value));
   }
 
   close(): void {
@@ -136,5 +112,21 @@ export function hello({ device, secret }: Enrolled, protocol = 1): object {
       class: "desktop",
     },
     attempts: [],
+  };
+}
+
+/** A complete result, with other fields where `more` has them. */
+export function resultOf(attempt: number, value: number, more: object = {}): object {
+  return {
+    type: "result",
+    attempt,
+    seq: 1,
+    outcome: "complete",
+    values: [value],
+    points: [],
+    metrics: { load_ms: 0, run_ms: 1 },
+    backend: "cpu",
+    next: false,
+    ...more,
   };
 }

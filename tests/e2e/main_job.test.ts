@@ -1,9 +1,10 @@
 // The main job in the real parts: built server, real Chromium, real Pyodide and Chainer, the Python package.
 
+import type { Lease } from "@hyperflock/worker-runtime/protocol";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { Device, enrol, hello, type LeaseMessage } from "./device.ts";
+import { Device, enrol, hello } from "./device.ts";
 import {
   joinVolunteer,
   queueStudy,
@@ -104,7 +105,7 @@ describe("the main job", () => {
     const study = await queueStudy(server, [
       ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
     ]);
-    const leaseOf = async (device: Device): Promise<LeaseMessage> => {
+    const leaseOf = async (device: Device): Promise<Lease> => {
       const lease = await device.lease();
       expect(lease.study).toBe(study);
       return lease;
@@ -118,7 +119,7 @@ describe("the main job", () => {
       const [first] = (await server.api<TrialRow>(path)).attempts_list ?? [];
       return first !== undefined && first.state !== "live";
     });
-    const others: { device: Device; lease: LeaseMessage }[] = [];
+    const others: { device: Device; lease: Lease }[] = [];
     for (let i = 0; i < 2; i += 1) {
       const device = await Device.join(server);
       others.push({ device, lease: await leaseOf(device) });

@@ -10,8 +10,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { StudyRow } from "@hyperflock/worker-runtime/rows";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
+
+export type { StudyRow, TrialRow } from "@hyperflock/worker-runtime/rows";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
@@ -173,39 +176,6 @@ export class Server {
       return workers.length === 0;
     });
   }
-}
-
-export interface TrialRow {
-  readonly study: number;
-  readonly trial: number;
-  readonly state: string;
-  readonly params: string;
-  readonly seed: number;
-  readonly values: readonly number[];
-  readonly attempts: number;
-  readonly run_ms: number;
-  readonly points?: readonly (readonly [number, number])[];
-  /** JSON text. */
-  readonly attrs?: string;
-  readonly attempts_list?: readonly {
-    readonly attempt: number;
-    readonly kind: string;
-    readonly state: string;
-    readonly device: { readonly device: string };
-    readonly resumed_from?: number;
-    readonly resumed_step?: number;
-  }[];
-  readonly error?: { readonly cause: string; readonly code: string; readonly traceback: string };
-}
-
-export interface StudyRow {
-  readonly study: number;
-  readonly name: string;
-  readonly state: string;
-  readonly total: number;
-  readonly complete: number;
-  readonly failed: number;
-  readonly attempts: number;
 }
 
 export interface Volunteer {
