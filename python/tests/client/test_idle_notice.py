@@ -184,13 +184,18 @@ def test_optimize_says_it_while_no_device_computes(
 ) -> None:
     server.placement = NOBODY
     devices = Devices(server, given.square)
-    thread = _later(server, devices.__enter__)
+
+    def connect() -> None:
+        # Before the trial runs: the owner may ask again between its end and the study's.
+        server.placement = {"devices": 1, "matching": 1, "reasons": {}}
+        devices.__enter__()
+
+    thread = _later(server, connect)
     optimize(optuna.create_study(), given.square, 1, client=client)
     thread.join()
     devices.__exit__(None, None, None)
     said = [line for line in capsys.readouterr().err.splitlines() if "waits" in line]
     assert said == [f"study 1 waits: {NO_DEVICE}"]
-    server.placement = {"devices": 1, "matching": 1, "reasons": {}}
     with Devices(server, given.square, study=2):
         optimize(optuna.create_study(), given.square, 3, client=client)
     assert "waits" not in capsys.readouterr().err
