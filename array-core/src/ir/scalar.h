@@ -116,11 +116,14 @@ decltype(auto) visit(DType dtype, F&& f) {
 //   to floating         rounds to nearest, ties to even. Beyond the range it gives infinity.
 //   complex to real     drops the imaginary part, as NumPy does (which also warns)
 //   real to complex     sets the imaginary part to +0
+//   NaN of a half       keeps its sign and payload, and stays signalling, as in NumPy
 template <typename To, typename From>
 To convert_to(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
-  } else if constexpr (kIsHalf<From>) {
+  } else if constexpr (kIsHalf<From> && std::is_same_v<To, double>) {
+    return from_half<double>(x.bits);  // by way of float, a signalling NaN would become quiet
+  } else if constexpr (kIsHalf<From> && !kIsComplex<To>) {
     return convert_to<To>(static_cast<float>(x));
   } else if constexpr (kIsComplex<From>) {
     if constexpr (kIsComplex<To>) {
