@@ -83,7 +83,7 @@ function trialRow(study: number, trial: number, rest: Row = {}): Row {
       lr: [0.1, 0.01, 0.001][Math.floor(trial / 3) % 3],
       optimizer: trial % 2 === 0 ? "Adam" : "MomentumSGD",
     }),
-    seed: 1_000_003 * (trial + 1),
+    seed: (1_000_003 * (trial + 1)) % 2 ** 32,
     values: [lossOf(trial)],
     attempts: 1,
     accepted_attempt: 500 + trial,
