@@ -44,7 +44,10 @@ export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
   };
 }
 
-/** The build of `pages`, by the names of their files beside this one, into a folder below the project's root. */
+/**
+ * Returns the build configuration of `pages`, names of HTML files in this folder, with its output folder below the project's
+ * root.
+ */
 export function buildOf(pages: readonly string[], outDir: string): UserConfig {
   const input = Object.fromEntries(pages.map((page) => [page, here(`${page}.html`)]));
   return {

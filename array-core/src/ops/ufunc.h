@@ -27,8 +27,8 @@ using Values = std::vector<ir::Value>;
 // Returns the results of one element. `x` are the operands, converted to the loop's types.
 using Body = Values (*)(ir::Builder& builder, const Values& x);
 
-// How far a result may be from the exact one. This is the part that depends on the row only. The
-// errors of its operations on a GPU are in codegen/accuracy.h, and tolerance.h combines both.
+// How far a result may be from the exact one, as far as it depends on the ufunc's row of the table.
+// codegen/accuracy.h has the errors of single operations on a GPU, and tolerance.h combines both.
 struct Tolerance {
   float ulp = 0;  // on a CPU, in units in the last place of the result's type; 0: the same bits
   // The same for complex loops, by the larger part. NumPy uses fused multiply-add in products.

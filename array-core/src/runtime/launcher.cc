@@ -273,8 +273,8 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
 }
 
 // Copies what a launch reads if the launch writes the same bytes in another order. A reduction
-// writes a row's result after it has read the row. So an operand stays if each of its rows is what
-// is written there.
+// writes a row's result after it has read the row. So an operand needs no copy if the result of
+// each of its rows is written to that row's own bytes.
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;

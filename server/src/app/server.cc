@@ -239,8 +239,8 @@ class RunningServer final : public Server {
         .server_version = std::string(kVersion),
         .hello_ms = config_.hello_ms,
         .heartbeat_ms = config_.heartbeat_ms});
-    // The sites need the ports, the listeners the sites: each listener gets its site before the
-    // first connection.
+    // The sites need the ports, and the listeners need the sites. Each listener gets its site
+    // before the first connection.
     compute_http_.emplace(
         net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
     console_http_.emplace(

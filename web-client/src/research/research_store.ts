@@ -58,13 +58,13 @@ export class ResearchStore {
   readonly format: ReadonlySignal<Formatter>;
   readonly session: Signal<Session> = signal({ kind: "out" });
   readonly route: Signal<Route>;
-  /** Of the last attempt to ask for what the page shows; null once an answer came. */
+  /** Why the last request for the page's content failed; null after an answer. */
   readonly problem: Signal<Problem | null> = signal(null);
-  /** Of the last button that was pressed; stays until the next one or another view. */
+  /** Why the last button's action was refused. It stays until the next action or another view. */
   readonly refusal: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
   readonly study: Signal<StudyRow | null> = signal(null);
-  /** Of study 0, which there is none of, until the first rows are asked for. */
+  /** The rows of the open study. Before the first request it is study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
   /** What the trial of the page uploaded. */

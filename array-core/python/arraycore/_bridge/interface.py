@@ -33,7 +33,10 @@ class Bridge(Protocol):
         ...
 
     def item(self, array: int, /) -> float | bool:
-        """Return the one element; True where it must be read instead, False after an error."""
+        """Return the element of a one-element array as a float.
+
+        True means that the caller must read the array instead, False that an error occurred.
+        """
         ...
 
     def describe(self, array: int) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:

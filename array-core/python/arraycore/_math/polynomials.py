@@ -49,7 +49,9 @@ def _vector(p: Any) -> ndarray:
 
 
 def polyval(p: Any, x: Any) -> ndarray:
-    """Return a polynomial's values at ``x``, of its shape, by Horner's rule in one launch.
+    """Return a polynomial's values at ``x``, by Horner's rule in one launch.
+
+    The result has the shape of ``x``.
 
     Parameters
     ----------

@@ -193,7 +193,10 @@ def read(array: int, out: npt.NDArray[Any]) -> None:
 
 
 def item(array: int) -> float | bool:
-    """Return the one element; True where it must be read instead, False after an error."""
+    """Return the element of a one-element array as a float.
+
+    True means that the caller must read the array instead, False that an error occurred.
+    """
     before_read()
     return bridge.item(array)
 

@@ -349,7 +349,7 @@ class Distributions(Source):
         return x
 
     def f(self, dfnum: Any, dfden: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Fisher's distribution: the ratio of two chi-square's means."""
+        """Return floats of the F distribution, the ratio of two chi-square means."""
         _positive("dfnum", dfnum)
         _positive("dfden", dfden)
         shape = np.broadcast_shapes(_shape(dfnum), _shape(dfden)) if size is None else size

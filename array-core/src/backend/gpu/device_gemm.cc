@@ -297,7 +297,8 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   if (choice.splits == 1) return dispatch(launch, choice, kernel, grid, groups);
   const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
   TRY(const auto& parts, backend_.create_storage(bytes));
-  // It is destroyed at once: only later commands use what gets its memory next.
+  // The buffer is given back at once. Its memory can only be used by commands that are queued
+  // later.
   const Lent lent(backend_, parts);
   GemmLaunch partial = launch;
   partial.problem = into_parts(problem, choice.splits);

@@ -38,12 +38,12 @@ class Convolutions {
  public:
   explicit Convolutions(Launcher& launcher) : launcher_(launcher), kernels_(launcher) {}
 
-  // The extras have the operands' dtype. Error: not_implemented, "conv_dtype" (float16, float32 and
-  // float64 are computed); value, "conv_shapes", "conv_geometry".
+  // The extras have the operands' dtype. Errors: not_implemented, "conv_dtype" for any dtype but
+  // float16, float32 and float64; value, "conv_shapes", "conv_geometry".
   Result<Array> forward(const Array& data, const Array& weights, const ConvolutionGeometry& how,
                         const ConvolutionExtras& extras = {});
-  // Returns activation(data weights' + bias) of matrices (rows, terms) and (columns, terms). The
-  // bias has one element for each column. Error: as forward.
+  // Returns activation(data x transposed weights + bias) of matrices (rows, terms) and (columns,
+  // terms). The bias has one element for each column. Error: as forward.
   Result<Array> dense(const Array& data, const Array& weights, const Array* bias,
                       Activation activation);
   // Returns the gradient of the data, given that of the result; `space` is the data's. REQUIRES,

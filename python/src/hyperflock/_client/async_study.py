@@ -79,7 +79,7 @@ class AsyncStudy(StudyView):
         return self._row
 
     async def trials(self) -> list[TrialResult]:
-        """Fetch the trials that have finished by now, by number."""
+        """Fetch the trials that have finished so far, sorted by number."""
         while True:
             where = f"{self._path}/trials?after={self._behind}&limit={_PAGE}"
             page = await self._http.get(where)

@@ -126,7 +126,7 @@ def _report_globals(
 
 
 def _versions() -> dict[str, str]:
-    """Of Python, and of the packages that the trial used."""
+    """Return the versions of Python and of the packages that the trial used."""
     names = ("numpy", "chainer", "optuna")
     used = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
     found = {name: str(version) for name, version in used.items() if version is not None}

@@ -136,7 +136,7 @@ class ChainerHost(Host):  # type: ignore[misc]
         self._report()
 
     def _follow(self, each: Any) -> None:
-        """Note the numbers that an optimizer or one of its rules hands to its launches."""
+        """Record the numbers that an optimizer or one of its update rules passes to kernels."""
         own = vars(each.hyperparam) if hasattr(each, "hyperparam") else {}
         objects = [own, *(vars(hook) for hook in _hooks(each) if hasattr(hook, "__dict__"))]
         for attributes in objects:

@@ -97,7 +97,7 @@ class Device:
 
     @property
     def xp(self) -> ModuleType:
-        """The module of the device's arrays: ``cupy``, which is array-core, or ``numpy``."""
+        """The module of the device's arrays: ``numpy``, or ``cupy``, which array-core provides."""
         return importlib.import_module("numpy" if self.backend == _NUMPY else "cupy")
 
     @property

@@ -55,13 +55,13 @@ def snapshot() -> str:
 
 
 def restore(content: bytes) -> None:
-    """Set the generators as a checkpoint says; one without a word of them leaves them as they are.
+    """Restore the generators from a checkpoint. Without their state, they stay as they are.
 
     Raises
     ------
     CheckpointError
-        ``checkpoint_malformed``: what it says is no state. Generators that were set by then stay
-        so.
+        ``checkpoint_malformed``: the state is invalid. Generators that were restored before keep
+        their new state.
     """
     told = checkpoints.read_member(content, MEMBER, _MAX_BYTES)
     if told is None:

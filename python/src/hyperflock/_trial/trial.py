@@ -205,9 +205,9 @@ class Trial:
         The next attempt of the trial, on whatever device, begins with the newest checkpoint. The
         state of the generators of ``random``, NumPy and array-core is saved with it, and so are the
         attributes that are set by then, and what was uploaded. The call waits until the server has
-        it. A save each half minute is enough; of more than about ten at once the server takes one
-        every two seconds. A local run begins at the beginning and needs none: it checks the state
-        and drops it.
+        it. A save each half minute is enough. The server takes about ten saves in a row, and then
+        one every two seconds. A local run always starts from the beginning, so it only checks the
+        state.
 
         Parameters
         ----------
@@ -218,8 +218,8 @@ class Trial:
         Returns
         -------
         bool
-            True when the server has it. False when it could not be stored, for want of a
-            connection for instance; the trial goes on all the same.
+            True if the server stored it. False if it could not be stored, for instance without a
+            connection. The trial goes on in both cases.
 
         Raises
         ------

@@ -196,7 +196,7 @@ def constant(node: ast.expr) -> Any:
     Raises
     ------
     ValueError
-        The expression is neither. `ast.literal_eval` can raise other errors.
+        The expression is neither. Other errors of `ast.literal_eval` pass through.
     """
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
         return ast.literal_eval(node)

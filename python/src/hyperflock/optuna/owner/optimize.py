@@ -160,7 +160,9 @@ def own(
     show_progress_bar: bool = False,
     notice: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Own a study until the plan is fulfilled, for `optimize` and the sampler service.
+    """Ask for a study's trials and take their results until the plan is done.
+
+    `optimize` and the sampler service call it.
 
     Artifacts of trials are copied into ``stores``.
     """
