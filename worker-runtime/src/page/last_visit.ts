@@ -1,6 +1,6 @@
-// How the last visit to this page ended, where the browser ended it: a tab that runs out of memory, or is dropped in the
-// background, runs no code at its end. So the page writes down what it does while it does it, and a note that is still there
-// at the next visit tells. Runs on the page thread; the storage is passed in.
+// Finds out whether the browser ended the last visit. A tab that runs out of memory, or is dropped in the background, runs no
+// code at its end. So the page stores what it does, and removes this note at a normal end. A note that is still there at the
+// next visit tells what happened. Runs on the page thread; the storage is passed in.
 
 import type { Interrupted, VolunteerState } from "../page_contract/volunteer_state.ts";
 
@@ -16,16 +16,16 @@ export class LastVisit {
     this.#store = store;
   }
 
-  /** What the note of an earlier visit says; null when that one ended in good order. */
+  /** Returns the note of an earlier visit, or null if that visit ended normally. */
   read(): Interrupted | null {
     try {
       return parse(this.#store.getItem(STORAGE_KEY));
     } catch {
-      return null; // Storage is forbidden here, or something else wrote there.
+      return null; // Storage is forbidden, or another program wrote the note.
     }
   }
 
-  /** Writes down what this tab does now. */
+  /** Stores what this tab does now. */
   note(state: VolunteerState): void {
     const note = noteOf(state);
     const text = note === null ? "" : JSON.stringify(note);
@@ -35,17 +35,17 @@ export class LastVisit {
       if (text === "") this.#store.removeItem(STORAGE_KEY);
       else this.#store.setItem(STORAGE_KEY, text);
     } catch {
-      // As above: the next visit then knows nothing of this one.
+      // Storage is forbidden. The next visit then knows nothing of this one.
     }
   }
 
-  /** A new visit's work begins: what was written before is no news any more. */
+  /** Begins the work of a new visit. The earlier note is not reported again. */
   begin(): void {
     this.#written = "-";
     this.note({ phase: "idle" });
   }
 
-  /** The page goes away in good order. */
+  /** Removes the note. The page is closed normally. */
   close(): void {
     this.note({ phase: "idle" });
   }

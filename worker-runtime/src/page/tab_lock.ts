@@ -1,10 +1,10 @@
-// One tab of a browser computes at a time: a Web Lock of this origin says which. Where a browser has no locks, or refuses
-// them, the server decides between two tabs of one device (R8). Runs on the page thread.
+// Lets one tab of a browser compute at a time, by a Web Lock of this origin. If a browser has no locks or refuses them, the
+// server decides between two tabs of one device (R8). Runs on the page thread.
 
 const NAME = "hyperflock.computing";
 
 export interface TabLockEvents {
-  /** This tab may compute. At once where there are no locks. */
+  /** This tab may compute. Without locks, it is called at once. */
   taken(): void;
   /** Another tab computes. */
   refused(): void;
@@ -42,7 +42,7 @@ export class TabLock {
     const options = how === "by_force" ? { steal: true } : { ifAvailable: true };
     this.#locks.request(NAME, options, hold).catch(() => {
       if (mine === null) {
-        events.taken(); // Locks are forbidden here, as storage may be.
+        events.taken(); // Locks are forbidden, as storage may be.
       } else if (this.#letGo === mine) {
         this.#letGo = null;
         events.lost();
@@ -56,7 +56,7 @@ export class TabLock {
     this.#letGo = null;
   }
 
-  /** Calls back once when no tab computes any more, unless this one asks for the lock before. */
+  /** Calls back once when no tab computes any more. Not called if this tab asks for the lock before that. */
   whenFree(callback: () => void): void {
     const watch = new AbortController();
     this.#watch = watch;
@@ -68,7 +68,7 @@ export class TabLock {
       .catch(() => {});
   }
 
-  /** Whether another tab computes now, as far as the browser says. */
+  /** Returns whether another tab computes now, as far as the browser tells. */
   async isTaken(): Promise<boolean> {
     const now = await this.#locks?.query().catch(() => null);
     return now?.held?.some(({ name }) => name === NAME) ?? false;

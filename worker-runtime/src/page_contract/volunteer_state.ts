@@ -70,9 +70,9 @@ export interface VolunteerSnapshot {
   readonly project: ProjectView | null;
   /** True while a wake lock keeps the screen on. */
   readonly awake: boolean;
-  /** How the browser ended an earlier visit; null when it did not. */
+  /** How the browser ended an earlier visit; null if it did not. */
   readonly interrupted: Interrupted | null;
-  /** True once the running trial is to be the last one. */
+  /** Whether the running trial is the last one. */
   readonly finishing: boolean;
 }
 
@@ -85,10 +85,10 @@ export interface ProjectView {
   readonly trialsTotal: number;
 }
 
-/** The page's handle. Everything heavy happens on the agent thread; these calls return at once. */
+/** The page's handle of the agent thread, which does all work. These calls return at once. */
 export interface Volunteer {
   readonly snapshot: VolunteerSnapshot;
-  /** Calls back after each change, at most once per animation frame. Returns the way to stop. */
+  /** Calls back after each change, at most once in an animation frame. Returns a function that ends this. */
   subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
   /**
    * Must be called from a tap. Nothing is joined, fetched for compute or computed before. While another tab computes it
@@ -98,12 +98,14 @@ export interface Volunteer {
   /** Gives the running trial back and takes no other until resume(). */
   pause(): void;
   resume(): void;
-  /** Wanted: the running trial is the last one, then it stops; at once where none runs. Unwanted: it goes on. */
+  /** With `wanted`, stops after the running trial, or at once if none runs. Without it, goes on. */
   finish(wanted: boolean): void;
-  /** Of the graphics device's time that trials may have, above 0 and at most 1; at once. */
+  /** Sets the share of the graphics device's time for trials, above 0 and at most 1. It takes effect at once. */
   setGpuShare(share: number): void;
-  /** Releases the attempt and ends the compute threads; `start()` works again afterwards. */
+  /** Releases the attempt and ends the compute threads. `start()` works afterwards. */
   stop(): void;
-  /** Stops, and has the server and this browser forget the device; its results stay, without it. From a tap. */
+  /**
+   * Stops, and makes the server and this browser forget the device. Its results stay, without its name. Call it from a tap.
+   */
   forget(): void;
 }

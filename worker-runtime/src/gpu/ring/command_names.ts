@@ -1,4 +1,4 @@
-// What commands are called in messages, and how short each may be. Data for the thread that drains the ring.
+// The names of commands in messages, and the least length of each. Data for the thread that drains the ring.
 
 import type { CommandName } from "./executor.ts";
 import { Opcode } from "./layout.ts";
@@ -7,7 +7,7 @@ const OPCODE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Opcode).map(([name, number]) => [number, name]),
 );
 
-/** Fewest words of each command, the first one counted. */
+/** The least number of words of each command, including the first. */
 export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.pad, 1],
   [Opcode.createBuffer, 5],
@@ -27,7 +27,7 @@ export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.trace, 3],
 ]);
 
-/** The beginning of a message: "dispatch (softmax): ". The issuer knows what operation a tag is. */
+/** Returns the beginning of a message, such as "dispatch (softmax): ". */
 export function nameOf(command: CommandName): string {
   const name = OPCODE_NAMES.get(command.opcode) ?? `opcode ${command.opcode}`;
   const label = command.label === "" ? "" : ` (${command.label})`;

@@ -1,5 +1,5 @@
-// The control block as the executor's thread sees it: atomic words, the error slot, the capability record. Used by the
-// thread that drains the ring; `markGone` and `interrupt` by the threads that own the executor or the issuer.
+// The executor's side of the control block: atomic words, the error slot and the capability record. The thread that drains
+// the ring uses it. `markGone` and `interrupt` are for the threads that own the executor or the issuer.
 
 import type { Capabilities, CommandName, Counters } from "./executor.ts";
 import {
@@ -16,7 +16,7 @@ import {
 
 const LARGEST_SIZE = 0xfffffffc;
 
-/** Shared memory's buffer as it is now, grown or not. */
+/** Returns the shared memory's current buffer, also after growth. */
 export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
   return memory.buffer as unknown as SharedArrayBuffer;
 }
@@ -24,7 +24,7 @@ export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
 export class Control {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #encoder = new TextEncoder();
-  /** An issuer on this very thread that waits. */
+  /** Called for an issuer that waits on this thread. */
   onSignal: (() => void) | undefined;
 
   constructor(memory: WebAssembly.Memory, address: number) {
@@ -45,30 +45,30 @@ export class Control {
     Atomics.add(this.#words, word, value | 0);
   }
 
-  /** Tells an issuer that waits that something has changed. */
+  /** Wakes a waiting issuer after a change. */
   signal(): void {
     Atomics.add(this.#words, Word.signal, 1);
     Atomics.notify(this.#words, Word.signal);
     this.onSignal?.();
   }
 
-  /** Wakes an issuer that waits, with nothing changed: what it waits for is about to come. */
+  /** Wakes a waiting issuer before the change that it waits for, which will come soon. */
   rouse(): void {
     Atomics.notify(this.#words, Word.signal);
   }
 
-  /** Resolves when `word` no longer holds `value` and was notified, at once where it does not, or after the time. */
+  /** Resolves at once if `word` does not hold `value`, else when it is notified of another value, or after the time. */
   async changed(word: number, value: number, timeoutMs: number): Promise<void> {
     const waiting = Atomics.waitAsync(this.#words, word, value | 0, timeoutMs);
     if (waiting.async) await waiting.value;
   }
 
-  /** Blocks while `word` holds `value`, for at most so long; whether that ended by a change. */
+  /** Blocks while `word` holds `value`, at most for the time. Returns whether it has changed. */
   blocks(word: number, value: number, timeoutMs: number): boolean {
     return Atomics.wait(this.#words, word, value | 0, timeoutMs) !== "timed-out";
   }
 
-  /** Fills the error slot, unless an error that nobody has read is in it. */
+  /** Fills the error slot, unless it holds an error that was not read yet. */
   putError(code: number, message: string, command: CommandName | undefined): void {
     if (this.load(Word.errorFull) !== 0) {
       this.add(Word.errorsDropped, 1);
@@ -123,7 +123,7 @@ export class Control {
     this.store(word + 1, Math.floor(value / 2 ** 32));
   }
 
-  // Cut to `limit` bytes, at a character's end. Shared views are no target for TextEncoder.encodeInto.
+  // Writes a text, cut to `limit` bytes after a whole character. TextEncoder.encodeInto does not take shared views.
   #putText(word: number, text: string, limit: number): number {
     const bytes = new Uint8Array(limit);
     const { written } = this.#encoder.encodeInto(text, bytes);
@@ -135,13 +135,13 @@ export class Control {
   }
 }
 
-/** The control block at `address`; undefined where its issuer has closed it, so that others may use its memory. */
+/** Returns the control block at `address`, or undefined if its issuer has closed it and its memory may be in other use. */
 export function controlAt(memory: WebAssembly.Memory, address: number): Control | undefined {
   const words = new Int32Array(sharedBuffer(memory), address, CONTROL_WORDS);
   return Atomics.load(words, Word.magic) === MAGIC ? new Control(memory, address) : undefined;
 }
 
-/** By the owner of an executor's thread: it has ended. Whoever waits for it learns so at once. */
+/** Tells waiting issuers that the executor's thread has ended. For the owner of that thread. */
 export function markGone(memory: WebAssembly.Memory, address: number): void {
   const control = controlAt(memory, address);
   if (control === undefined || control.load(Word.state) === State.closed) return;
@@ -149,7 +149,7 @@ export function markGone(memory: WebAssembly.Memory, address: number): void {
   control.signal();
 }
 
-/** By any thread: ends the issuer's wait. A revoke stays in force. */
+/** Ends the issuer's wait. A revoke also ends all later waits. Any thread. */
 export function interrupt(
   memory: WebAssembly.Memory,
   address: number,

@@ -25,43 +25,43 @@ import {
 } from "./layout.ts";
 import { ModuleMemory } from "./module_memory.ts";
 
-/** Commands between two looks at the event loop, where results arrive. */
+/** How many commands are executed between two turns of the event loop, in which results arrive. */
 const TURN_COMMANDS = 4096;
-/** Commands after which room in the ring is given back. */
+/** After how many commands their room in the ring is given back. */
 const PUBLISH_COMMANDS = 256;
-/** In Node a turn of the event loop costs a microsecond, and Dawn looks for its answers at each. */
+/** In Node, a turn of the event loop takes a microsecond, and Dawn polls the device in each. */
 const hasCheapTurns = typeof setImmediate === "function";
 /**
- * How long it looks for work before it sleeps. In browsers a turn of the event loop costs more than the wait is worth:
- * while no answer is to come it looks without one, for less long.
+ * How long it polls for work before it sleeps. In browsers a turn of the event loop takes longer than such a wait, so it
+ * polls for a shorter time, and without turns if no answer is expected.
  */
 const LINGER_MS = hasCheapTurns ? 1 : 0.3;
-/** How long it waits for an answer before it sleeps. */
+/** How long it polls for an answer before it sleeps. */
 const ATTEND_MS = 1.5;
 /**
- * Browsers look only now and then whether their device is done (Chromium after 2 ms, Firefox after up to 100), and with
- * each submit: so they are asked by empty ones, at first so often, later after pauses that grow by ASK_GROWTH.
+ * Browsers poll their device rarely (Chromium after 2 ms, Firefox after up to 100), and at each submit. So empty submits
+ * make them poll: at first with this pause, which then grows by ASK_GROWTH.
  */
 const ASK_MS = 0.15;
 const ASK_GROWTH = 1.5;
 const LONGEST_ASK_MS = 100;
 /**
- * How long it blocks its thread for work before it sleeps by waitAsync, which ends later by a task's way. Only while
- * nothing is to come from the device but its loss, of which nobody learns meanwhile.
+ * How long it blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a task. It blocks
+ * only if nothing is expected from the device. A loss of the device is noticed after it.
  */
 const BLOCK_MS = 20;
-/** How long one sleep lasts at most. */
+/** The longest sleep. */
 const SLEEP_MS = 10_000;
-/** A device may block the thread in the middle of its work: a large upload, a queue that is full. */
+/** How long a device may block the thread while it works: for a large upload, or if its queue is full. */
 const BUSY_SILENCE_MS = 8_000;
-/** Compiling a shader may block the thread for long, and is no sign of death. */
+/** How long the compilation of a shader may block the thread. */
 const COMPILE_SILENCE_MS = 60_000;
 
-/** How often a device that is to rest is asked whether its batch is done, and how long it rests at most. */
+/** How often a device that will rest is polled for the end of its batch. */
 const ASK_RESTING_MS = 2;
 const LONGEST_REST_MS = 2_000;
 
-/** How long a device rests after so much work. */
+/** Returns how long a device rests after a time of work. */
 export function restMs(busyMs: number, share: number): number {
   return Math.min(LONGEST_REST_MS, busyMs * (1 / share - 1));
 }
@@ -73,13 +73,13 @@ export interface DrainOptions {
   /** Byte address of the control block. */
   readonly controlAddress: number;
   readonly open: OpenExecutor;
-  /** Sleep until wake() is called, not on the control word: for engines without `Atomics.waitAsync`. */
+  /** Whether to sleep until wake() is called, for engines without `Atomics.waitAsync`. */
   readonly byMessage?: boolean;
-  /** Ask the device whether it is done; without it, where its answers come by themselves. */
+  /** Whether the device must be polled by submits for its answers. */
   readonly asks?: boolean;
-  /** Of the time the device may work, above 0 and at most 1; after each batch it rests in proportion. */
+  /** The share of time in which the device may work, above 0 and at most 1. After each batch it rests accordingly. */
   readonly share?: number;
-  /** How it rests; another in tests. */
+  /** Waits for the rest. Tests replace it. */
   readonly rest?: (ms: number) => Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export class Drain {
   readonly #ringMask: number;
   readonly #strict: boolean;
   #executor: Executor | undefined;
-  /** Counts devices: what an earlier one still tells is not listened to. */
+  /** Counts devices. Events of an earlier device are ignored. */
   #generation = 0;
   #lost = false;
   #closed = false;
@@ -105,13 +105,13 @@ export class Drain {
   #opcode = 0;
   #tag = 0;
   #label = "";
-  /** When there was last something to do or to tell. */
+  /** When the last command or answer came. */
   #activeAt = 0;
   #askedAt = 0;
   #askPauseMs = ASK_MS;
-  /** Fences that the device has not reached. */
+  /** How many fences the device has not reached. */
   #openFences = 0;
-  /** The newest command began a fence, whose news will wake the issuer. */
+  /** Whether the newest command was a fence, whose end will wake the issuer. */
   #newsFollows = false;
   #wake: (() => void) | undefined;
 
@@ -130,13 +130,13 @@ export class Drain {
 
   /** Opens the device and takes the ring over. */
   async attach(): Promise<void> {
-    // After another executor nothing in the ring can be trusted: its objects went with it.
+    // After another executor, commands in the ring name objects that do not exist any more.
     const isSecond = this.#control.load(Word.state) !== State.absent;
     this.#handled = this.#control.load(Word.answered);
     this.#position = this.#control.load(Word.consumed);
     this.#control.store(Word.sleeps, 0);
     this.#lost = isSecond || !(await this.#openDevice());
-    // Opening may have blocked this thread for longer than an issuer waits from now on.
+    // Opening may have blocked this thread for longer than an issuer waits.
     this.#control.add(Word.progress, 1);
     this.#control.store(Word.silenceMs, 0);
     this.#control.store(Word.state, this.#lost ? State.lost : State.running);
@@ -158,8 +158,8 @@ export class Drain {
   }
 
   /**
-   * For the issuer's own thread, in place of `Atomics.wait` on `signal`: takes everything that is in the ring, then
-   * waits until `signal` has moved on from `seen`, or for so long.
+   * Replaces `Atomics.wait` on `signal` on the issuer's own thread. It executes all commands in the ring, then waits until
+   * `signal` differs from `seen`, or for the time.
    */
   async pump(seen: number, timeoutMs: number): Promise<void> {
     if (!this.#closed) await this.#serve();
@@ -176,7 +176,7 @@ export class Drain {
     control.add(Word.progress, 1);
   }
 
-  /** The issuer's message, where it cannot wake by the word. */
+  /** Wakes the thread. For engines in which the issuer cannot wake it by the word. */
   wake(): void {
     this.#wake?.();
   }
@@ -200,12 +200,12 @@ export class Drain {
     }
   }
 
-  /** Another share of the device's time from the next batch on. */
+  /** Sets the share of the device's time, from the next batch on. */
   setShare(share: number): void {
     this.#share = share;
   }
 
-  // Executes up to TURN_COMMANDS of what is published.
+  // Executes up to TURN_COMMANDS of the published commands.
   async #turn(): Promise<void> {
     const begunAt = performance.now();
     this.#memory.refresh();
@@ -217,7 +217,7 @@ export class Drain {
       if (done % PUBLISH_COMMANDS === 0) this.#publish();
     }
     const full = this.#executor?.submit();
-    // Dawn in Node answers sooner than a thread wakes up: whoever waits for this shall be awake by then.
+    // Dawn in Node answers faster than a thread wakes up. So the issuer is woken in advance.
     if (hasCheapTurns && this.#isAwaited()) this.#control.rouse();
     this.#activeAt = performance.now();
     this.#askedAt = this.#activeAt;
@@ -228,7 +228,7 @@ export class Drain {
     if (this.#share < 1) await this.#restAfter(begunAt);
   }
 
-  // Waits until the device has done the batch, then for as long as leaves it the share that it was lent.
+  // Waits until the device has done the batch, and then rests according to its share.
   async #restAfter(begunAt: number): Promise<void> {
     let isDone = false;
     this.#executor?.fence(() => {
@@ -248,13 +248,13 @@ export class Drain {
     if (!this.#isAwaited()) this.#control.signal();
   }
 
-  // The newest command was a fence: what is published now will be told when the device has reached it.
+  // Returns whether the newest command is a fence, whose end the issuer waits for.
   #isAwaited(): boolean {
     return this.#newsFollows && this.#openFences > 0 && !this.#lost;
   }
 
-  // An issuer that was answered a moment ago mostly has its next command at hand: to be woken would cost it more than
-  // the work itself. And a thread that sleeps learns later that the device has answered.
+  // An issuer that just got an answer mostly sends its next command soon. To wake this thread would take longer than the
+  // command itself. A sleeping thread would also notice the device's answers later.
   async #linger(): Promise<void> {
     while (this.#hasNothing()) {
       const isOpen = this.#openFences > 0;
@@ -265,7 +265,7 @@ export class Drain {
     }
   }
 
-  // Asks the device whether it is done, unless it was asked a moment ago.
+  // Makes the device poll, unless it did a moment ago.
   #ask(): void {
     if (!this.#asks) return;
     const now = performance.now();
@@ -285,12 +285,12 @@ export class Drain {
     await this.#linger();
     const asks = this.#asks && this.#openFences > 0;
     if (asks) this.#askPauseMs = Math.min(this.#askPauseMs * ASK_GROWTH, LONGEST_ASK_MS);
-    // A timer is no more exact than this.
+    // Timers are not more exact.
     const sleepMs = asks ? Math.max(1, this.#askPauseMs) : SLEEP_MS;
     const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
-    // What came before `sleeps` was seen would wake nobody: look again.
+    // A command that came before `sleeps` was visible wakes nobody, so it looks again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
@@ -312,7 +312,7 @@ export class Drain {
   }
 
   async #reset(): Promise<void> {
-    // What went wrong since the issuer asked is of no interest to it.
+    // The issuer does not want errors from before this command.
     this.#control.store(Word.errorFull, 0);
     this.#lost = !(await this.#openDevice());
     this.#position = this.#control.load(Word.written);
@@ -349,7 +349,7 @@ export class Drain {
     }
   }
 
-  // ---- what the device tells ------------------------------------------------------------------
+  // ---- events of the device ------------------------------------------------------------------
 
   #events(generation: number): DeviceEvents {
     const isCurrent = () => generation === this.#generation;
@@ -395,7 +395,7 @@ export class Drain {
 
   // ---- one command ----------------------------------------------------------------------------
 
-  // Executes the command at `position` and moves on. A promise: the command is not over before it is settled.
+  // Executes the command at `position` and moves on. If it returns a promise, the command ends with it.
   #executeOne(): Promise<void> | undefined {
     const at = this.#ringBase + (this.#position & this.#ringMask);
     const header = this.#memory.words[at] ?? 0;
@@ -406,7 +406,7 @@ export class Drain {
     const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
     const published = (this.#written - this.#position) >>> 0;
     if (words === 0 || words > untilEnd || words > published) {
-      // Nothing behind a command without a length can be read.
+      // Commands after one without a length cannot be found.
       this.#fail(ErrorCode.badCommand, `it has ${words} words`, this.#current());
       this.#position = this.#written;
       return undefined;
@@ -433,7 +433,7 @@ export class Drain {
     return this.#executeLater(executor, at, words, waiting);
   }
 
-  // The command gave a promise: some are done with it, others begin again.
+  // Waits for a command's promise. Some commands are done then, others are executed again.
   async #executeLater(
     executor: Executor,
     at: number,
@@ -565,7 +565,7 @@ export class Drain {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Lets what has arrived be handled: a task, not a microtask. */
+/** Lets the event loop handle events. It takes a task, not a microtask. */
 const yieldToEvents: () => Promise<void> = makeYield();
 
 function makeYield(): () => Promise<void> {

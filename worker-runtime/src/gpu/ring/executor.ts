@@ -1,5 +1,5 @@
-// What a device can be told, whatever its programming interface: the seam between the ring's drain and WebGPU (or, one
-// day, WebGL2). An Executor knows buffers, pipelines and commands by number and nothing of arrays. Lives on the thread
+// The interface between the ring's drain and a device's programming interface: WebGPU, or later WebGL2. An Executor knows
+// buffers, pipelines and commands by number, and nothing of arrays. Lives on the thread
 // that drains the ring; nothing else may touch its device.
 
 import type { ErrorCode } from "./layout.ts";
@@ -17,7 +17,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command that is being executed, or was when an error began. */
+/** The command that is being executed, or that an error belongs to. */
 export interface CommandName {
   readonly position: number;
   readonly opcode: number;
@@ -26,11 +26,11 @@ export interface CommandName {
   readonly label: string;
 }
 
-/** What the device tells on its own, and what it asks. */
+/** What an executor reports by itself, and what it asks for. */
 export interface DeviceEvents {
   /** The command that is being executed. */
   current(): CommandName;
-  /** `command` is undefined where no one command is to blame. */
+  /** Reports an error. `command` is undefined if no single command caused it. */
   failed(code: Code, message: string, command: CommandName | undefined): void;
   lost(message: string): void;
 }
@@ -80,8 +80,8 @@ export interface Counters {
 }
 
 /**
- * Methods throw a CommandError for a command that cannot be taken; it then has had no effect. A promise means: settle
- * it before the next command.
+ * Methods throw a CommandError for a command that is refused, which then has no effect. If a method returns a promise, wait
+ * for it before the next command.
  */
 export interface Executor {
   readonly capabilities: Capabilities;
@@ -90,13 +90,13 @@ export interface Executor {
   destroyBuffer(id: number): void;
   upload(id: number, offset: number, source: Uint8Array<SharedArrayBuffer>): void;
   copy(source: number, from: number, target: number, to: number, bytes: number): void;
-  /** A promise: nothing was done yet; call again once it is settled. */
+  /** If it returns a promise, nothing was done yet. Wait for it and call again. */
   fill(id: number, offset: number, bytes: number, value: number): Promise<void> | undefined;
   createPipeline(id: number, spec: PipelineSpec): void;
   destroyPipeline(id: number): void;
-  /** `words` holds a dispatch command's operands from `at` on. A promise: as for fill. */
+  /** `words` holds a dispatch command's operands from `at` on. A promise means the same as for fill. */
   dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
-  /** `land` is called with the bytes before the next fence is reached. */
+  /** Calls `land` with the bytes before the next fence is reached. */
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
   /** Calls `reached` once all commands so far are done and all reads have landed, fences in order. */
   fence(reached: () => void): void;
@@ -107,13 +107,13 @@ export interface Executor {
    * some that follow each other, `first` counted from 0, before the next fence is reached. 0 ends it.
    */
   trace(count: number, land: (first: number, data: Uint8Array) => void): void;
-  /** Hands to the device what was gathered. A promise: so much is on its way that it is better to wait. */
+  /** Submits the batch to the device. Returns a promise if much is queued and it is better to wait. */
   submit(): Promise<void> | undefined;
-  /** Makes the device look whether it is done, for those that look only now and then of their own accord. */
+  /** Makes the device poll for finished work, for devices that rarely do so by themselves. */
   nudge(): void;
-  /** Begins to watch errors; the function given submits, reports them and says whether there were none. */
+  /** Begins to watch errors. The returned function submits, reports errors, and returns whether there were none. */
   watch(): () => Promise<boolean>;
-  /** Ends the device and its objects; no events come afterwards. */
+  /** Destroys the device and its objects. No events follow. */
   destroy(): void;
 }
 

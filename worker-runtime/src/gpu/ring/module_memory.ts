@@ -1,4 +1,4 @@
-// The module's memory as an executor reads and writes it: views that follow its growth, ranges checked, texts. Runs on the
+// Reads and writes the module's memory for an executor: views that follow its growth, checked ranges, texts. Runs on the
 // thread that drains the ring.
 
 import { sharedBuffer } from "./control.ts";
@@ -21,7 +21,7 @@ export class ModuleMemory {
     return this.#words;
   }
 
-  /** A view that was made before the memory grew keeps its old length. To be called for each batch. */
+  /** Renews the views, which keep their length when the memory grows. Call it for each batch. */
   refresh(): void {
     const buffer = sharedBuffer(this.#memory);
     if (buffer === this.#bytes.buffer && buffer.byteLength === this.#bytes.length) return;
@@ -31,7 +31,7 @@ export class ModuleMemory {
 
   view(address: number, bytes: number): Uint8Array<SharedArrayBuffer> {
     if (address + bytes > this.#bytes.length) {
-      // Another thread may have grown the memory a moment ago; growing by nothing makes that visible here.
+      // Another thread may have grown the memory. Growing by 0 makes that visible on this thread.
       this.#memory.grow(0);
       this.refresh();
     }
@@ -43,12 +43,12 @@ export class ModuleMemory {
     return this.#bytes.subarray(address, address + bytes);
   }
 
-  /** TextDecoder refuses views of shared memory: a copy is decoded. */
+  /** Returns a text. It decodes a copy, because TextDecoder refuses views of shared memory. */
   text(address: number, bytes: number): string {
     return this.#decoder.decode(this.view(address, bytes).slice());
   }
 
-  /** Puts what came back from the device where the command wanted it. */
+  /** Writes bytes from the device to the address that the command named. */
   land(address: number, data: Uint8Array): void {
     this.view(address, data.length).set(data);
   }

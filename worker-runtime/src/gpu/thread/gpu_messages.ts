@@ -1,8 +1,8 @@
-// What passes between a gpu thread and its owner; everything else goes through the ring. Any thread.
+// The messages between a gpu thread and its owner. Everything else goes through the ring. Any thread.
 
 import type { DeviceLimits } from "../ring/executor.ts";
 
-/** To the gpu thread. One `open`; a `wake` whenever the control block says that it sleeps for a message. */
+/** To the gpu thread: `open` once for a ring, and `wake` when the control block says that it waits for a message. */
 export type ToGpuThread =
   | {
       readonly kind: "open";
@@ -11,14 +11,14 @@ export type ToGpuThread =
       readonly byMessage?: boolean;
       readonly limits?: Partial<DeviceLimits>;
       readonly withoutF16?: boolean;
-      /** Of the time the device may work for the ring, above 0 and at most 1 (the default). */
+      /** The share of time in which the device may work for the ring, above 0 and at most 1 (the default). */
       readonly share?: number;
     }
   | { readonly kind: "wake" }
-  /** Another share from now on. */
+  /** Changes the share. */
   | { readonly kind: "share"; readonly share: number };
 
-/** From the gpu thread, at its end; the control block tells everything else. */
+/** From the gpu thread at its end. The control block tells everything else. */
 export type FromGpuThread =
   | { readonly kind: "closed" }
   | { readonly kind: "failed"; readonly message: string };

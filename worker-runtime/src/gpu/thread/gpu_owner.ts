@@ -1,21 +1,21 @@
-// Owns the gpu thread of a python thread: starts it, passes messages on to it, tells the ring at once when it has ended,
-// and starts another where the ring asks for one. Runs on the thread that may start workers: a page's, or Node's main
+// Owns the gpu thread of a python thread: starts it, passes messages to it, tells the ring when it has ended, and starts
+// another if the ring asks for one. Runs on the thread that may start workers: a page's, or Node's main
 // thread. The python thread blocks for long, so nothing here waits for it.
 
 import { controlAt, interrupt, markGone } from "../ring/control.ts";
 import { State, Word } from "../ring/layout.ts";
 import type { FromGpuThread, ToGpuThread } from "./gpu_messages.ts";
 
-/** A thread with a GpuService in it. */
+/** A thread that runs a GpuService. */
 export interface GpuWorker {
   post(message: ToGpuThread): void;
-  /** Resolves once the thread executes nothing more. */
+  /** Resolves when the thread has stopped. */
   terminate(): Promise<void>;
 }
 
 export interface GpuWorkerEvents {
   said(message: FromGpuThread): void;
-  /** It has ended, or will do nothing any more. */
+  /** The thread has ended or cannot go on. */
   ended(reason: string): void;
 }
 
@@ -27,12 +27,12 @@ export class GpuThreadOwner {
   #worker: GpuWorker | undefined;
   /** The newest ring that the thread serves. */
   #ring: Open | undefined;
-  /** Rings that it was given and has not ended: after a close and an open its news of the first comes late. */
+  /** How many rings it was given and has not ended. After a close and an open, the end of the first is reported late. */
   #given = 0;
   #replacing = Promise.resolve();
   #whenIdle: (() => void)[] = [];
 
-  /** `report`: where the reason of a thread's end goes. */
+  /** `report` is called with the reason of a thread's end. */
   constructor(start: (events: GpuWorkerEvents) => GpuWorker, report: (text: string) => void) {
     this.#start = start;
     this.#report = report;
@@ -54,18 +54,18 @@ export class GpuThreadOwner {
     }
   }
 
-  /** Ends the python thread's wait; a revoke stays in force. */
+  /** Ends the python thread's wait. A revoke also ends all later waits. */
   interrupt(kind: "once" | "revoke"): void {
     if (this.#ring !== undefined) interrupt(this.#ring.memory, this.#ring.controlAddress, kind);
   }
 
-  /** Resolves when no ring is served. */
+  /** Resolves when the thread serves no ring. */
   idle(): Promise<void> {
     if (this.#ring === undefined) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Ends the thread; nothing is started any more. */
+  /** Ends the thread for good. */
   async terminate(): Promise<void> {
     await this.#replacing;
     const worker = this.#worker;
@@ -94,8 +94,8 @@ export class GpuThreadOwner {
       this.#worker.post(message);
       return;
     }
-    // A ring that has been served before asks for another thread in the place of one that does not answer. The old one
-    // must not touch the ring beside the new one.
+    // A ring that was served before asks for another thread because the old one does not answer. The old one must not use
+    // the ring at the same time.
     const old = this.#worker;
     this.#worker = undefined;
     this.#given = 1;

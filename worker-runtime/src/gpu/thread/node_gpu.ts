@@ -17,15 +17,15 @@ declare global {
   var hyperflockDawn: GPU | undefined;
 }
 
-/** Dawn rounds a device's clock to some 65 us against spying web pages; here there are none. */
+/** Dawn rounds a device's clock to about 65 us against spying web pages, which Node does not have. */
 const EXACT_CLOCK = "disable-dawn-features=timestamp_quantization";
 
-/** Chromium's software Vulkan: what a machine without a graphics card has. */
+/** Chromium's software Vulkan, for machines without a graphics card. */
 const SOFTWARE_VULKAN = "/usr/lib/chromium/vk_swiftshader_icd.json";
 
 /**
- * Lets Dawn find a Vulkan driver: the machine's own where there is one, else the software one. To be called on the main
- * thread before any gpu thread starts: a worker's environment is a copy that native code does not see.
+ * Lets Dawn find a Vulkan driver: the machine's own, or else the software one. Call it on the main thread before any gpu
+ * thread starts, because native code does not see a worker's copy of the environment.
  */
 export function prepareVulkan(): void {
   const { env } = process;
@@ -34,16 +34,16 @@ export function prepareVulkan(): void {
   if (existsSync(SOFTWARE_VULKAN)) env.VK_ICD_FILENAMES = SOFTWARE_VULKAN;
 }
 
-/** `modulePath`: a file, or the name of an installed package. */
+/** `modulePath` is a file or the name of an installed package. */
 export async function openDawn(modulePath: string): Promise<GPU> {
   const isPath = modulePath.startsWith("/");
   const dawn: DawnModule = await import(isPath ? pathToFileURL(modulePath).href : modulePath);
-  // When the object that create() gives is collected, the process hangs: keep it to the end.
+  // The object of create() is kept, because the process hangs when it is collected.
   globalThis.hyperflockDawn ??= dawn.create([EXACT_CLOCK]);
   return globalThis.hyperflockDawn;
 }
 
-/** What a gpu thread of Node's does: opens Dawn, whose path is `workerData`, and hands on what its parent says. */
+/** Opens Dawn, whose path is `workerData`, and serves the messages of the parent thread. */
 export async function serveParent<Message>(
   serve: (gpu: GPU, post: (message: FromGpuThread) => void) => { receive(message: Message): void },
 ): Promise<void> {

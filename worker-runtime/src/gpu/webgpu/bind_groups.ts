@@ -1,10 +1,10 @@
-// Bind group layouts and a bounded cache of bind groups, keyed by layout, buffers, offsets and sizes. What a bind group
-// may hold is checked once, when it is made. Runs on its executor's thread.
+// Bind group layouts, and a limited cache of bind groups by layout, buffers, offsets and sizes. A bind group is checked
+// once, when it is made. Runs on its executor's thread.
 
 import { CommandError } from "../ring/executor.ts";
 import { BINDING_ALIGNMENT, ErrorCode } from "../ring/layout.ts";
 
-/** Entries of the direct-mapped cache: a power of two. An entry that is displaced is only made again. */
+/** Entries of the direct-mapped cache, a power of two. A displaced entry is made again when needed. */
 const ENTRIES = 4096;
 const COMPUTE_STAGE = 0x4;
 
@@ -12,7 +12,7 @@ export interface BufferSlot {
   readonly buffer: GPUBuffer;
   readonly bytes: number;
   readonly label: string;
-  /** The newest batch that names it. */
+  /** The newest batch that uses it. */
   batch: number;
 }
 
@@ -45,7 +45,7 @@ export class BindGroups {
     this.#maxBindingBytes = maxBindingBytes;
   }
 
-  /** The layout of binding 0 (uniforms, where there are any) and of the storage bindings after it. */
+  /** Returns the layout of binding 0 (uniforms, if there are any) and the storage bindings after it. */
   layout(uniformBytes: number, bindings: number, readWriteMask: number): GroupLayout {
     const rounded = Math.ceil(uniformBytes / 16) * 16;
     const key = `${rounded} ${bindings} ${readWriteMask}`;
@@ -77,7 +77,7 @@ export class BindGroups {
     return layout;
   }
 
-  /** The group for the bindings at `words[at...]`, whose buffers are marked as named by `batch`. */
+  /** Returns the group of the bindings at `words[at...]`, and marks their buffers as used by `batch`. */
   find(
     layout: GroupLayout,
     words: Uint32Array<SharedArrayBuffer>,
@@ -126,7 +126,7 @@ export class BindGroups {
     return { layout, words: copy, slots, group };
   }
 
-  // Everything for which the device would refuse the whole batch.
+  // Checks everything for which the device would refuse the whole batch.
   #check(layout: GroupLayout, words: Uint32Array, i: number, slot: BufferSlot): void {
     const [id = 0, offset = 0, bytes = 0] = words.subarray(i * 3, i * 3 + 3);
     const where = `binding ${i}, bytes ${offset} to ${offset + bytes} of '${slot.label}'`;
@@ -163,7 +163,7 @@ function matches(
   if (entry.layout !== layout) return false;
   for (let i = 0; i < entry.words.length; i += 1)
     if (entry.words[i] !== words[at + i]) return false;
-  // A number that was given to a new buffer names another slot.
+  // A number that was reused for a new buffer has another slot.
   for (let i = 0; i < entry.slots.length; i += 1)
     if (buffers.get(words[at + i * 3] ?? 0) !== entry.slots[i]) return false;
   return true;

@@ -12,7 +12,7 @@ export class DispatchTimes {
   readonly #count: number;
   readonly #land: (first: number, data: Uint8Array) => void;
   #taken = 0;
-  /** Position and tag of those in the batch that is being gathered. */
+  /** Position and tag of the timed dispatches in the current batch. */
   #batch: number[] = [];
 
   /** `perBatch`: the most dispatches of a batch; `count`: of all. Without a clock the times are zeros. */
@@ -37,7 +37,7 @@ export class DispatchTimes {
     return this.#taken < this.#count;
   }
 
-  /** The pass of a dispatch that is timed. REQUIRES: open. */
+  /** Returns the pass of a timed dispatch. REQUIRES: open. */
   pass(position: number, tag: number, label: string): GPUComputePassDescriptor {
     const query = this.#batch.length;
     this.#batch.push(position, tag);
@@ -51,12 +51,12 @@ export class DispatchTimes {
     return { label, timestampWrites };
   }
 
-  /** What resolve() copies for the batch; 0 where nothing was timed. */
+  /** How many bytes resolve() copies for the batch; 0 if nothing was timed. */
   get bytes(): number {
     return (this.#batch.length / 2) * TIME_BYTES;
   }
 
-  /** Copies the batch's times; gives what takes them when they have come back. No pass may be open. */
+  /** Copies the batch's times. Returns the function that takes them when they arrive. REQUIRES: no pass is open. */
   resolve(encoder: GPUCommandEncoder, staging: GPUBuffer): (data: Uint8Array) => void {
     const batch = this.#batch;
     const first = this.#taken - batch.length / 2;

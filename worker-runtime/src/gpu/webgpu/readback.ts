@@ -1,10 +1,10 @@
-// Buffers through which results come back: copied on the device, mapped, handed out, used again. Bounded. Runs on its
+// Buffers for results: they are copied to on the device, mapped, read, and used again. Their number is limited. Runs on its
 // executor's thread.
 
 const MAP_READ = 0x1;
 const COPY_DST = 0x8;
 const SMALLEST = 4096;
-/** Larger ones are not kept. */
+/** Larger buffers are not kept. */
 const KEPT_BYTES = 16 * 2 ** 20;
 const KEPT_IN_ALL = 32 * 2 ** 20;
 
@@ -23,7 +23,7 @@ export class Readback {
     this.#device = device;
   }
 
-  /** A buffer that takes `bytes`, whole words. */
+  /** Returns a buffer of at least `bytes`, which are whole words. */
   take(bytes: number): GPUBuffer {
     const index = this.#free.findIndex((buffer) => fits(buffer.size, bytes));
     const [kept] = index >= 0 ? this.#free.splice(index, 1) : [];
@@ -35,7 +35,7 @@ export class Readback {
     return this.#device.createBuffer({ label: "readback", size, usage: MAP_READ | COPY_DST });
   }
 
-  /** After the submit that fills the buffers: hands out the bytes as they arrive. */
+  /** Passes the bytes on when they arrive. Call it after the submit that fills the buffers. */
   async land({ staging, bytes, land }: Landing): Promise<void> {
     await staging.mapAsync(MAP_READ, 0, Math.ceil(bytes / 4) * 4);
     land(new Uint8Array(staging.getMappedRange(0, Math.ceil(bytes / 4) * 4), 0, bytes));

@@ -20,11 +20,11 @@ const Usage = { copySrc: 0x4, copyDst: 0x8, uniform: 0x40, storage: 0x80, queryR
 /** Room for the uniforms of one batch; each dispatch begins at a multiple of UNIFORM_STRIDE. */
 const UNIFORM_BYTES = 256 * 1024;
 const UNIFORM_STRIDE = 256;
-/** From this size on a buffer's creation is waited for. */
+/** The creation of buffers of at least this size is awaited. */
 const WATCHED_BYTES = 64 * 2 ** 20;
-/** Dispatches after which a batch is handed over though more are there: the device shall not idle meanwhile. */
+/** A batch is submitted after this many dispatches even if more wait, so that the device does not idle. */
 const BATCH_DISPATCHES = 1024;
-/** Every so many submits the device is asked how far it is; this many questions may be open. */
+/** After how many submits the device is asked for its progress. */
 const SUBMITS_PER_QUESTION = 8;
 const OPEN_QUESTIONS = 4;
 
@@ -43,7 +43,7 @@ interface Pipeline {
   readonly pipeline: GPUComputePipeline;
   /** Until the device has accepted it. */
   proof: Promise<void> | undefined;
-  /** The device refused it; that was reported when it was created. */
+  /** Whether the device refused it, which was reported at its creation. */
   refused: boolean;
 }
 
@@ -76,7 +76,7 @@ export class WebGpuExecutor implements Executor {
   #timing = false;
   #trace: DispatchTimes | undefined;
   #destroyed = false;
-  // The batch that is being gathered.
+  // The current batch.
   #batch = 1;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
@@ -86,10 +86,10 @@ export class WebGpuExecutor implements Executor {
   #batchDispatches = 0;
   #doomed: GPUBuffer[] = [];
   #landings: Landing[] = [];
-  // What is on its way.
+  // Results that have not arrived yet.
   #landing: Promise<void>[] = [];
   #proofs: Promise<void>[] = [];
-  /** Nothing was encoded after the newest read: once that has landed, all is done. */
+  /** Whether nothing was encoded after the newest read. Then all is done when that arrives. */
   #endsWithRead = false;
   #tail: Promise<unknown> = Promise.resolve();
   #questions: Promise<unknown>[] = [];
@@ -146,7 +146,7 @@ export class WebGpuExecutor implements Executor {
     this.#buffers.delete(id);
     this.counters.buffersLive -= 1;
     this.counters.bufferBytesLive -= slot.bytes;
-    // A buffer that an open encoder names must live until the submit.
+    // A buffer that the open encoder uses must live until the submit.
     if (slot.batch === this.#batch) this.#doomed.push(slot.buffer);
     else slot.buffer.destroy();
   }
@@ -156,7 +156,7 @@ export class WebGpuExecutor implements Executor {
     const bytes = source.length;
     this.#checkRange(slot, offset, Math.ceil(bytes / 4) * 4);
     if (bytes === 0) return;
-    // writeBuffer overtakes what was encoded and not submitted.
+    // writeBuffer would run before commands that were encoded and not submitted.
     if (slot.batch === this.#batch) this.#submitNow();
     this.#endsWithRead = false;
     const whole = bytes - (bytes % 4);
@@ -206,7 +206,7 @@ export class WebGpuExecutor implements Executor {
     if (this.#fillPipeline.proof !== undefined) return this.#fillPipeline.proof;
     if (this.#fillPipeline.refused)
       throw new CommandError(ErrorCode.shader, "the device refuses to fill");
-    // Whole buffers may exceed what can be bound: go by pieces that begin at a binding's alignment.
+    // A whole buffer may exceed the largest binding, so it is processed in aligned pieces.
     const step = Math.floor(this.capabilities.maxBindingBytes / 256 / 2) * 256;
     for (let at = offset; at < offset + bytes; ) {
       const base = Math.floor(at / 256) * 256;
@@ -247,8 +247,8 @@ export class WebGpuExecutor implements Executor {
       throw new CommandError(ErrorCode.unknownPipeline, `there is no pipeline ${id}`);
   }
 
-  // The device accepts or refuses in its own time; the first dispatch waits for that, so that a shader error is one
-  // command's error and never a lost batch.
+  // The device accepts or refuses the pipeline later. The first dispatch waits for that, so that a shader error belongs to
+  // one command and never loses a batch.
   #newPipeline(spec: PipelineSpec): Pipeline {
     const command = this.#events.current();
     this.#device.pushErrorScope("internal");
@@ -345,7 +345,7 @@ export class WebGpuExecutor implements Executor {
     return place;
   }
 
-  // In a pass of its own, since only passes have times.
+  // It needs a pass of its own, because only passes have times.
   #encodeTimed(
     trace: DispatchTimes,
     pipeline: Pipeline,
@@ -414,7 +414,7 @@ export class WebGpuExecutor implements Executor {
     this.#boundGroup = undefined;
   }
 
-  /** The encoder, with no pass open. */
+  /** Returns the encoder after closing an open pass. */
   #outsidePass(): GPUCommandEncoder {
     this.#endPass();
     this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
@@ -487,7 +487,7 @@ export class WebGpuExecutor implements Executor {
 
   fence(reached: () => void): void {
     this.#submitNow();
-    // A read that has landed was the last thing of its queue; without one the queue itself is asked.
+    // A read that has arrived was the last work of its queue. Without one, the queue itself is asked.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
     this.#landing = [];
@@ -588,7 +588,7 @@ export class WebGpuExecutor implements Executor {
   }
 }
 
-/** Where the bindings of the executor's own dispatches are put, in the form of a command's. */
+/** Holds the bindings of the executor's own dispatches in the form of a command. */
 const sharedScratch = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
   .buffer as unknown as SharedArrayBuffer;
 

@@ -10,16 +10,16 @@ import {
 import { Backend, Capability, ErrorCode, MAX_UNIFORM_WORDS } from "../ring/layout.ts";
 import { WebGpuExecutor } from "./webgpu_executor.ts";
 
-/** An adapter that is asked for at a bad moment (a tab in the background, a driver that starts) is there soon after. */
+/** The pause before the second try: a tab in the background or a starting driver may give no adapter at first. */
 const RETRY_MS = 500;
 
 export interface WebGpuOptions {
-  /** Undefined: this place has no WebGPU. */
+  /** Undefined without WebGPU. */
   readonly gpu: GPU | undefined;
   readonly events: DeviceEvents;
-  /** Upper bounds on what is asked of the adapter, to behave like a smaller device. */
+  /** Upper limits for what is requested of the adapter, to behave like a smaller device. */
   readonly limits?: Partial<DeviceLimits>;
-  /** Without native f16, as on most devices. */
+  /** Whether to leave out native f16, which most devices lack. */
   readonly withoutF16?: boolean;
 }
 
