@@ -8,6 +8,7 @@ import type { Point } from "../ui/curve.ts";
 import { Icon } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { csvOf, fileName, jsonOf } from "./export.ts";
+import { Pairs } from "./pairs.tsx";
 import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
@@ -45,14 +46,7 @@ function Progress({ study, store }: Props) {
     <section class="card stack">
       <h2>{words.study.progress}</h2>
       <ProgressBar label={words.study.progress} {...progressOf(study, words, format)} />
-      <dl class="pairs">
-        {rows.map(([label, count]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{format.integer(count)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={rows.map(([label, count]) => [label, format.integer(count)])} />
     </section>
   );
 }
@@ -243,14 +237,7 @@ function About({ study, store }: Props) {
   return (
     <section class="card stack">
       <h2>{words.details}</h2>
-      <dl class="pairs">
-        {rows.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={rows} />
       <StudyActions study={study} store={store} />
     </section>
   );

@@ -3,6 +3,7 @@
 import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
+import { Pairs } from "./pairs.tsx";
 import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
@@ -30,14 +31,7 @@ function Summary({ trial, store }: Props) {
   ];
   return (
     <section class="card stack">
-      <dl class="pairs">
-        {rows.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={rows} />
       <h2>{words.parameters}</h2>
       <dl class="params-list">
         {trial.params.map((param) => (
@@ -175,14 +169,7 @@ function Attempt({
         <h3>{words.trial.attempt(format.integer(attempt.attempt))}</h3>
         <StateChip state={attempt.state} label={words.attemptStates[attempt.state]} />
       </div>
-      <dl class="pairs">
-        {rows.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={rows} />
       {attempt.error === null ? null : (
         <Failure error={attempt.error} store={store} shownTraceback={shownTraceback} />
       )}
