@@ -14,7 +14,7 @@
 namespace hyperflock::app {
 namespace {
 
-// CLI11 reports what a validator returns; an empty text is consent.
+// Returns the fault that CLI11 reports, or an empty text.
 std::string address_fault(const std::string& text) {
   const Result<Address> parsed = parse_address(text);
   return parsed ? std::string() : parsed.error().message;

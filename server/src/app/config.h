@@ -1,5 +1,4 @@
-// What `hyperflock-server` is told on its command line, checked. See --help for the meaning of
-// each.
+// The checked options of `hyperflock-server`. --help explains each.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace hyperflock::app {
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0: any free one
+  std::uint16_t port = 0;  // 0: any free port
 };
 
 // `1.2.3.4:80`, `[::1]:80` or `localhost:80`; names are not resolved. Error: `bad_flag`.
@@ -29,7 +28,7 @@ struct ServeConfig {
   std::string state_dir;
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
-  std::string project = "First project";  // names given at the first start
+  std::string project = "First project";  // created at the first start
   std::string researcher = "researcher";
   std::string app_dir;
   std::string runtime_dir;
@@ -46,10 +45,10 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;  // artifacts leave so much of the disk
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;  // of the disk, which artifacts leave free
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
-  Millis call_ms = 60'000;  // a device's call waits for a study's owner for so long (R43)
+  Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)
   Millis hello_ms = 5'000;
   Millis slow_peer_ms = 20'000;
   Millis drain_ms = 10'000;
@@ -66,7 +65,7 @@ struct HealthcheckConfig {
   std::string url = "http://127.0.0.1:8790/healthz";
 };
 struct ShowVersion {};
-// Printed as it is; the program ends with `status`.
+// The program prints `text` and ends with `status`.
 struct Stop {
   int status = 0;
   std::string text;
@@ -77,7 +76,7 @@ using Command = std::variant<ServeConfig, HealthcheckConfig, cli::AdminCommand, 
 // Reads the arguments. A fault is a Stop with status 2 and one sentence.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
-// What no single flag can tell: combinations that are refused. Error: `bad_flag`.
+// Checks combinations of flags. Error: `bad_flag`.
 Status check(const ServeConfig& config);
 
 }  // namespace hyperflock::app

@@ -1,4 +1,4 @@
-// hyperflock-server: reads its command line and runs what it says.
+// hyperflock-server: reads its command line and runs the command.
 #include <signal.h>
 #include <unistd.h>
 
@@ -57,11 +57,11 @@ int serve(const ServeConfig& config) {
   for (;;) {
     sigwait(&signals, &received);
     telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
-    // Without a certificate it says what it says to every program: its terminal is gone.
+    // Without a certificate, SIGHUP means that the terminal was closed.
     if (received != SIGHUP || !config.tls()) break;
     (void)(*server)->reload();  // which logs what went wrong
   }
-  // Whoever sends a second one does not want to wait.
+  // A second signal ends the program at once.
   std::thread([signals] {
     int again = SIGHUP;
     while (again == SIGHUP) sigwait(&signals, &again);

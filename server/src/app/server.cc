@@ -47,9 +47,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kReaders = 2;
 constexpr std::size_t kReaderQueue = 4'096;
 constexpr int kServiceRestart = 1012;
-constexpr std::int64_t kRenewDays = 14;  // a certificate that ends sooner is worth a warning
+constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
 constexpr std::int64_t kHourMs = 3'600'000;
-constexpr Millis kCloseMs = 5'000;  // for closing handshakes and answers under way
+constexpr Millis kCloseMs = 5'000;  // for closing handshakes and unfinished answers
 
 std::int64_t wall_clock_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -57,7 +57,7 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-// Under --insecure something in front of the server has the public name.
+// With --insecure, a proxy in front of the server has the public name.
 Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
   if (!config.tls()) return std::unique_ptr<net::Tls>();
   const bool is_named = !config.public_url.empty() && !config.insecure;
@@ -191,7 +191,7 @@ class RunningServer final : public Server {
     settings.dropped = [this](const storage::Outcome& outcome) {
       collected_->drop(outcome.dropped);
       blobs_->drop(outcome.disowned);
-      // Where there is no room for this task, a later one or the next start removes them.
+      // If the queue is full, a later task or the next start removes them.
       (void)readers_.post([this] {
         collected_->sweep();
         blobs_->sweep();
@@ -205,7 +205,7 @@ class RunningServer final : public Server {
       files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
       files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
       files_.mount_file("/selftest", (fs::path(config_.app_dir) / "selftest.html").string());
-      // Icons and the like that pages name without a hash.
+      // Icons and similar files, which pages name without a hash.
       std::error_code error;
       for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
         const fs::path extension = entry.path().extension();
@@ -214,7 +214,7 @@ class RunningServer final : public Server {
           continue;
         files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
       }
-      // Apart from the others: no script that computes is served where researchers sign in.
+      // Separate files: the origin where researchers sign in serves no script that computes.
       const fs::path console = fs::path(config_.app_dir) / "console";
       console_files_.mount("/app/", (console / "app").string());
       console_files_.mount_file("/research", (console / "research.html").string());
@@ -298,8 +298,7 @@ class RunningServer final : public Server {
     return trimmed ? Status(Done{}) : Status(trimmed.error());
   }
 
-  // The file is written before the database: a crash in between leaves a first start to be done
-  // again.
+  // The file is written before the database. After a crash in between, the first start is repeated.
   Status make_first_identities(const auth::FirstStart& made) {
     first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
     if (!config_.credentials_file.empty()) {
@@ -352,7 +351,7 @@ class RunningServer final : public Server {
     });
   }
 
-  // What is older than the audit log is kept.
+  // Removes entries that are older than the audit log is kept.
   storage::TrimAudit old_audit() const {
     return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
   }
@@ -365,8 +364,8 @@ class RunningServer final : public Server {
     hub_->commit({old_audit()}, [](const Result<storage::Outcome>&) {});
   }
 
-  // What stands above the I/O context outlives the connections that its queue may still hold; what
-  // stands below uses it.
+  // Members above the I/O context outlive connections that its queue may still hold. Members below
+  // use it.
   const ServeConfig config_;
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
@@ -421,7 +420,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   if (!blobs) return blobs.error();
   const auto kept = storage->kept_blobs();
   if (!kept) return kept.error();
-  // Artifacts lie there, too: it had its name before there were any.
+  // The folder also holds artifacts, which came after its name.
   auto collected = blobs::CollectedBlobs::open(
       (state / "checkpoints").string(),
       std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), *kept);

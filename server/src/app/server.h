@@ -13,7 +13,7 @@
 
 namespace hyperflock::app {
 
-// What the first start of a state folder made; shown once.
+// The identities that the first start of a state folder made. They are shown once.
 struct FirstStart {
   std::string admin_token;
   std::string researcher_token;
@@ -34,12 +34,12 @@ class Server {
   virtual std::string console_origin() const = 0;
   virtual const std::optional<FirstStart>& first_start() const = 0;
 
-  // Reads the certificate again; connections that are open keep theirs. Any thread. Error:
-  // `bad_tls`, which is logged too; the certificate that was there stays.
+  // Reads the certificate again. Open connections keep theirs. Any thread. Error: `bad_tls`, which
+  // is also logged; the old certificate stays.
   virtual Status reload() = 0;
 
-  // Leases nothing more, waits (bounded) until what is under way is committed, closes every
-  // connection, ends the threads. Leases survive in the database. Idempotent; the destructor calls
+  // Stops leasing, waits for a limited time until all proposals are committed, closes every
+  // connection and ends the threads. Leases stay in the database. Idempotent; the destructor calls
   // it.
   virtual void stop() = 0;
 };

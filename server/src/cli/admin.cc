@@ -45,7 +45,7 @@ const std::map<std::string, Listing>& listings() {
   return all;
 }
 
-// Texts come from people: nothing in them may steer a terminal.
+// Removes control characters, because texts come from people and may not control a terminal.
 std::string plain(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -156,7 +156,7 @@ class Conversation {
     return ask_for("POST", path, body);
   }
 
-  // The number of the person of the command's name.
+  // Returns the id of the person whom the command names.
   Result<std::string> person() {
     const auto listed = get("/api/researchers");
     if (!listed) return listed.error();
@@ -275,7 +275,7 @@ Result<std::string> answer_token(const AdminCommand& command, Conversation& serv
   return server.post("/api/tokens", out);
 }
 
-// Page after page, so that no answer has to hold the whole log.
+// Reads page after page, so that no answer has to hold the whole log.
 Result<std::string> export_audit(const AdminCommand& command, Conversation& server) {
   std::string all;
   std::int64_t after = command.after;
@@ -322,7 +322,7 @@ Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
   return answer_of(command, server);
 }
 
-// The file of the administrator's token says the new one from now on.
+// Writes the new token to the file of the administrator's token.
 Status keep_new(const AdminCommand& command, const Json& answer) {
   const bool is_kept = command.verb == "rotate" || command.verb == "recover";
   if (!is_kept || command.credentials_file.empty()) return Done{};
@@ -344,7 +344,7 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto json = protocol::parse_object(*text);
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
-  // A new token is shown whatever happens: it is not to be had again.
+  // A new token is shown in any case, because it cannot be read again.
   const Status kept = json ? keep_new(command, *json) : Status(Done{});
   if (!kept) result = failed(kept.error());
   if (command.json) {

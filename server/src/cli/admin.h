@@ -1,5 +1,5 @@
-// `hyperflock-server token|project|enrol|researcher|device|audit ...`: an administrator's commands,
-// asked of a running server by REST (rest.md), but `token recover` (recover.h). One thread.
+// `hyperflock-server token|project|enrol|researcher|device|audit ...`: an administrator's commands.
+// They ask a running server by REST (rest.md), except `token recover` (recover.h). One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct AdminCommand {
   std::string token_file;
   std::string credentials_file;  // what `serve --credentials-file` wrote
   std::string ca_file;
-  std::string state_dir;  // `token recover` asks nobody
-  bool json = false;      // the answer as it came
+  std::string state_dir;  // of `token recover`, which asks no server
+  bool json = false;      // prints the server's JSON
 
-  // What the verb is about; each takes some.
+  // The verbs' arguments. Each verb takes some of them.
   std::string name;
   std::int64_t id = 0;
   std::string project;

@@ -23,8 +23,8 @@ struct ClientReply {
 
 struct ClientSettings {
   Millis limit_ms = 15'000;  // for each network step
-  // `identity`: the certificate must be the host's and somebody's who is trusted; send secrets no
-  // other way. `none`: whoever answers.
+  // `identity`: the certificate must be valid for the host and trusted; secrets need this. `none`:
+  // any certificate.
   enum class Verify { identity, none } verify = Verify::identity;
   std::string ca_file;  // PEM of who is trusted; the system's when empty
 };

@@ -1,5 +1,5 @@
-// Waits for a commit: for uploads, whose threads may block. Any such thread; never the owner's
-// strand, which answers.
+// Waits for a commit, on a thread of an upload, which may block. Never on the hub's strand, which
+// calls the callback.
 #pragma once
 
 #include <chrono>

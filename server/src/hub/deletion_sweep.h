@@ -1,5 +1,5 @@
-// Removes what deleted studies left, one piece after another: each is a commit of its own, and
-// between two of them the writer belongs to others. Used on the hub's strand only.
+// Removes the rows of deleted studies in pieces. Each piece is a commit, and between two of them
+// the writer is free for others. Used on the hub's strand only.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class DeletionSweep {
  public:
   using Told = std::function<void(Result<storage::Outcome>)>;
 
-  // `commit` is called on the strand too; between two pieces `between` carries it there again.
+  // `commit` is called on the strand.
   DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}
@@ -32,7 +32,7 @@ class DeletionSweep {
   }
 
  private:
-  // As long as a few pieces take, so that most of the writer's time is others'.
+  // Some pieces' time, so that most of the writer's time is free for others.
   static constexpr std::chrono::milliseconds kGap{10};
 
   void next() {

@@ -77,7 +77,7 @@ void GroupCommit::count(const CommitDone& batch, double seconds) {
 }
 
 void GroupCommit::run() {
-  // Housekeeping waits for a moment without work after the last commit.
+  // Housekeeping begins after this time without a commit.
   constexpr std::chrono::milliseconds kQuiet(100);
   bool tidy_later = false;
   std::vector<storage::Transition> transitions;
@@ -95,7 +95,7 @@ void GroupCommit::run() {
     CommitDone batch{take_batch()};
     lock.unlock();
 
-    // Storage wants the transitions side by side; they return to their items afterwards.
+    // Storage needs the transitions in one array. They are moved back to their items afterwards.
     transitions.clear();
     for (CommitItem& item : batch.items) transitions.push_back(std::move(item.transition));
     const auto start = std::chrono::steady_clock::now();
@@ -116,7 +116,7 @@ void GroupCommit::run() {
     tidy_later = batch.outcomes.ok();
     lock.lock();
     if (!batch.outcomes) {
-      // What waits was proposed on top of what was not written: it fails with it.
+      // Waiting transitions were proposed after those that were not written, so they fail too.
       halted_ = true;
       for (CommitGroup& group : waiting_) {
         batch.items.insert(batch.items.end(), std::make_move_iterator(group.begin()),

@@ -47,8 +47,8 @@ class GroupCommit {
   // Takes every group out of `groups`.
   void push(std::vector<CommitGroup>& groups);
 
-  // After a batch failed nothing is written until resume(): `done` got that batch and all that
-  // waited behind it. What was pushed since then comes back here unwritten.
+  // After a failed batch, nothing is written until resume(). `done` got that batch and all that
+  // waited. Returns the items that were pushed since then, which are not written.
   std::vector<CommitItem> resume();
 
   // Commits what waits, then ends the thread. Idempotent.
@@ -69,7 +69,7 @@ class GroupCommit {
   std::deque<CommitGroup> waiting_;
   bool halted_ = false;
   bool stopped_ = false;
-  std::thread thread_;  // last: it uses what stands above
+  std::thread thread_;  // last, because it uses the members above
 };
 
 }  // namespace hyperflock::hub

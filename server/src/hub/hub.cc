@@ -188,7 +188,7 @@ class StrandHub final : public Hub {
                 [this, study](const storage::Outcome& outcome) {
                   if (outcome.applied != Applied::applied) return;
                   outputs_.forget(study);
-                  watchers_.wake(study);  // they find out that the study is gone
+                  watchers_.wake(study);  // they learn that the study was deleted
                   sweep_.begin();
                 });
   }
@@ -206,7 +206,7 @@ class StrandHub final : public Hub {
     const AttemptId attempt = artifact.artifact.attempt;
     commit_then({std::move(artifact)}, std::move(done),
                 [this, attempt](const storage::Outcome& outcome) {
-                  // An artifact that came again is a sign of life, too.
+                  // An artifact that was uploaded again renews the lease, too.
                   if (outcome.applied == Applied::applied || outcome.applied == Applied::repeated)
                     handle(dispatch::ArtifactStored{attempt});
                 });
@@ -316,7 +316,7 @@ class StrandHub final : public Hub {
     stage(std::move(group));
   }
 
-  // Deals with all that came in, then commits what it led to in one go.
+  // Handles all events that came in, then commits their proposals together.
   void work() {
     {
       const std::lock_guard lock(inbox_mutex_);
@@ -366,7 +366,7 @@ class StrandHub final : public Hub {
     handle(claiming.event);
   }
 
-  // Workers bring more only while the writer keeps up.
+  // Workers may send more only while the writer keeps up.
   void give_credit(SessionId session) {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
@@ -445,7 +445,7 @@ class StrandHub final : public Hub {
       writer_.push(staged_);
       return;
     }
-    // The dispatcher waits for Restored; what it still proposes comes straight back.
+    // The dispatcher waits for Restored. Its proposals until then are returned unwritten.
     std::vector<CommitItem> items;
     for (CommitGroup& group : std::exchange(staged_, {}))
       std::ranges::move(group, std::back_inserter(items));
@@ -463,7 +463,7 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
-    // Not before: a piece that fails again would close every session once more.
+    // Only now, because a piece that fails would close every session again.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
@@ -488,19 +488,19 @@ class StrandHub final : public Hub {
     for (const CommitItem& item : items) {
       if (!item.done) failed.transitions.push_back(item.id);
     }
-    // First of all: what a `done` causes must not build on proposals that are lost.
+    // This comes first, because events of a `done` must not depend on lost proposals.
     handle(failed);
     for (const CommitItem& item : items) {
       if (item.done) item.done(unavailable());
     }
-    // Whoever still waits for an answer proposed something that is lost.
+    // The proposals of all waiting requests are lost.
     for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
     for (auto& [request, done] : std::exchange(changes_, {})) done(unavailable());
     pay_owed_credits();
   }
 
-  // Reads the state again until that works. The back-off goes on growing until a commit succeeds,
-  // so that a disk that can be read but not written is not hammered.
+  // Reads the state again until that works. The back-off grows until a commit succeeds, so that a
+  // disk that cannot be written is not tried all the time.
   void schedule_reload() {
     const int doublings = std::min(failures_in_a_row_++, 16);
     const Millis mean =
@@ -533,7 +533,7 @@ class StrandHub final : public Hub {
     handle(dispatch::Restored{std::move(loaded).value()});
   }
 
-  // One timer, never moved back for a later deadline: a tick that comes early only looks again.
+  // There is one timer. It is not moved for a later deadline: an early tick sets it again.
   void arm_tick() {
     const std::optional<Instant> due = dispatcher_.next_deadline();
     if (!due || (armed_ && *armed_ <= *due)) return;

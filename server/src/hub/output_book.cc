@@ -6,7 +6,7 @@
 namespace hyperflock::hub {
 namespace {
 
-// What a line costs beside its text.
+// The memory of a line besides its text.
 constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
@@ -36,7 +36,7 @@ void OutputBook::append(Pages& pages, AttemptId attempt, std::string text) {
   }
 }
 
-// The trials that printed nothing for longest go first.
+// Removes the output of trials that have printed nothing for the longest time.
 void OutputBook::trim() {
   while (bytes_ > kBytes) {
     const auto oldest = by_use_.begin();

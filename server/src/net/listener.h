@@ -18,7 +18,7 @@ class Listener {
  public:
   struct Address {
     std::string host;        // a numeric address
-    std::uint16_t port = 0;  // 0: any free one
+    std::uint16_t port = 0;  // 0: any free port
   };
 
   // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error:

@@ -1,5 +1,5 @@
-// Who may try how often: joins, wrong credentials and self-tests by address, checkpoints and
-// artifacts by attempt. Any thread.
+// Rate limits: joins, wrong credentials and self-tests by address, checkpoints and artifacts by
+// attempt. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,23 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
-  // False: too many came, and one more is admitted in `wait_s`.
+  // `admitted` is false if too many came. The next one is admitted in `wait_s`.
   struct Verdict {
     std::int64_t wait_s = 0;
     explicit operator bool() const { return wait_s == 0; }
   };
 
-  // One more device of this address.
+  // Counts a device that joins from this address.
   Verdict admit_join(const std::string& address);
-  // One more self-test of this address.
+  // Counts a self-test from this address.
   Verdict admit_report(const std::string& address);
   // A wrong credential came from this address. Right ones are never asked about, because many
   // people share an address (a proxy, a school): a stranger among them must not lock the others
   // out, and the secrets are too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
-  // One more checkpoint of this trial's attempt.
+  // Counts a checkpoint of this attempt.
   Verdict admit_checkpoint(const std::string& attempt);
-  // One more artifact of it.
+  // Counts an artifact of this attempt.
   Verdict admit_artifact(const std::string& attempt);
 
  private:

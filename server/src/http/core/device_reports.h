@@ -1,6 +1,6 @@
-// What volunteers' self-test pages found out about their devices, for the operator to read. Each
-// report is one small file of JSON in the state folder; only the newest are kept, so that nobody
-// can fill the disk with them. Any thread; blocks.
+// Reports of volunteers' self-test pages for the operator. Each report is a small JSON file in the
+// state folder. Only the newest are kept, so that nobody can fill the disk with them. Any thread;
+// blocks.
 #pragma once
 
 #include <cstdint>

@@ -232,7 +232,7 @@ bool valid_host(std::string_view host) {
 }
 
 std::string http_date(std::int64_t unix_seconds) {
-  // Not strftime: its names follow the locale.
+  // strftime is not used, because its names depend on the locale.
   constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};

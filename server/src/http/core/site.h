@@ -1,5 +1,5 @@
-// What one listener serves. The connection asks for a plan with the head of a request, brings the
-// body that the plan wants, and hands both back.
+// What a listener serves. The connection passes the head of a request and gets a plan, reads the
+// body that the plan asks for, and passes both on.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +39,10 @@ class Upload {
 class Site {
  public:
   virtual ~Site() = default;
-  // On the connection's strand: never blocks. Checks the credential, so that the body of a stranger
-  // is never read.
+  // Runs on the connection's strand and never blocks. Checks the credential, so that a stranger's
+  // body is never read.
   virtual Plan plan(Request& request) = 0;
-  // On a thread that may block. `reply` may be kept and called later.
+  // Runs on a thread that may block. `reply` may be kept and called later.
   virtual void handle(std::shared_ptr<const Request> request, Reply reply) = 0;
   // On a thread that may block.
   virtual Result<std::unique_ptr<Upload>> open_upload(const Request& request) = 0;

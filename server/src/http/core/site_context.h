@@ -1,4 +1,4 @@
-// What the sites of both origins work with. Any thread.
+// The objects that the sites of both origins use. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ struct SiteContext {
   Hub& hub;
   ReaderPool& readers;
   storage::Storage& storage;
-  blobs::CollectedBlobs& blobs;      // that researchers brought
-  blobs::CollectedBlobs& collected;  // that attempts uploaded
+  blobs::CollectedBlobs& blobs;      // of researchers
+  blobs::CollectedBlobs& collected;  // of attempts
   const OutputBook& outputs;
   DeviceReports& reports;
   auth::IdentityBook& book;
   Admission& admission;
   telemetry::Metrics& metrics;
-  const StaticFiles& files;  // of this site alone: the origins share no file
+  const StaticFiles& files;  // of this site; the origins share no files
   std::string server_version;
   std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;

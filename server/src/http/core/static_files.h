@@ -27,9 +27,9 @@ class StaticFiles {
   bool knows(std::string_view path) const { return files_.contains(std::string(path)); }
   std::size_t size() const { return files_.size(); }
 
-  // The answer, where the file's form that suits the request is in memory. Does not block.
+  // Returns the answer if the fitting form of the file is in memory. Does not block.
   std::optional<Response> cached(const Request& request) const;
-  // The answer; reads the file where it must. REQUIRES: knows(request.path).
+  // Returns the answer, and reads the file if necessary. REQUIRES: knows(request.path).
   Response load(const Request& request) const;
 
  private:
