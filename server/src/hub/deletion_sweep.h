@@ -16,7 +16,8 @@ class DeletionSweep {
  public:
   using Told = std::function<void(Result<storage::Outcome>)>;
 
-  // `commit` is called on the strand.
+  // `commit` is called on the strand. Between two pieces, `between` runs its argument on the
+  // strand.
   DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}

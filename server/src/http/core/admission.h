@@ -27,7 +27,7 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
-  // `admitted` is false if too many came. The next one is admitted in `wait_s`.
+  // False if too many came. The next one is admitted in `wait_s`.
   struct Verdict {
     std::int64_t wait_s = 0;
     explicit operator bool() const { return wait_s == 0; }
