@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -12,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-#: In the environment of everything that a Family starts. It finds children in other sessions.
-MARK = "HYPERFLOCK_RUN"
+#: From <linux/prctl.h>.
+PR_SET_CHILD_SUBREAPER = 36
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 END_S = 10.0
 #: A busy process ends by itself after this, or when its parent is gone.
 BUSY_LIMIT_S = 6 * 3600
@@ -26,39 +28,50 @@ while os.getppid() == parent and time.monotonic() < end:
 """
 
 
-def members(session: int, mark: str) -> list[int]:
-    """Return the processes of a session, and those whose environment has the mark, that still run.
-
-    A child may have a session of its own, another an environment of its own.
-    """
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
+def children(pid: int) -> list[int]:
+    """Return a process's direct children; none once it has ended."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            # After the name, which may hold anything: state, parent, group, session.
-            state, _, _, its_session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
-            if state == "Z":
-                continue
-            if int(its_session) == session or has_mark(entry, mark):
-                found.append(int(entry.name))
+            found += map(int, task.read_text().split())
     return found
 
 
-def has_mark(entry: Path, mark: str) -> bool:
-    """Whether a process's environment has the mark; False for another user's process."""
+def descendants(pid: int) -> list[int]:
+    """Return every process that this one has started, directly or not, and that still runs."""
+    found = []
+    for child in children(pid):
+        if start_of(child) is not None:
+            found.append(child)
+        found += descendants(child)
+    return found
+
+
+def start_of(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot; None if it has ended."""
     try:
-        return mark.encode() in (entry / "environ").read_bytes().split(b"\0")
+        # After the name, which may hold anything: state, parent, ...; the 20th is the start.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of each descendant whose own parent ends.
+
+    So none can leave this process's tree: not by a session nor by an environment of its own.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 class Family:
-    """A command in a session of its own. When the block ends, no child of it runs."""
+    """A command in a session of its own. When the block ends, no descendant of ours runs."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        value = f"{os.getpid()}-{time.time_ns()}"
-        self._mark = f"{MARK}={value}"
+        adopt_orphans()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -66,7 +79,6 @@ class Family:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            env={**os.environ, MARK: value},
         )
 
     def lines(self) -> Iterator[str]:
@@ -80,30 +92,43 @@ class Family:
         return self._process.wait()
 
     def __enter__(self) -> Self:
+        self._old = signal.signal(signal.SIGCHLD, lambda *_: self._bury())
         return self
 
     def __exit__(self, *_: object) -> None:
         # A second Ctrl-C must not leave half of them behind.
-        old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        old = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
         try:
             for number in (signal.SIGTERM, signal.SIGKILL):
-                end = time.monotonic() + END_S
-                signalled: set[int] = set()
-                while (left := set(self._members())) and time.monotonic() < end:
-                    # One may have started another meanwhile.
-                    for pid in left - signalled:
-                        with contextlib.suppress(OSError):
-                            os.kill(pid, number)
-                    signalled |= left
-                    time.sleep(0.05)
+                self._end(number)
         finally:
             self._process.wait()
             if self._process.stdout is not None:
                 self._process.stdout.close()
-            signal.signal(signal.SIGINT, old)
+            signal.signal(signal.SIGCHLD, self._old)
+            for number, handler in old.items():
+                signal.signal(number, handler)
 
-    def _members(self) -> list[int]:
-        return members(self._process.pid, self._mark)
+    def _end(self, number: signal.Signals) -> None:
+        """Signal each descendant once, until none runs or END_S have passed."""
+        end = time.monotonic() + END_S
+        signalled: set[int] = set()
+        while left := set(descendants(os.getpid())):
+            # One may have started another meanwhile.
+            for pid in left - signalled:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+            signalled |= left
+            if time.monotonic() > end:
+                return
+            time.sleep(0.05)
+
+    def _bury(self) -> None:
+        """Take the status of adopted processes that have ended: nobody else waits for them."""
+        for pid in children(os.getpid()):
+            if pid != self._process.pid:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
 
 
 @contextlib.contextmanager

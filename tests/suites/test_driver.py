@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from processes import descendants, start_of
 
 SUITES = Path(__file__).resolve().parent
 ROOT = SUITES.parents[1]
@@ -42,11 +43,11 @@ step_bad() {
 }
 step_blocked() { :; }
 step_slow() {
-  # A child as others, one in a session of its own, one with an environment of its own that is
-  # stopped, and one that ignores a polite end.
+  # A child as others, one in a session of its own, one in a session and with an environment of its
+  # own that is stopped, and one that ignores a polite end.
   sleep 600 & echo $! >>children
   setsid sleep 600 & echo $! >>children
-  env -i sleep 600 & kill -STOP $!; echo $! >>children
+  env -i setsid sleep 600 & kill -STOP $!; echo $! >>children
   (trap "" TERM; echo "$BASHPID" >>children; while :; do sleep 0.2; done) &
   wait
 }
@@ -80,11 +81,6 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment() -> dict[str, str]:
-    """The environment without what another ./run has set for its own steps."""
-    return {name: value for name, value in os.environ.items() if name != "HYPERFLOCK_RUN"}
-
-
 @pytest.fixture
 def run(toy: Path) -> Run:
     """Call ``./run`` in the toy tree."""
@@ -93,7 +89,6 @@ def run(toy: Path) -> Run:
         return subprocess.run(
             [toy / "run", *words],
             cwd=toy,
-            env=environment(),
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -109,16 +104,15 @@ def slow(toy: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [toy / "run", "test", "--loaded", "slow"],
         cwd=toy,
-        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: len(children(toy)) == 4, "the children run")
+        until(lambda: len(children(toy)) == 4, lambda: "the children run")
         yield process
         for pid in (process.pid, *children(toy)):
-            if running(pid):
+            if start_of(pid) is not None:
                 os.kill(pid, signal.SIGKILL)
 
 
@@ -128,28 +122,17 @@ def children(toy: Path) -> list[int]:
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
-def running(pid: int) -> bool:
-    """Whether a process is there and has not ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def names_of(processes: dict[int, int | None]) -> list[str]:
+    """The command lines of those that still run, of processes and when they started."""
+    left = [pid for pid, start in processes.items() if start_of(pid) == start is not None]
+    return [subprocess.getoutput(f"ps -ww -o pid=,stat=,args= -p {pid}") for pid in left]
 
 
-def descendants(pid: int) -> list[int]:
-    """Every process that this one has started, directly or not."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found += [child, *descendants(child)]
-    return found
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
+def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
     """Wait until something is so."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < end, f"not yet: {what}"
+        assert time.monotonic() < end, f"not yet: {what()}"
         time.sleep(0.05)
 
 
@@ -300,12 +283,14 @@ def test_junit_has_every_step(run: Run, toy: Path) -> None:
 def test_an_interrupt_ends_all_children(
     slow: subprocess.Popen[str], toy: Path, number: signal.Signals
 ) -> None:
-    family = {*children(toy), *descendants(slow.pid)}
+    # With the start: another process may get the number of one that has ended.
+    family = {pid: start_of(pid) for pid in descendants(slow.pid)}
+    assert family.keys() > set(children(toy))
     assert len(family) > 8 + len(children(toy))  # the busy processes are among them
     os.killpg(slow.pid, number)
     out, _ = slow.communicate(timeout=PATIENCE_S)
     assert "interrupted" in out
-    until(lambda: not any(map(running, family)), "all have ended")
+    until(lambda: not names_of(family), lambda: f"all have ended, but {names_of(family)}")
     assert slow.returncode == (130 if number == signal.SIGINT else -signal.SIGTERM)
 
 
@@ -319,13 +304,13 @@ def test_results_before_an_interrupt_are_kept(
 
 def test_the_load_ends_with_the_run(run: Run, toy: Path) -> None:
     # The busy processes are children of CTest's parent; CTest is the step's.
-    write = "ps -o pid=,args= --ppid $(ps -o ppid= -p $PPID) >busy"
+    write = "ps -ww -o pid=,args= --ppid $(ps -o ppid= -p $PPID) >busy"
     (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {write}; }}\n")
     assert run("test", "--loaded", "good").returncode == 0
     listed = (toy / "busy").read_text()
     busy = [int(pid) for pid in re.findall(r"^ *(\d+) .* -c .*getppid", listed, re.MULTILINE)]
     assert len(busy) == 8, listed
-    assert not any(map(running, busy))
+    assert not [pid for pid in busy if start_of(pid) is not None]
 
 
 def test_colours_of_runners_do_not_reach_the_report(run: Run, toy: Path) -> None:
