@@ -43,8 +43,8 @@ AC_EXPORT(ac_close) int32_t ac_close(void);
 // Frees every array and sets the counters to 0; the back end stays.
 AC_EXPORT(ac_reset) int32_t ac_reset(void);
 
-// The last error: its kind, its stable code and one sentence. Texts end with a zero byte and are
-// valid until the next error.
+// Return the last error: its kind, its stable code and one sentence. Texts end with a zero byte and
+// are valid until the next error.
 AC_EXPORT(ac_error_kind) int32_t ac_error_kind(void);
 AC_EXPORT(ac_error_code) const char* ac_error_code(void);
 AC_EXPORT(ac_error_message) const char* ac_error_message(void);
@@ -59,8 +59,8 @@ AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
 AC_EXPORT(ac_create)
 int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data);
 
-// Copies the array's elements in C order to `out`, which has exactly `bytes` bytes of room. Waits
-// for what computes the elements.
+// Copies the array's elements in C order to `out`, which has exactly `bytes` bytes. Waits for what
+// computes the elements.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
 // The same as ac_create and ac_read, in pieces, for a caller with another memory that should not be
@@ -90,7 +90,7 @@ AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 // ---- operations
 //
 // A ufunc's number is its position in the operation table. ac_ufunc_number returns it for NumPy's
-// name, or -1. Results are new arrays, whose ids are returned.
+// name, or -1. Results are new arrays; the functions return their ids.
 AC_EXPORT(ac_ufunc_number) int32_t ac_ufunc_number(const char* name);
 
 // The most frequent calls, with nothing to decode: `ufunc(a)`, `ufunc(a, b)`, and `ufunc(a, value)`
@@ -137,8 +137,8 @@ enum ac_counter_name {
   AC_LIVE_ARRAYS = 3,         //
   AC_DISPATCHES = 4,          // kernels launched
   AC_CPU_OPS = 5,             // operations that the CPU did for a GPU back end
-  AC_BYTES_UP = 6,            // to the back end's storage
-  AC_BYTES_DOWN = 7,          // from it
+  AC_BYTES_UP = 6,            // bytes to the back end's storage
+  AC_BYTES_DOWN = 7,          // bytes from the back end's storage
   AC_SYNC_WAITS = 8,          // times that the caller waited for a device
   AC_HEAP_BYTES = 9,          // of this module's memory, in WebAssembly; natively 0
   AC_DEVICE_BYTES = 10,       // buffers of the device, including those kept for later

@@ -56,7 +56,7 @@ Context* enter() {
   return context;
 }
 
-// Frees the arrays that came along with a call. Returns false after an error, which is stored.
+// Frees the arrays whose ids came with a call. Returns false after an error, which is stored.
 bool let_go(Context& context, ArrayId a, ArrayId b) {
   const std::array<ArrayId, 2> ids{a, b};
   const Status gone = context.let_go(ids);

@@ -1,5 +1,6 @@
-// The interface between arrays (runtime/launcher.h) and what computes. A back end knows storages
-// and kernels, but not arrays, ids or Python. Touched by Python's thread only.
+// The interface between the launcher of arrays (runtime/launcher.h) and the back ends that compute.
+// A back end knows storages and kernels, but not arrays, ids or Python. Touched by Python's thread
+// only.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ struct ArrayArgument {
 // An array, or the value of a scalar parameter in the parameter's type.
 using LaunchArgument = std::variant<ArrayArgument, ir::Scalar>;
 
-// What a kernel runs over: ir::Launch with storages instead of addresses.
+// The loop and the arguments of one launch: ir::Launch with storages instead of addresses.
 struct Launch {
   KernelId kernel = 0;
   Dims loop;
@@ -40,8 +41,8 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-// One of the sets of arrays of a batched launch (fuse/batch.h). It has one array for each array
-// parameter, each a run of `count` elements.
+// One set of arrays of a batched launch (fuse/batch.h). It has one array for each array parameter,
+// and each array is `count` consecutive elements.
 struct BatchSegment {
   std::int64_t count = 0;
   std::vector<ArrayArgument> arrays;
@@ -54,7 +55,7 @@ struct GemmLaunch {
   StorageId b = 0;
   StorageId out = 0;
   gemm::Stages stages{};
-  // The operands of the prologue, and from kStageOperands on those of the epilogue.
+  // The first kStageOperands are the operands of the prologue, the others those of the epilogue.
   std::array<StorageId, std::size_t{2} * gemm::kStageOperands> operands{};
 };
 
@@ -66,8 +67,8 @@ struct RawText {
   std::uint32_t uniform_bytes = 0;
   std::uint32_t bindings = 0;
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, otherwise read
-  // Bindings are rounded up to 16 bytes, as arrays of vectors need; otherwise they end with the
-  // array, whose length the text may query.
+  // True: each binding's size is rounded up to 16 bytes, as arrays of vectors need. False: a
+  // binding ends with its array, whose length the WGSL may query.
   bool whole_vectors = false;
 };
 struct RawLaunch {
@@ -77,11 +78,11 @@ struct RawLaunch {
   std::vector<std::uint32_t> uniforms;
 };
 
-// When a kernel ran on a device, in nanoseconds of the device's own clock; zeros if it has no
+// When a kernel ran, in nanoseconds of the device's own clock. The times are 0 if the device has no
 // clock.
 struct DeviceSpan {
-  std::uint32_t position = 0;  // of its command in the ring
-  std::uint32_t tag = 0;       // Backend::kernel_name()
+  std::uint32_t position = 0;  // of the kernel's command in the ring
+  std::uint32_t tag = 0;       // Backend::kernel_name() returns the kernel's name for it
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
 };
@@ -97,7 +98,7 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  // Returns whether it computes elsewhere, so that a download waits for a device.
+  // Returns whether this back end computes on a device. Then a download waits for that device.
   virtual bool is_device() const { return false; }
   // Returns the bytes of a device's buffers, including buffers kept for later; 0 on the CPU.
   virtual std::int64_t held_bytes() const { return 0; }
@@ -115,22 +116,24 @@ class Backend {
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
-  // Waits for everything that was launched before. `bytes` is written only during the call, even if
-  // the wait fails, because the caller's memory may be gone afterwards.
+  // Reads bytes of a storage, and waits for everything that was launched before. `bytes` is written
+  // only during the call, even if the wait fails, because the caller's memory may be gone
+  // afterwards.
   virtual Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) = 0;
 
-  // Takes a verified kernel, once. The back end keeps what it compiles for it.
+  // Adds a verified kernel. The back end keeps what it compiles for it until forget().
   virtual Result<KernelId> prepare(ir::Kernel kernel) = 0;
   // Drops what was compiled for a kernel. REQUIRES: the kernel is not used again.
   virtual void forget(KernelId /*kernel*/) {}
-  // Launches a kernel. Error: not_implemented, before anything has happened, for what this back end
-  // cannot run; then the CPU does it. REQUIRES: every view is inside its storage; elementwise
-  // arguments have the loop's shape or broadcast to it; no written view partly overlaps another
-  // argument's.
+  // Launches a kernel. Error: not_implemented, before anything has happened, if this back end
+  // cannot run the launch; then the CPU runs it. REQUIRES: every view is inside its storage;
+  // elementwise arguments have the loop's shape or broadcast to it; no written view partly overlaps
+  // another argument's.
   virtual Status launch(const Launch& launch) = 0;
 
-  // Returns the buffer that the storage shares with others, so that many storages can be bound at
-  // once. 0: none, so the storage cannot be part of batched launches.
+  // Returns the device's buffer of a storage that shares it with other storages, so that one
+  // binding can hold many of them. 0: the buffer is not shared, so the storage cannot be part of
+  // batched launches.
   virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
   // Launches the kernel once over all segments. `scalars` are the values of its scalar parameters
   // in order. REQUIRES: fuse::can_batch(kernel); at most fuse::most_segments() segments; for each
@@ -141,10 +144,11 @@ class Backend {
     return Error{ErrorKind::not_implemented, "gpu_kernel", "There are no batched launches."};
   }
 
-  // Computes a product, or through a window a convolution, by a specialised kernel. Error:
-  // not_implemented, before anything has happened, where this back end has none for the dtype or
-  // the strides; then Launcher::multiply takes another way. REQUIRES: at least one batch, row,
-  // column and term; `out` overlaps no operand, and without a window its columns are consecutive.
+  // Computes a product (or, through a window, a convolution) by a specialised kernel. Error:
+  // not_implemented, before anything has happened, if this back end has no such kernel for the
+  // dtype or the strides; then Launcher::multiply computes it another way. REQUIRES: at least one
+  // batch, row, column and term; `out` overlaps no operand, and without a window its columns are
+  // consecutive.
   virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
   // Sets the kernels that products use from now on, for benchmarks and tests. Returns how many
   // kernels were found wrong so far and are no longer used.
@@ -154,9 +158,9 @@ class Backend {
   virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }
   virtual Status launch_raw(const RawLaunch& /*launch*/) { return no_raw_kernels(); }
 
-  // Measures the device's own time for the launches in between; end_timer() waits for them and
-  // returns nanoseconds, or 0 where the device has no clock. Error on the CPU: not_implemented,
-  // "no_timer".
+  // Measures the device's own time for the launches between the two calls. end_timer() waits for
+  // them and returns nanoseconds, or 0 if the device has no clock. Error on the CPU:
+  // not_implemented, "no_timer".
   virtual Status begin_timer() { return no_timer(); }
   virtual Result<std::int64_t> end_timer() { return no_timer(); }
 
@@ -170,25 +174,30 @@ class Backend {
   virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
   virtual bool trace_is_full(std::uint32_t /*since*/) const { return false; }
   virtual std::uint32_t position() const { return 0; }
-  // Returns a kernel's name by its tag.
+  // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
+  // kernel at a time. Both calls wait for what was launched. take_trace() waits too, and returns
+  // what was recorded since the last call. position() is where the next command will be in the
+  // ring. trace_is_full() returns whether the commands since a position may leave no room for more.
+  // On the CPU all these calls do nothing.
   virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
 
-  // Blocks: the launches, zero fills and small uploads between begin_block() and end_block() are
-  // kept with their scratch memory, and can be issued again by a copy. The blocks of one owner
-  // share their scratch memory. REQUIRES: nothing else is called in between, and what a block names
-  // still exists when it is issued. Only where keeps_blocks() is true.
+  // A block is a record of the launches, zero fills and small uploads between begin_block() and
+  // end_block(), with their scratch memory. issue_block() issues them again by copying the
+  // commands. The blocks of one owner share their scratch memory. REQUIRES: only such calls are
+  // made in between, and every storage and kernel of a block still exists when it is issued. Only
+  // for back ends whose keeps_blocks() is true.
   virtual bool keeps_blocks() const { return false; }
   virtual void begin_block(const void* /*owner*/) {}
   virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
-  // Issues a block beginning at `from`. Afterwards `from` says how far it came: to the end, or to
-  // an error.
+  // Issues a block from position `from` on. Afterwards `from` is where it stopped: at the end, or
+  // at an error.
   virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
                              std::size_t& /*from*/) {
     return Done{};
   }
   virtual void forget_blocks(const void* /*owner*/) {}
 
-  // Starts again, on a new device if the old one was lost; prepared kernels stay. REQUIRES: no
+  // Starts again, on a new device if the old one was lost. Prepared kernels stay. REQUIRES: no
   // storage is in use.
   virtual Status reset() { return Done{}; }
 

@@ -1,4 +1,4 @@
-// How messages name an operation and its kernel. Any thread.
+// The names of operations and kernels in messages. Any thread.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace arraycore {
 // Returns "add (kernel 'add(float32 x0, float32 x1, float32 y0)')".
 std::string operation_name(const ir::Kernel& kernel);
 
-// Returns the error with the operation named before its sentence.
+// Returns the error with the operation's name in front of its message.
 Error named(Error error, const std::string& operation);
 
 }  // namespace arraycore

@@ -55,7 +55,7 @@ Result<Region> Pool::allocate_slot(std::int64_t bytes) {
       heap.free.push_back(static_cast<std::uint16_t>(slot - 1));
     heaps_.emplace(*made, std::move(heap));
     open.push_back(*made);
-    kept_ += kHeapBytes;  // it holds nothing until its first slot is taken, just below
+    kept_ += kHeapBytes;  // the new heap holds no region until the next lines take its first slot
   }
   const BufferId buffer = open.back();
   Heap& heap = heaps_.at(buffer);
@@ -126,8 +126,8 @@ void Pool::free(const Region& region) {
   if (heap.free.empty()) open.push_back(region.buffer);
   heap.free.push_back(static_cast<std::uint16_t>(region.offset / slot_bytes(heap.slot_class)));
   if (heap.free.size() < heap.slots) return;
-  // The whole heap is free. One heap of each class stays; otherwise a single array that comes and
-  // goes would make and destroy a heap each time.
+  // The whole heap is free. One heap of each class is always kept; otherwise a single array that
+  // comes and goes would make and destroy a heap each time.
   if (open.size() > 1 && !may_keep(kHeapBytes)) {
     open.erase(std::find(open.begin(), open.end(), region.buffer));
     heaps_.erase(found);

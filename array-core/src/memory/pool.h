@@ -1,15 +1,15 @@
-// The regions of a GPU's buffers in which arrays lie. The pool hands out regions and takes them
-// back, under a byte budget. It only keeps books: a BufferSource makes and destroys the buffers.
-// Its commands run in order, so a region may be handed out again while commands that use it still
-// wait. Touched by one thread.
+// The regions of a GPU's buffers that hold arrays. The pool allocates and frees regions under a
+// byte budget. It only does the accounting; a BufferSource creates and destroys the buffers. Its
+// commands run in order, so a region may be allocated again while commands that use it still wait.
+// Touched by one thread.
 //
-// A small region is a slot of a shared heap buffer and is bound by its range. A larger region has a
-// buffer of its own: of a size class below kExactBytes, of the exact size above. Freed buffers and
-// heaps are kept for the next allocation, because a training step frees all its memory and needs it
-// again. Kept buffers may have `kept_bytes`, or as much as brings the total to 1.25 times the most
-// that was in use at once before. A freed buffer beyond that is kept in the place of all older
-// ones, which another program may have needed. When the budget needs memory, all kept buffers are
-// destroyed (trim).
+// A small region is a slot of a heap, a buffer that many regions share. A larger region has a
+// buffer of its own, rounded up to a size class below kExactBytes. Empty buffers and heaps are kept
+// for the next allocation, because a training step frees all its memory and needs it again. The
+// limit of kept bytes is `kept_bytes`, or what makes the total 1.25 times the most bytes that were
+// in use at once. If an empty buffer exceeds the limit, the older kept buffers are destroyed
+// instead of it, because another program may have needed them. If the budget needs memory, all kept
+// buffers are destroyed (trim).
 #pragma once
 
 #include <array>
@@ -39,17 +39,18 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Regions that are reserved for one user; see Pool::hold().
+// Regions that are reserved for one user. See Pool::hold().
 struct Shelf {
   std::vector<Region> all;
   std::vector<Region> unused;  // the regions that are not in use
 };
 
 struct PoolLimits {
-  std::int64_t budget_bytes = 0;  // of all buffers, those kept included
+  std::int64_t budget_bytes = 0;  // of all buffers, including kept ones
   std::int64_t largest_buffer =
       0;  // the adapter's maxBufferSize or largest binding size, whichever is smaller
-  std::int64_t kept_bytes = 64 << 20;  // unused buffers that are always kept
+  // The limit of bytes in empty buffers that are kept in any case.
+  std::int64_t kept_bytes = 64 << 20;
 };
 
 class Pool {
@@ -84,14 +85,14 @@ class Pool {
   std::int64_t held_bytes() const { return held_; }  // buffers that exist
   std::int64_t kept_bytes() const {
     return kept_;
-  }  // the part of held_bytes() in buffers without a region
+  }  // part of held_bytes(): the buffers and heaps that are empty and kept
 
  private:
   static constexpr int kSlotClasses = 9;  // 256 B to 64 KiB, powers of two
 
   struct Heap {
     int slot_class = 0;
-    std::vector<std::uint16_t> free;  // slots, the next one last
+    std::vector<std::uint16_t> free;  // free slots; the last one is used next
     std::size_t slots = 0;
   };
 
@@ -102,17 +103,18 @@ class Pool {
   Result<BufferId> make_buffer(std::int64_t bytes, std::int64_t asked);
   void destroy(BufferId buffer, std::int64_t bytes);
   void keep(BufferId buffer, std::int64_t bytes);
-  // Returns whether a buffer that holds no region any more is kept. REQUIRES: it still counts as in
-  // use.
+  // Returns whether a buffer that has become empty should be kept. REQUIRES: kept_ does not include
+  // it yet.
   bool may_keep(std::int64_t bytes) const;
 
   BufferSource& source_;
   PoolLimits limits_;
   std::map<BufferId, Heap> heaps_;
   std::array<std::vector<BufferId>, kSlotClasses> open_heaps_;  // heaps that have a free slot
-  std::map<BufferId, std::int64_t> own_;                  // buffers of one region, with their sizes
-  std::map<std::int64_t, std::vector<BufferId>> unused_;  // unused buffers by size, the latest last
-  Shelf* shelf_ = nullptr;                                // null: nothing is held
+  std::map<BufferId, std::int64_t> own_;  // buffers of one region, with their sizes
+  // Kept buffers by size, the most recent last.
+  std::map<std::int64_t, std::vector<BufferId>> unused_;
+  Shelf* shelf_ = nullptr;  // null: nothing is held
   std::int64_t live_ = 0;
   std::int64_t held_ = 0;
   std::int64_t kept_ = 0;

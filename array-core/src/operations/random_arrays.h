@@ -1,5 +1,5 @@
-// New arrays of random numbers. Each is one launch of a kernel of ops/random.h, which is kept.
-// Touched by Python's thread only.
+// New arrays of random numbers. Each is made by one launch of a kernel of ops/random.h. The kernels
+// are kept. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ struct RandomRequest {
   DType dtype = DType::uint32;
   std::array<std::uint32_t, 2> key{};
   std::array<std::uint32_t, 4> counter{};
-  // Both have the type ops::parameter_of().
+  // The parameters of the distribution. Both have the type ops::parameter_of().
   ir::Scalar a;
   ir::Scalar b;
   Dims shape;
-  const Array* each = nullptr;  // where ops::takes_array()
+  const Array* each = nullptr;  // one parameter for each element, if ops::takes_array()
 };
 
 class RandomArrays {

@@ -1,4 +1,4 @@
-// The axes that a reduction removes: as bits, and views without and with them. Pure; any thread.
+// The axes that a reduction removes, as bits, and how views lose and regain them. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace arraycore {
 
-// Returns the axes as bits (bit k: axis k). Without axes it returns all; negative ones count from
+// Returns the axes as bits (bit k: axis k); nullopt stands for all axes. Negative axes count from
 // the end. Error: value, "axis_out_of_bounds", "repeated_axis".
 Result<std::uint32_t> axis_bits(const std::optional<Dims>& axes, int ndim);
 
 // Returns the view without the axes of `bits`, each of which has the extent 1.
 View without_axes(const View& view, std::uint32_t bits);
-// Returns a view of `ndim` axes, with an axis of extent 1 for each of `bits`.
+// Returns a view of `ndim` axes, which has an axis of extent 1 for each of `bits`.
 View with_axes(const View& view, std::uint32_t bits, int ndim);
 
 }  // namespace arraycore

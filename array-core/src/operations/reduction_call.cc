@@ -44,7 +44,7 @@ std::uint64_t key_of(const ReductionSpec& spec, int way) {
   return key;
 }
 
-// Returns the view with the axes of `bits` last, so that in C order one row follows another.
+// Returns the view with the reduced axes last, so that in C order one row follows another.
 View rows_of(const View& view, std::uint32_t bits) {
   View rows{{}, {}, view.offset};
   for (const bool reduced : {false, true})
@@ -67,8 +67,8 @@ View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
-// Returns how much of a row's first axis one launch takes so that it takes at most `steps`
-// elements, if possible.
+// Returns how many steps along a row's first axis one launch takes, so that it combines at most
+// `steps` elements; at least 1.
 std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
   std::int64_t inner = 1;
   for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];
@@ -157,8 +157,8 @@ Result<Array> ReductionCalls::place(const Array* out, DType dtype, const Dims& s
   return *out;
 }
 
-// Returns the initial value of the total. It is the caller's number, or the identity where the
-// kernel needs a value for elements that do not count.
+// Returns the value with which a total begins: the caller's number, or the identity if the kernel
+// needs a value for elements that do not count. Otherwise nothing.
 Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec& spec,
                                                              const ReductionCall& call) const {
   if (spec.form != Form::fold) return std::optional<ir::Scalar>();
@@ -251,8 +251,8 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
   const Dims& loop = call.x->view.shape;
   std::optional<Array> mean;
   if (spec.form == Form::variance) {
-    // It has the type of the computation and keeps the reduced axes, so that it broadcasts to every
-    // element.
+    // The mean has the type of the computation. It keeps the reduced axes, so that it broadcasts to
+    // every element.
     ReductionSpec first = spec;
     first.form = Form::mean;
     first.root = false;
@@ -288,7 +288,7 @@ Status ReductionCalls::reduce_in_order(ReductionSpec spec, const ReductionCall& 
     where = rows_of(wide, axes);
   }
   const int first =
-      result.view.ndim();  // of a row's axes; if there is none, each row is one element
+      result.view.ndim();  // the first reduced axis; without one, each row is one element
   const std::int64_t extent = first < rows.ndim() ? rows.shape[first] : 1;
   const std::int64_t most = extent_of_a_launch(rows, first, kSteps);
   const DType out = spec.out;
@@ -330,8 +330,9 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
   const View rows = rows_of(call.x->view, axis);
   const int last = rows.ndim() - 1;
   const std::int64_t extent = rows.shape[last];
-  // Totals are carried in the type of the computation. What is read must not be overwritten before
-  // all of it was read.
+  // A long row needs separate memory for its totals in two cases. The result has another type than
+  // the computation, whose type the totals must have. Or there is an `out`, which must not be
+  // overwritten before all of the input was read.
   const bool apart = extent > kSteps && (call.out != nullptr || spec.out != spec.loop);
   Array totals = result;
   if (apart) {
@@ -351,7 +352,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     Array so_far{totals.dtype, written, totals.storage};
     std::vector<Operand> operands{{&x, {}}};
     if (spec.carried) {
-      // The totals with which the last launch ended.
+      // The totals at the end of the last launch.
       so_far.view = part_of(written, last, begin - 1, begin);
       so_far.view.shape.resize(last);
       so_far.view.strides.resize(last);

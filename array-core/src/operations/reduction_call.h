@@ -1,6 +1,6 @@
-// Calls of the table's reductions, of `ufunc.reduce` and of `ufunc.accumulate` over arrays: dtypes,
-// axes, results, and one launch (two for a variance). What was decided for a combination of dtypes
-// is kept. Touched by Python's thread only.
+// Calls of the table's reductions, of `ufunc.reduce` and of `ufunc.accumulate` over arrays. They
+// decide dtypes, axes and results, and make one launch (two for a variance). The decision for a
+// combination of dtypes is kept. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace arraycore {
 
 struct ReductionCall {
-  // Exactly one of these two is set.
+  // Calls either `reduction` or, if it is not set, `ufunc`.
   std::optional<ops::ReductionId> reduction;
   ops::UFuncId ufunc = 0;
   const Array* x = nullptr;
@@ -27,7 +27,7 @@ struct ReductionCall {
   std::optional<UFuncOperand> initial;
   bool has_identity =
       true;  // false: there is no identity, not even the ufunc's, as with NumPy's initial=None
-  double less = 0;  // NumPy's ddof
+  double less = 0;  // NumPy's ddof: it is subtracted from the number of elements
 };
 
 struct AccumulateCall {
@@ -45,22 +45,23 @@ class ReductionCalls {
   ReductionCalls(const ReductionCalls&) = delete;
   ReductionCalls& operator=(const ReductionCalls&) = delete;
 
-  // Return the result, or nothing where it went to `out`. REQUIRES: `where` is bool; ufuncs have
-  // two operands and one result. Errors: value, "axis_out_of_bounds", "repeated_axis", "out_shape",
-  // "read_only", "empty_reduction", "not_reorderable", "where_needs_initial",
-  // "shapes_do_not_broadcast", "scalar_out_of_bounds"; type, "no_loop"; those of the launch.
+  // Each run() returns the result, or nothing if it was written to `out`. REQUIRES: `where` is
+  // bool; ufuncs have two operands and one result. Errors: value, "axis_out_of_bounds",
+  // "repeated_axis", "out_shape", "read_only", "empty_reduction", "not_reorderable",
+  // "where_needs_initial", "shapes_do_not_broadcast", "scalar_out_of_bounds"; type, "no_loop";
+  // those of the launch.
   Result<std::optional<Array>> run(const ReductionCall& call);
   Result<std::optional<Array>> run(const AccumulateCall& call);
 
-  // The most elements of a row that one launch combines one by one, because a device that computes
-  // for too long is lost. A longer row takes further launches, which carry its total.
+  // The most elements of a row that one launch combines one by one, because a device is lost if it
+  // computes for too long. A longer row takes further launches, which continue from its total.
   static constexpr std::int64_t kSteps = 1 << 16;
 
  private:
   enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
   Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
   Result<ops::ReductionSpec> spec_of(const ReductionCall& call) const;
-  // Returns where the result goes: `out`, or a new array. `shape` is the shape that the caller
+  // Returns the array for the result: `out`, or a new one. `shape` is the shape that the caller
   // sees.
   Result<Array> place(const Array* out, DType dtype, const Dims& shape);
   Result<ir::Scalar> of_nothing(const ops::ReductionSpec& spec, const ReductionCall& call,

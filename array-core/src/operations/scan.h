@@ -1,8 +1,8 @@
-// Running sums of integers over an array. They tell where the elements go that a mask selects.
-// Touched by Python's thread only.
+// Running sums of integers over an array. They give each element that a mask selects its place in
+// the result. Touched by Python's thread only.
 //
-//   Scans scans(launcher);
-//   scans.add(positions, mask, ScanKind::exclusive);  // int32 of a bool
+// Scans scans(launcher);
+// scans.add(positions, mask, ScanKind::exclusive);  // int32 of a bool
 #pragma once
 
 #include <array>

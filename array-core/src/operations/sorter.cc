@@ -18,7 +18,7 @@ namespace arraycore {
 
 namespace {
 
-// ---- keys on the CPU: as ops/sorting.h, of 64 bits
+// ---- keys on the CPU: the same as in ops/sorting.h, but 64 bits wide
 
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
@@ -35,7 +35,7 @@ struct OneKey {
     return key != other.key ? key < other.key : place < other.place;
   }
 };
-// The keys of a complex number; the real part's decides first.
+// The two keys of a complex number. The real part's key is compared first.
 struct TwoKeys {
   std::int64_t high = 0;
   std::int64_t low = 0;
@@ -63,7 +63,7 @@ auto entry_of(T x, std::int32_t place) {
   }
 }
 
-// Sorts one row: `places[i]` becomes the position of the element that comes i-th.
+// Sorts one row: `places[i]` becomes the old position of the i-th element in sorted order.
 template <typename T>
 void sort_row(const std::byte* row, std::span<std::int32_t> places) {
   std::vector<decltype(entry_of(T{}, 0))> entries(places.size());
@@ -159,7 +159,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
       sort_row<decltype(zero)>(elements.data() + first * item,
                                std::span(places).subspan(first, length));
   });
-  // With a device this counts as an operation of the CPU, otherwise as a launch.
+  // If there is a device, this counts as an operation of the CPU, otherwise as a launch.
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
   span.dispatched();
 
@@ -167,7 +167,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
                                      rows.view.shape));
   TRY_DONE(launcher_.prepare_write(made));
   if (result == SortResult::places) {
-    // With a device, int64 arrays live there, so the positions are uploaded.
+    // int64 arrays live on the device if there is one, so the positions are uploaded.
     const std::vector<std::int64_t> wide(places.begin(), places.end());
     TRY_DONE(made.storage->backend().is_device()
                  ? launcher_.upload(made, wide.data())

@@ -18,8 +18,8 @@ class Sorter {
  public:
   Sorter(Launcher& launcher, Counters& counters) : launcher_(launcher), counters_(counters) {}
 
-  // Returns a new array of the same shape: the elements in ascending order along `axis`, or the
-  // positions (int64) that they come from. Stable; NaN is last. Errors: those of allocate; value,
+  // Returns a new array of the same shape: the elements in ascending order along `axis`, or their
+  // old positions (int64). The order is stable; NaN is last. Errors: those of allocate; value,
   // "axis_out_of_bounds", "loop_too_long".
   Result<Array> sorted(const Array& array, std::int64_t axis, SortResult result);
 

@@ -22,7 +22,7 @@ std::uint64_t code_of(const UFuncOperand& operand) {
 static_assert(kDTypes + 3 + 2 * kDTypes < 64);
 
 std::uint64_t key_of(const UFuncCall& call) {
-  std::uint64_t key = 1;  // so that no key is 0
+  std::uint64_t key = 1;  // begins with 1, so that no key is 0
   const auto add = [&key](std::uint64_t value, int bits) { key = key << bits | value; };
   add(static_cast<std::uint64_t>(call.mode), 1);
   add(call.dtype ? static_cast<std::uint64_t>(*call.dtype) : kDTypes, 4);
@@ -31,7 +31,8 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
-  // This is last and has a fixed size. It determines how many operands the rest holds.
+  // The ufunc is the last field and has a fixed size. It determines how many operands the fields
+  // before it describe.
   add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }
@@ -59,15 +60,16 @@ PythonInt integer_in(const ir::Scalar& value, DType dtype) {
   return {wide < 0, wide < 0 ? 0 - bits : bits, false};
 }
 
-// Returns whether it is a comparison. NumPy compares an integer array with any Python int exactly.
+// Returns whether the ufunc is a comparison. NumPy compares an integer array with any Python int
+// exactly.
 bool is_comparison(const ops::UFunc& ufunc) {
   constexpr std::array<std::string_view, 6> kNames{"equal",      "not_equal", "less",
                                                    "less_equal", "greater",   "greater_equal"};
   return std::find(kNames.begin(), kNames.end(), ufunc.name) != kNames.end();
 }
 
-// Returns the value of `array OP value` (or with `left`, `value OP array`) for every element, where
-// the value is outside of every 64-bit integer type.
+// Returns the result, the same for every element, of `array OP value` (or with `left`, `value OP
+// array`), if no 64-bit integer type holds the value.
 bool beyond_compares(std::string_view name, bool negative, bool left) {
   if (name == "equal") return false;
   if (name == "not_equal") return true;
@@ -93,7 +95,7 @@ Result<ir::Scalar> value_for(const UFuncOperand& operand, DType to) {
   if (operand.python == PythonScalar::floating) return converted(operand.value, DType::float64, to);
   if (operand.python == PythonScalar::complex)
     return converted(operand.value, DType::complex128, to);
-  // Only CuPy's promotion can make an integer narrower.
+  // Only CuPy's promotion can convert an integer operand to a narrower type.
   if (is_integer(operand.dtype) && is_integer(to) && !can_cast(operand.dtype, to, Casting::safe)) {
     TRY_DONE(check_fits(integer_in(operand.value, operand.dtype), to));
   }
@@ -157,8 +159,8 @@ const UFuncCalls::Decided* UFuncCalls::put(std::vector<Decided>& table, const De
   return &table[place];
 }
 
-// Compares an integer array with a Python int that its dtype cannot hold: with the exact value in
-// 64 bits, or without any computation where the value has more.
+// Compares an integer array with a Python int that its dtype cannot hold: with the exact value if
+// it has 64 bits, otherwise without any computation.
 Result<std::optional<UFuncResults>> UFuncCalls::compare_beyond(const UFuncCall& call,
                                                                std::span<UFuncOperand> operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
@@ -250,7 +252,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     if (operands[at].array != nullptr) continue;
     auto made = launcher_.allocate(decided.results[i], loop);
     if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
-    // A new result is 0 where `where` is false, not what the memory held before.
+    // A new result is 0 where `where` is false, and not what the memory held before.
     if (call.where != nullptr) {
       TRY_DONE(launcher_.fill_zero(*made));
     }

@@ -1,5 +1,6 @@
-// Calls of the operation table's ufuncs over arrays: dtypes, broadcasting, results, one launch.
-// What was decided for a combination of dtypes is kept. Touched by Python's thread only.
+// Calls of the operation table's ufuncs over arrays. They decide dtypes, broadcasting and results,
+// and make one launch. The decision for a combination of dtypes is kept. Touched by Python's thread
+// only.
 #pragma once
 
 #include <array>
@@ -22,10 +23,10 @@ struct UFuncOperand {
   std::optional<PythonScalar> python;
   DType dtype = DType::float64;  // of a NumPy scalar
   bool strong = false;           // the scalar's dtype counts like an array's
-  // The value: of `dtype`; for a weak int or float, a float64 (the nearest to an int); for a weak
-  // complex, a complex128.
+  // The scalar's value. For a NumPy scalar it has `dtype`; for a weak int or float it is a float64
+  // (the nearest to an int); for a weak complex it is a complex128.
   ir::Scalar value;
-  PythonInt integer;  // the value of a weak int
+  PythonInt integer;  // the exact value of a weak int
 };
 
 // Returns a scalar operand as a value of dtype `to`. Error: value, "scalar_out_of_bounds", for an
@@ -40,7 +41,7 @@ struct UFuncCall {
   std::array<const Array*, ops::kMaxResults>
       out{};                             // results are written there instead of to new arrays
   const Array* where = nullptr;          // bool; elements where it is false keep their values
-  Casting casting = Casting::same_kind;  // of results to `out`
+  Casting casting = Casting::same_kind;  // how results may be cast to `out`
 };
 
 struct UFuncResults {
@@ -51,9 +52,10 @@ class UFuncCalls {
  public:
   explicit UFuncCalls(Launcher& launcher) : launcher_(launcher) {}
 
-  // REQUIRES: as many operands as the ufunc has; one of them or an `out` is an array; `where` is
-  // bool. Errors: type, "no_loop", "cannot_cast"; value, "shapes_do_not_broadcast", "out_shape",
-  // "read_only", "scalar_out_of_bounds"; those of the launch.
+  // Runs the ufunc. REQUIRES: as many operands as the ufunc has; one of them or an `out` is an
+  // array; `where` is bool. Errors: type, "no_loop", "cannot_cast"; value,
+  // "shapes_do_not_broadcast", "out_shape", "read_only", "scalar_out_of_bounds"; those of the
+  // launch.
   Result<UFuncResults> run(const UFuncCall& call);
 
  private:

@@ -11,10 +11,10 @@ enum class Act : std::uint8_t {
   notify_executor,   // wake the thread that sleeps on `sleeps`
   message_executor,  // post one message to the executor
   notify_issuer,     // wake the thread that sleeps on `signal`
-  wait,     // the issuer: sleep while `signal` holds `seen_signal`; the drain: sleep while `sleeps`
-            // holds 1
-  execute,  // drain: execute the command at `position`, then executed()
-  reset,    // drain: drop all objects and open the device again, then was_reset()
+  // Issuer: sleep while `signal` holds `seen_signal`. Drain: sleep while `sleeps` holds 1.
+  wait,
+  execute,      // drain: execute the command at `position`, then executed()
+  reset,        // drain: drop all objects and open the device again, then was_reset()
   write_error,  // announcement: put the error into the slot's words
   finished,
 };

@@ -19,7 +19,8 @@ struct alignas(64) ControlBlock {
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-// The shared words as the state machine of state.h accesses them. The model gives it others.
+// Gives the state machine of state.h access to the shared words. The model (model.h) replaces this
+// class by one of its own.
 class SharedWords {
  public:
   explicit SharedWords(ControlBlock& block) : block_(block) {}

@@ -1,5 +1,5 @@
-// The executor's loop, and the news from its device, as resumable machines (state.h). Only the
-// executor's thread uses them.
+// Two resumable machines of state.h: Drain, the executor's loop, and Announcement, which reports
+// news from its device. Only the executor's thread uses them.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct Drain {
   Step step = Step::attach;
   bool lost = false;  // commands are dropped until a reset
   bool closing = false;
-  // The newest command was a fence, whose news will wake the issuer. So the issuer is not also told
-  // that the command was taken, which would only disturb it while the device works.
+  // The newest command was a fence. The news of its end will wake the issuer. So the issuer is not
+  // also woken because the command was taken, which would only disturb it while the device works.
   bool news_follows = false;
   bool by_message = false;     // this host cannot sleep on a word
   std::uint32_t position = 0;  // of the next command
@@ -71,8 +71,8 @@ Act step(Drain& drain, Words& words) {
   switch (drain.step) {
     case Step::attach: {
       const auto state = static_cast<State>(words.load(Word::state));
-      // After another executor nothing in the ring can be trusted, because its objects are gone
-      // with it.
+      // An earlier executor's objects are gone, and commands in the ring may name them. So the
+      // commands are dropped until a reset.
       drain.lost = drain.lost || state != State::absent;
       drain.step = Step::attach_answered;
       return Act::none;
@@ -128,7 +128,8 @@ Act step(Drain& drain, Words& words) {
     case Step::notify:
       drain.step = drain.closing ? Step::finished : Step::look_request;
       return Act::notify_issuer;
-    case Step::forget_error:  // it came after the issuer emptied the slot, and no longer matters
+    // An error that came after the issuer emptied the slot no longer matters.
+    case Step::forget_error:
       words.store(Word::error_full, 0);
       drain.step = Step::reset;
       return Act::none;
@@ -160,7 +161,7 @@ Act step(Drain& drain, Words& words) {
       words.store(Word::sleeps, drain.by_message ? kSleepsForMessage : kSleepsOnWord);
       drain.step = Step::recheck_written;
       return Act::none;
-    case Step::recheck_written:  // what was written before `sleeps` was set would wake nobody
+    case Step::recheck_written:  // what was written before `sleeps` was set has woken nobody
       drain.step =
           words.load(Word::written) == drain.position ? Step::recheck_request : Step::clear_sleeps;
       return Act::none;
@@ -179,7 +180,7 @@ Act step(Drain& drain, Words& words) {
   return Act::finished;
 }
 
-// ---- what the device tells --------------------------------------------------------------------
+// ---- news from the device ---------------------------------------------------------------------
 
 enum class News : std::uint8_t {
   fence,  // a fence is done, and the bytes of its reads are there
@@ -187,8 +188,8 @@ enum class News : std::uint8_t {
   loss,
 };
 
-// One piece of news on its way to the issuer. It completes before the executor's thread does
-// anything else.
+// Reports one piece of news to the issuer. It completes before the executor's thread does anything
+// else.
 struct Announcement {
   enum class Step : std::uint8_t {
     store_fence,
@@ -222,7 +223,7 @@ Act step(Announcement& announcement, Words& words) {
       words.store(Word::fence_done, announcement.fence);
       announcement.step = Step::signal;
       return Act::none;
-    case Step::look_slot:  // one error at a time: those after it are mostly its consequences
+    case Step::look_slot:  // only one error is kept, because later ones are mostly its consequences
       announcement.step = words.load(Word::error_full) == 0 ? Step::write_error : Step::drop_error;
       return Act::none;
     case Step::write_error:

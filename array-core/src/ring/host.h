@@ -1,6 +1,5 @@
-// What the issuing thread needs in order to wait and to wake others. In WebAssembly these are
-// imports from the loader (backend/gpu/webgpu_backend.cc), natively a condition variable
-// (thread_host.h).
+// The functions by which the issuing thread waits and wakes others. In WebAssembly they are imports
+// from the loader (backend/gpu/webgpu_backend.cc), natively a condition variable (thread_host.h).
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,7 @@ enum class Outcome : std::uint8_t {
   pending,
   done,
   error,        // the error slot is full; read it, then clear error_full
-  device_lost,  // until a reset; the slot may tell why
+  device_lost,  // until a reset; the error slot may hold the reason
   interrupted,
   revoked,
   executor_gone,
@@ -29,9 +29,7 @@ enum class Outcome : std::uint8_t {
   closed,
 };
 
-// Waits until a goal is reached. The time-outs count what after_wait() is told. One wait counts as
-// at most 2 kSliceMs, because the executor did not stand still by itself when the whole machine
-// did.
+// Waits until a goal is reached. The time-outs count the times that after_wait() gets.
 struct Issuer {
   enum class Step : std::uint8_t {
     clear_error,
@@ -89,7 +87,7 @@ struct Issuer {
 
   // Notes that the host's wait ended: by a wake-up, by its time-out, or at once because `signal`
   // had changed. A wait that took far longer than its limit shows that the page or the machine
-  // stood still, and the executor too. So no more of it counts than of a slow wait.
+  // stood still, and the executor with it. So at most 2 kSliceMs of a wait count.
   void after_wait(std::uint32_t elapsed_ms, bool host_interrupt) {
     const std::uint32_t counted = std::min(elapsed_ms, 2 * kSliceMs);
     waited_ms += counted;
@@ -112,8 +110,8 @@ Act step(Issuer& issuer, Words& words) {
       issuer.step = issuer.goal == Goal::reset || issuer.goal == Goal::close ? Step::request
                                                                              : Step::look_sleeps;
       return Act::none;
-    case Step::request:  // after `written`, because a reset drops everything that was issued before
-                         // it
+    // The request follows `written`, because a reset drops everything that was issued before it.
+    case Step::request:
       words.store(Word::request, issuer.goal == Goal::close ? kCloseRequest : issuer.target);
       issuer.step = Step::look_sleeps;
       return Act::none;
@@ -136,8 +134,9 @@ Act step(Issuer& issuer, Words& words) {
       if (slept == kSleepsOnWord) return Act::notify_executor;
       return slept == kSleepsForMessage ? Act::message_executor : Act::none;
     }
-    case Step::look_signal:  // before everything that changes it, so that a later change ends the
-                             // wait at once
+    // `signal` is read before the words whose changes it announces. So a later change of them ends
+    // the wait at once.
+    case Step::look_signal:
       issuer.seen_signal = words.load(Word::signal);
       issuer.step = Step::look_interrupt;
       return Act::none;
@@ -154,8 +153,8 @@ Act step(Issuer& issuer, Words& words) {
       issuer.finish(Outcome::interrupted);
       return Act::none;
     case Step::look_goal:
-      // The goal comes before the error slot: the executor reports an error before the fence that
-      // follows it.
+      // The goal is checked before the error slot. The executor reports an error before the fence
+      // that follows it, so the error is not missed.
       switch (issuer.goal) {
         case Goal::flush:
         case Goal::close:
@@ -183,7 +182,8 @@ Act step(Issuer& issuer, Words& words) {
       } else if (state == State::closed) {
         issuer.finish(Outcome::closed);
       } else if (issuer.goal == Goal::reset) {
-        // A new executor may still be starting, so a reset waits for it. A lost device comes back.
+        // A reset waits although no executor may be there, because a new one may still be starting.
+        // It also waits for a lost device, which it opens again.
         if (issuer.met)
           issuer.finish(state == State::lost ? Outcome::device_lost : Outcome::done);
         else

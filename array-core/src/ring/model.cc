@@ -14,7 +14,7 @@ using namespace model;
 struct Successor {
   World world;
   std::string what;
-  bool optional = false;  // it belongs to the surroundings, which may do it or never
+  bool optional = false;  // a step of the surroundings, which may happen or not
 };
 
 class Explorer {
@@ -80,13 +80,13 @@ void Explorer::end_script_step(World& w) {
       if (w.slot == 0) fail("an error was reported that names no command");
       if (w.slot <= w.reset_serial) fail("an error of before a reset was reported after it");
       if (options_.mutation != Mutation::error_not_cleared) w.memory[Word::error_full] = 0;
-      return;  // and take the same step again
+      return;  // the program takes the same step again
     case Outcome::interrupted:
       return;
     case Outcome::device_lost:
     case Outcome::executor_gone:
     case Outcome::timed_out:
-      // Where nobody answers a reset, the program ends with a reason.
+      // The program ends if it was closing, or if a reset failed.
       if (what == Do::close ||
           (w.resetting && (outcome != Outcome::device_lost || w.reopen_failed)))
         w.over = true;
@@ -106,7 +106,8 @@ void Explorer::end_script_step(World& w) {
   if (w.resetting || what == Do::reset) w.reset_serial = w.serials;
   if (w.resetting) {
     w.resetting = false;
-    // What was issued before is gone, and a fence from that time is never done.
+    // The reset dropped the commands, so a fence from before is never done. The program does not
+    // wait for it.
     if (what == Do::wait) ++w.pc;
     w.over = w.pc == options_.script.size();
     return;
@@ -166,7 +167,7 @@ void Explorer::issuer_act(World& w, Act act) {
 void Explorer::issuer_step(World& w) {
   if (!w.started) return begin_script_step(w);
   using Step = Issuer::Step;
-  // A mutation takes the real steps in another order.
+  // A mutation takes the issuer's steps in another order.
   const bool publishes = w.issuer.step == Step::publish;
   if (options_.mutation == Mutation::wake_before_publish && publishes &&
       w.issuer.goal != Goal::reset && w.issuer.goal != Goal::close) {
@@ -178,7 +179,7 @@ void Explorer::issuer_step(World& w) {
     Issuer rest = w.issuer;
     rest.step = Step::look_signal;
     if (rest.goal == Goal::flush) rest.finish(Outcome::done);
-    // The store comes with the issuer's next step, which the unpublished head remembers.
+    // `written` is stored with the issuer's next step. A bit of seen_progress marks that.
     w.issuer = rest;
     w.issuer.seen_progress |= 0x100;
     return;
@@ -347,7 +348,7 @@ std::vector<Successor> Explorer::successors(const World& world) {
     else
       w.announcement.start(News::fence, told.number);
   }
-  // What surrounds the two sides.
+  // Steps of the surroundings of the two sides.
   const auto interrupt = [&](World& w, std::uint32_t value) {
     w.memory[Word::interrupt] = value;
     w.memory[Word::signal] += 1;
@@ -426,7 +427,7 @@ void Explorer::check_end(const World& w) {
     if (w.reported[serial] > w.raised[serial]) fail("an error was reported more than once");
   }
   if (options_.loss || options_.kill || options_.revoke || options_.reopen_fails || w.resets > 0)
-    return;  // an error may be gone with its device
+    return;  // an error may have been lost with its device
   World copy = w;
   if (w.issuer.outcome != Outcome::done || w.pending_count > 0 ||
       w.announcement.step != Announcement::Step::finished || copy.memory[Word::error_full] != 0)
@@ -500,7 +501,7 @@ ModelReport Explorer::run() {
   }
   report.states = seen.size();
   report.complete = true;
-  // The graph has no cycle: whatever the order of steps, every wait ends.
+  // The graph must have no cycle, so that every wait ends, whatever the order of steps.
   std::vector<std::uint32_t> incoming(seen.size());
   for (const auto& targets : edges)
     for (const std::size_t target : targets) ++incoming[target];

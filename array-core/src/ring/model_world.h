@@ -48,7 +48,7 @@ struct Command {
   std::uint8_t generation = 0;  // the number of resets before it
 };
 
-// What the device will report, in order.
+// One thing that the device will report.
 struct Pending {
   bool is_error = false;
   std::uint8_t number = 0;  // the number of the fence, or the serial of the error
@@ -78,7 +78,7 @@ struct World {
   bool over = false;
   std::uint8_t serials = 0;
   std::uint8_t fences = 0;
-  std::uint8_t fence_serial = 0;  // of the newest
+  std::uint8_t fence_serial = 0;  // the serial of the newest fence
   std::uint8_t resets = 0;
   std::uint8_t reset_serial = 0;  // of the newest command that a reset has dropped
   Place issuer_place = Place::running;
@@ -91,7 +91,8 @@ struct World {
   bool reopen_failed = false;
   bool respawned = false;
   std::uint8_t last_executed = 0;
-  std::array<std::uint8_t, kMaxSerials> reported{};  // by serial: how often the issuer saw it
+  std::array<std::uint8_t, kMaxSerials>
+      reported{};  // by serial: how often the issuer saw the error
   std::array<std::uint8_t, kMaxSerials> raised{};
 };
 
@@ -102,7 +103,7 @@ void put(std::string& key, T value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Encodes everything by which two worlds differ.
+// Encodes a world, so that two worlds are equal if their texts are.
 inline std::string key_of(const World& w) {
   std::string key;
   key.reserve(224);

@@ -88,7 +88,7 @@ bool RecordingExecutor::pump() {
 
 void RecordingExecutor::run() {
   while (!stopped_ && pump()) {
-    // pump() returned before `sleeps` was cleared. This is the sleep itself.
+    // pump() returned when it should sleep. This is the sleep.
     words_.add(Word::sleeps_taken, 1);
     host_.wait(control_[Word::sleeps], kSleepsOnWord, kHeartbeatMs);
   }
@@ -125,7 +125,7 @@ void RecordingExecutor::execute() {
   const std::uint32_t until_end = capacity - (position & (capacity - 1));
   const std::uint32_t published = drain_.written - position;
   if (words == 0 || words > until_end || words > published) {
-    // Nothing after a command without a length can be read.
+    // Without its length, nothing after this command can be read.
     announce(News::error, 0,
              {ErrorCode::bad_command, "A command of " + number(words) + " words cannot be read."},
              opcode, position, 0);
@@ -316,7 +316,7 @@ std::optional<RecordingExecutor::Raised> RecordingExecutor::perform(Opcode opcod
     case Opcode::timestamp_end: {
       std::byte* const to = memory_at(a[0], 16);
       if (to == nullptr) return outside;
-      std::memset(to, 0, 16);  // a device without a clock
+      std::memset(to, 0, 16);  // zeros, because this device has no clock
       return std::nullopt;
     }
     case Opcode::trace: {

@@ -44,7 +44,7 @@ struct RecordedCommand {
 class RecordingExecutor {
  public:
   struct Faults {
-    // The command that fails and how, by its number from 0; pads do not count.
+    // The command that fails with `code`, by its number from 0. Pads do not count.
     std::optional<std::uint32_t> fail_command;
     ErrorCode code = ErrorCode::validation;
     std::optional<std::uint32_t> lose_device_at;  // the device is lost before this command
@@ -64,8 +64,7 @@ class RecordingExecutor {
   Kernel kernel;
   bool record = true;  // false: count only
 
-  // Executes all commands and returns when it would sleep, or at the end. Returns true until
-  // closed.
+  // Executes all commands. Returns true when it would sleep, and false once the ring is closed.
   bool pump();
   // Runs until the ring is closed, or the executor is stopped or vanishes.
   void run();
@@ -107,8 +106,9 @@ class RecordingExecutor {
   std::uint32_t taken_ = 0;  // commands, pads not counted
   std::string label_;
   std::byte* trace_ = nullptr;  // where the next dispatch writes its times
-  std::uint32_t traces_ = 0;    // how many dispatches still do
-  std::uint64_t clock_ns_ = 0;  // advances by a microsecond with each of them
+  std::uint32_t traces_ = 0;    // how many more dispatches write their times
+  // The pretended device's clock, which advances by a microsecond with each traced dispatch.
+  std::uint64_t clock_ns_ = 0;
   std::vector<RecordedCommand> commands_;
   std::map<std::uint32_t, RecordedBuffer> buffers_;
   std::map<std::uint32_t, RecordedPipeline> pipelines_;

@@ -1,4 +1,5 @@
-// Native threads wait and wake each other through it. Any thread may use it.
+// A Host for native threads, which wait for and wake each other by a condition variable. Any thread
+// may use it.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,8 @@ class ThreadHost : public Host {
     return changed ? WaitResult::woken : WaitResult::timed_out;
   }
   void wake(std::atomic<std::uint32_t>& /*word*/) override {
-    // The lock orders this after a waiter that has checked the word and does not sleep yet.
+    // Taking the lock waits for a thread that has checked the word but does not sleep yet. So it
+    // does not miss the wake-up.
     {
       const std::lock_guard lock(mutex_);
     }

@@ -10,8 +10,8 @@
 namespace arraycore::ring {
 namespace {
 
-// Returns whether a command can be issued again. It may not name memory that is reused, or an
-// object that can exist only once.
+// Returns whether a command can be issued again unchanged. Such a command names no memory that is
+// reused, and creates or destroys no object.
 bool is_repeatable(Opcode opcode) {
   return opcode == Opcode::dispatch || opcode == Opcode::copy || opcode == Opcode::fill ||
          opcode == Opcode::upload_inline;
@@ -171,8 +171,8 @@ Status Writer::read(BufferId id, std::uint32_t offset, Address to, std::uint32_t
   return append(Opcode::read, {id, offset, to, bytes});
 }
 
-// Appends pieces of whole commands, each as long as fits before the ring's end, and publishes each
-// at once. So the executor begins with the first piece while the others are copied.
+// Appends whole commands in pieces, each up to the ring's end at most, and publishes each piece at
+// once. So the executor begins with the first piece while the others are copied.
 Status Writer::append_block(std::span<const std::uint32_t> commands, std::size_t& from) {
   while (from < commands.size()) {
     const std::uint32_t until_end = capacity_ - (machine_.head & (capacity_ - 1));
@@ -226,7 +226,7 @@ Status Writer::reserve_texts(std::size_t bytes) {
   return Done{};
 }
 
-// REQUIRES: reserved.
+// REQUIRES: reserve_texts() has made room for the text.
 Address Writer::keep_text(std::string_view text) {
   std::byte* const place = texts_.data() + texts_used_;
   if (!text.empty()) std::memcpy(place, text.data(), text.size());

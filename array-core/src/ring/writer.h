@@ -88,7 +88,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // From now on errors name operations: the command's own, or the newest dispatched one.
+  // From now on errors name operations: that of the failed command, otherwise the newest dispatched
+  // one.
   void name_operations(const Operations& operations) { operations_ = &operations; }
 
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
@@ -168,7 +169,7 @@ class Writer {
   Issuer machine_;
   Outcome refused_ = Outcome::done;  // why begin() returned null
   std::uint32_t consumed_ = 0;       // as last read
-  std::uint32_t unpublished_ = 0;    // the number of commands
+  std::uint32_t unpublished_ = 0;    // commands that are not published yet
   std::size_t texts_used_ = 0;
   std::uint32_t fences_ = 0;
   std::uint32_t resets_ = 0;

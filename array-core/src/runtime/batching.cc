@@ -30,7 +30,7 @@ bool Batching::fits(const KernelCall& call) {
         array->view.offset % 4 != 0 ||
         !is_c_contiguous(array->view, size_of(kernel.params[p].dtype)))
       return false;
-    // Several parameters may use one storage if they are the same array.
+    // Two parameters may use one storage only with the same view.
     for (std::size_t q = 0; q < p; ++q)
       if (call.operands[q].array != nullptr && call.operands[q].array->storage == array->storage &&
           call.operands[q].array->view != array->view)
@@ -49,7 +49,8 @@ Result<bool> Batching::take(const KernelCall& call) {
   for (const Operand& operand : call.operands)
     if (operand.array == nullptr) scalars.push_back(operand.scalar);
 
-  // It comes after every group whose results or writes it must see.
+  // The launch joins a group after every group that writes what it reads, or that reads or writes
+  // what it writes.
   std::size_t first = 0;
   for (std::size_t p = 0; p < call.operands.size(); ++p) {
     if (call.operands[p].array == nullptr) continue;
@@ -90,7 +91,7 @@ std::deque<Batching::Group> Batching::taken_out() {
 
 void Batching::forget() { taken_out(); }
 
-// REQUIRES: nothing else waits.
+// Lets the groups wait again. REQUIRES: nothing else waits.
 void Batching::put_back(std::deque<Group> groups) {
   groups_ = std::move(groups);
   for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -1,8 +1,8 @@
-// Batched launches. The same elementwise kernel over many sets of small existing arrays, as an
+// Batched launches. The same elementwise kernel over many sets of small existing arrays, such as an
 // optimizer's parameters, becomes one launch (fuse/batch.h). A launch waits if all that it touches
 // is in shared buffers of the device (Backend::shared_buffer). A later operation that touches what
-// it wrote, or writes what it reads, first launches everything that waits. The program alone
-// decides when that happens. Touched by Python's thread only.
+// it wrote, or writes what it reads, first launches everything that waits. So the launches depend
+// on the program's operations only, not on time. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class Batching {
   Batching(const Batching&) = delete;
   Batching& operator=(const Batching&) = delete;
 
-  // Lets the launch wait. Returns false, and has done nothing, if it must be made at once.
-  // REQUIRES: it writes arrays that callers hold, and what computes its operands does not wait.
+  // Lets the launch wait. Returns false, without any effect, if it must be made at once. REQUIRES:
+  // it writes arrays that callers hold, and what computes its operands does not wait.
   Result<bool> take(const KernelCall& call);
   // Launches everything that waits, in an order in which each launch reads what it would have read.
   // On errors it returns the first one and launches the others all the same. Ctrl-C while the
@@ -32,10 +32,11 @@ class Batching {
   Status flush();
   // Drops what waits without launching it, because its arrays are gone.
   void forget();
-  // To be called before the array is read, or written.
+  // Must be called before the array is read, or written. They launch what waits if it concerns the
+  // array.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
-  // To be called before a launch; it covers everything that the launch reads and writes.
+  // Must be called before a launch. It covers everything that the launch reads and writes.
   Status before(const KernelCall& call);
 
  private:
@@ -54,7 +55,8 @@ class Batching {
   std::deque<Group> taken_out();
   bool fits(const KernelCall& call);
   void put_back(std::deque<Group> groups);
-  // Keeps the first error. Returns false where Ctrl-C left launches, which the group still has.
+  // Launches the group and keeps the first error in `first`. Returns false if Ctrl-C interrupted
+  // it; then the group has the launches that are left.
   bool run(Group& group, Status& first);
   Status run_together(const Group& group, std::size_t first, std::size_t count);
   Status run_alone(const Group& group, const Waiting& waiting);

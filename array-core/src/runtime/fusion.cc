@@ -89,8 +89,8 @@ std::size_t Fusion::KeyHash::operator()(const std::vector<std::uint32_t>& key) c
 void Fusion::drop(Group& group) {
   const auto at = std::find_if(groups_.begin(), groups_.end(),
                                [&](const auto& each) { return each.get() == &group; });
-  // Its inputs may be the last arrays of their storages, so the list must be consistent before they
-  // go.
+  // The group leaves the list before it is destroyed. Its inputs may be the last arrays of their
+  // storages, so the list must be consistent when they are released.
   const std::unique_ptr<Group> gone = std::move(*at);
   groups_.erase(at);
 }
@@ -266,7 +266,8 @@ Status Fusion::wait(const KernelCall& call) {
 }
 
 // Launches what cannot wait: launches into existing memory, with several results, or with raw
-// parameters. What such a launch reads from a group element by element becomes part of it.
+// parameters. If such a launch reads a group's results element by element, the group's operations
+// become part of it.
 Status Fusion::launch_with_groups(const KernelCall& call) {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -351,7 +352,7 @@ Array Fusion::array_of(const Group& group, std::uint32_t node) const {
           own.result != nullptr ? own.result->shared_from_this() : own.done};
 }
 
-// Gives the node's result memory: its own, or a temporary one where nobody holds it.
+// Gives the node's result memory: its own, or temporary memory if no caller holds the result.
 Status Fusion::give_memory(Group& group, std::uint32_t node) {
   Node& own = group.nodes[node];
   if (own.result == nullptr && own.done == nullptr) {
@@ -392,7 +393,8 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
     for (const std::uint32_t end : ends)
       for (const Source& source : group.nodes[end].sources)
         if (source.from == Source::From::node) stored[source.index] = true;
-    // A reduction may read what `last` writes.
+    // A reduction of the group may read what `last` overwrites, so then `last` is launched after
+    // it.
     const KernelCall* const with = ends.empty() ? last : nullptr;
     TRY_DONE(flush_elements(group, elements, stored, with));
     for (const std::uint32_t end : ends) TRY_DONE(run_alone(group, end));
@@ -526,7 +528,8 @@ Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>
 struct Fusion::Plan {
   std::vector<fuse::Part> parts;
   std::vector<Operand> operands;  // for each parameter of the fused kernel
-  std::vector<bool> shared;  // operands that are read by element, so that others may share them
+  // Whether an operand is read by element, so that several nodes may share its parameter.
+  std::vector<bool> shared;
   std::vector<std::uint32_t> key;  // describes the graph: kernels and wires
   std::deque<Array> arrays;
 
@@ -562,12 +565,13 @@ Result<Fusion::Known*> Fusion::kernel_of(const Plan& plan) {
 }
 
 // Computes the nodes in order, and then `last`, in one launch. Afterwards the stored results are
-// finished.
+// marked as finished.
 Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
                    const std::vector<bool>& stored, const KernelCall* last) {
   if (nodes.size() == 1 && last == nullptr) return run_alone(group, nodes[0]);
   Plan plan;
-  std::vector<std::uint32_t> part(group.nodes.size(), 0);  // the number of its part plus 1
+  // For each node the number of its part plus 1, or 0.
+  std::vector<std::uint32_t> part(group.nodes.size(), 0);
   for (const std::uint32_t n : nodes) {
     const Node& node = group.nodes[n];
     const auto own = static_cast<std::uint32_t>(plan.parts.size());

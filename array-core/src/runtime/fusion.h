@@ -27,9 +27,9 @@ namespace arraycore {
 
 class Fusion {
  public:
-  // The most operations of a group, groups, and arrays that a group's kernel binds where possible:
-  // WebGPU guarantees 8 storage buffers. A waiting group may have arrays for two such launches,
-  // because some are temporaries that are released with the next call.
+  // The limits of operations in a group, of groups, and of arrays that a group's kernel binds where
+  // possible: WebGPU guarantees 8 storage buffers. A waiting group may have kSpareArrays more,
+  // because some arrays are temporaries that are released with the next call.
   static constexpr std::size_t kMaxNodes = 48;
   static constexpr std::size_t kMaxGroups = 64;
   static constexpr std::size_t kMaxArrays = 8;

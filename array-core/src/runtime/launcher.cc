@@ -16,7 +16,7 @@ namespace arraycore {
 
 namespace {
 
-// With more arguments a launch uses the heap. Kernels of ufuncs have fewer.
+// A launch with more arguments allocates memory. Kernels of ufuncs have fewer arguments.
 constexpr std::size_t kFewOperands = 8;
 
 // Returns whether some value of the kernel has a dtype that no browser's GPU computes.
@@ -28,7 +28,7 @@ bool needs_cpu(const ir::Kernel& kernel) {
                      [](const ir::Param& param) { return !on_gpu(param.dtype); });
 }
 
-// A scan's results have the layout of the elements to which they belong, as in an elementwise
+// Returns whether the kernel is a scan. Its results belong to elements, as in an elementwise
 // kernel.
 bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
 
@@ -47,8 +47,8 @@ DType unsigned_of(std::int64_t size) {
   return size == 4 ? DType::uint32 : DType::uint64;
 }
 
-// Returns the same bytes as unsigned integers, with one more axis. REQUIRES: fewer than kMaxDims
-// axes.
+// Returns the array's bytes as unsigned integers of `piece` bytes, with one more axis. REQUIRES:
+// fewer than kMaxDims axes.
 Array as_pieces(const Array& array, std::int64_t piece) {
   Array pieces{unsigned_of(piece), array.view, array.storage};
   pieces.view.shape.push_back(static_cast<std::int64_t>(size_of(array.dtype)) / piece);
@@ -64,17 +64,17 @@ Array as_bits(const Array& array) {
   return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
 }
 
-// A device's storage that the CPU borrows: the bytes that hold the operands.
+// The bytes of a device's storage that are copied for the CPU, because they hold operands.
 struct Brought {
   const Storage* from = nullptr;
   ByteExtent bytes;
-  bool read = false;  // some operand is not overwritten completely, so the old bytes are needed
+  bool read = false;  // some operand does not overwrite all of them, so the old bytes are needed
   bool written = false;
   std::unique_ptr<Storage> copy;
 };
 
-// Returns an operand of a reduction, already broadcast to the loop, with one element for each row.
-// It returns nothing where the elements of a row differ.
+// Returns a view of a reduction's operand with one element for each row, or nothing if the elements
+// of a row differ. `wide` is the operand, broadcast to the loop.
 std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
   View rows;
   rows.offset = wide.offset;
@@ -92,7 +92,7 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 }  // namespace
 
 bool on_whole_elements(const Array& array) {
-  // An element of 16 bytes is a complex128, and the CPU only needs its parts aligned.
+  // An element of 16 bytes is a complex128. The CPU only needs its parts aligned, to 8 bytes.
   return step_of(array.view) >=
          std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
 }
@@ -272,9 +272,9 @@ Status Launcher::launch_apart(const KernelCall& call, std::span<const Array*> ar
   return launch_on_cpu(prepared, call, arrays);
 }
 
-// Copies what a launch reads if the launch writes the same bytes in another order. A reduction
-// writes a row's result after it has read the row. So an operand needs no copy if the result of
-// each of its rows is written to that row's own bytes.
+// Copies an operand that a launch reads if the launch writes the same bytes in another order. A
+// reduction writes a row's result after it has read the row. So its operand needs no copy if each
+// row's result is written to that row's own bytes.
 Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
                           std::vector<Array>& copies, std::span<const Array*> arrays) {
   const std::vector<ir::Param>& params = prepared.kernel.params;
@@ -310,7 +310,8 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
   return Done{};
 }
 
-// Operands that do not consist of whole elements are replaced by copies that do.
+// Launches on the device. Operands that do not consist of whole elements are replaced by copies
+// that do.
 Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& call,
                                   std::span<const Array*> arrays) {
   std::vector<Array> whole;
@@ -379,8 +380,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
   ++counters_.cpu_ops;
   Span span(profile(), profile_ ? prepared.kernel.name + " on the CPU" : std::string());
 
-  // What is on the device is borrowed once for each storage, so that operands that share bytes
-  // still do.
+  // Each storage of the device is copied once, so that operands that share bytes still share them.
   std::vector<Brought> brought;
   std::vector<std::size_t> place(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -406,7 +406,8 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
                    std::max(known.bytes.end, extent.end)};
   }
   for (Brought& each : brought) {
-    // Whole words are moved, in units of 16 bytes, which keep every element's alignment.
+    // Whole words are copied, from a multiple of 16 bytes on, so that every element keeps its
+    // alignment.
     const ByteExtent exact = each.bytes;
     each.bytes.begin -= each.bytes.begin % 16;
     each.bytes.end = std::min((each.bytes.end + 3) / 4 * 4, each.from->bytes());

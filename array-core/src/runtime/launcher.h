@@ -39,8 +39,8 @@ struct KernelCall {
   Dims loop;
   std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
-  // The launch may wait for others of its kernel and become one launch with them (batching.h). Then
-  // the caller must have named all arrays that it writes.
+  // True: the launch may wait for others of its kernel and become one launch with them
+  // (batching.h). REQUIRES then: callers hold all arrays that it writes.
   bool may_batch = false;
 };
 
@@ -144,7 +144,7 @@ class Launcher {
  private:
   friend class Batching;
   friend class Fusion;
-  // Whether the CPU computes what the device refuses.
+  // What happens if the device refuses a launch: an error, or the CPU computes it.
   enum class Fallback : std::uint8_t { none, cpu };
   struct Prepared {
     ir::Kernel kernel;
@@ -159,7 +159,7 @@ class Launcher {
   bool only_cpu(KernelRef kernel) const { return kernels_[kernel].only_cpu; }
   bool can_batch(KernelRef kernel) const { return kernels_[kernel].can_batch; }
   const fuse::Traits& traits(KernelRef kernel) const { return kernels_[kernel].traits; }
-  // Drops a kernel, whose number may be given to another.
+  // Drops a kernel. Its number may be given to another kernel.
   void forget(KernelRef kernel);
   // REQUIRES: what is read has been computed. Error with Fallback::none: not_implemented, before
   // anything has happened.

@@ -52,7 +52,7 @@ class Profile {
     std::int64_t begin_ns, duration_ns;
     std::int64_t issued = -1;
   };
-  // The commands of a span in the ring. Newer spans begin where older ones end, or later.
+  // The commands of a span, by their positions in the ring. Spans are in order and do not overlap.
   struct Issued {
     std::uint32_t begin, end;
     std::uint32_t row;

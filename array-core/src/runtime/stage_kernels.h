@@ -1,6 +1,6 @@
-// The kernels of prologues and epilogues of products (gemm/stages.h): an epilogue of a bias and an
-// activation, and a prologue of a scale and a shift. Each is made once and kept. Touched by
-// Python's thread only.
+// The kernels of prologues and epilogues of products (gemm/stages.h): a bias and an activation as
+// an epilogue, a scale and a shift as a prologue. Each is made once and kept. Touched by Python's
+// thread only.
 #pragma once
 
 #include <cstdint>

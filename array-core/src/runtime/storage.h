@@ -27,14 +27,14 @@ struct Counters {
   std::int64_t pinned_bytes = 0;       // the part of live_bytes that only waiting operations hold
 };
 
-// Operations that wait to be launched together.
+// Operations that wait to be launched together. Implemented by fusion.
 class Waiting {
  public:
   Waiting() = default;
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   virtual ~Waiting() = default;
-  // Says that nobody holds the result of operation `node` any more. It may destroy the object.
+  // Notes that nobody holds the result of operation `node` any more. This may destroy the object.
   virtual void lost(std::uint32_t node) = 0;
 };
 
@@ -58,7 +58,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
     if (group_ != nullptr) group_->lost(node_);
   }
   Backend& backend() const { return backend_; }
-  // REQUIRES: it has memory. Launcher::prepare_read() or prepare_write() sees to that.
+  // REQUIRES: it has memory, which Launcher::prepare_read() and prepare_write() give it.
   StorageId id() const { return id_; }
   std::int64_t bytes() const { return bytes_; }
   DType dtype() const { return dtype_; }
@@ -74,7 +74,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // Returns what will compute its content; null where it is computed, or nothing was asked yet.
+  // Returns the group that will compute the content. Null: the content is computed, or no operation
+  // computes it yet.
   Waiting* group() const { return group_; }
   std::uint32_t node() const { return node_; }
   void computed_by(Waiting* group, std::uint32_t node) {
@@ -86,7 +87,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void unpin() { --pins_; }
   bool is_pinned() const { return pins_ != 0; }
   bool is_pinned_alone() const { return pinned_alone_; }
-  // ---- batching.h: 1 plus the number of the last group that reads it, or writes it; 0: none does
+  // ---- batching.h: the functions return 1 plus the number of the last group that reads, or
+  // writes, the storage; 0: there is none
 
   std::size_t batch_read() const { return batch_read_; }
   std::size_t batch_written() const { return batch_written_; }
@@ -98,7 +100,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // Notes that the caller, one of `holders`, is about to release it.
+  // Notes that a caller is about to release it. `holders` counts that caller too.
   void let_go(std::int64_t holders) {
     if (pins_ == 0 || pinned_alone_ || holders != pins_ + 1) return;
     pinned_alone_ = true;

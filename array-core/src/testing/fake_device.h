@@ -76,7 +76,7 @@ class FakeDevice : public Backend {
   bool refuses_kernels = false;
   std::function<bool(const ir::Kernel&)> refuses;  // refuses some kernels
   bool refuses_launches = false;
-  Error failure{ErrorKind::none, "", ""};  // of every launch
+  Error failure{ErrorKind::none, "", ""};  // if set, the error of every launch
 
  private:
   static Error refused(const char* what) {

@@ -25,7 +25,7 @@ struct RecordedRing {
   }
   RecordedRing(const RecordedRing&) = delete;
   RecordedRing& operator=(const RecordedRing&) = delete;
-  ~RecordedRing() { backend.reset(); }  // it must end before its executor
+  ~RecordedRing() { backend.reset(); }  // the back end must end before its executor
 
   // Returns an array of 4-byte elements.
   ArrayArgument array(const Dims& shape) {

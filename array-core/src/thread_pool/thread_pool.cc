@@ -22,7 +22,7 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value, int ms) {
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(value),
                                       ms * 1'000'000LL);
 #else
-  // A native process has helpers in tests only, so that polling is good enough.
+  // A native process has helpers in tests only, so polling is good enough.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   while (word.load() == value && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::microseconds(20));

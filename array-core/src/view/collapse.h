@@ -10,8 +10,9 @@ namespace arraycore {
 
 enum class AxisOrder : std::uint8_t {
   keep,  // the loop visits elements in C order of the given shape
-  // the order is free: axes are sorted by stride, the smallest of the first view innermost, then
-  // those of the second view, and so on; an axis is reversed where no view runs forwards along it
+  // The order is free. Axes are sorted by the strides of the first view, the smallest innermost,
+  // then by those of the second view, and so on. An axis is reversed if no view runs forwards along
+  // it.
   any,
 };
 

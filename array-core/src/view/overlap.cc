@@ -32,7 +32,7 @@ class Equation {
       if (last == 0) continue;  // such an axis may have any stride
       const std::int64_t stride = view.strides[axis] * sign;
       if (stride == 0) continue;
-      if (stride < 0) target_ += -stride * last;  // x counts from the other end of the axis
+      if (stride < 0) target_ += -stride * last;  // x counts from the other end of a reversed axis
       add_term({stride < 0 ? -stride : stride, last});
     }
   }

@@ -41,7 +41,7 @@ void flip_axis(View& view, int axis) {
   view.strides[axis] = -view.strides[axis];
 }
 
-// Returns the strides of `view` for a shape to which it broadcasts.
+// Returns `view` with a shape to which it broadcasts; repeated axes get stride 0.
 View broadcast_strides(const View& view, const Dims& shape) {
   View result{shape, Dims(), view.offset};
   result.strides.resize(shape.size());
@@ -266,7 +266,7 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
   const int along = offset >= 0 ? *second : *first;
   const int other = offset >= 0 ? *first : *second;
   const std::int64_t extent = view.shape[along];
-  // Compared without negating, because the lowest offset has no negative.
+  // This compares without negating `offset`, because the lowest offset has no negative.
   const bool inside = offset >= 0 ? offset < extent : offset > -extent;
   const std::int64_t skipped = inside ? (offset >= 0 ? offset : -offset) : 0;
   View result{{}, {}, view.offset};

@@ -83,7 +83,8 @@ struct View {
 // Returns the C-ordered view of `shape` from byte 0. REQUIRES: checked_bytes(shape,
 // item_size).ok().
 View contiguous(const Dims& shape, std::size_t item_size);
-// As with NumPy's flags, axes of extent 1 do not matter, and a view without elements is both.
+// Return whether the elements are in C or F order without gaps. As with NumPy's flags, axes of
+// extent 1 do not matter, and a view without elements is both.
 bool is_c_contiguous(const View& view, std::size_t item_size);
 bool is_f_contiguous(const View& view, std::size_t item_size);
 

@@ -55,7 +55,7 @@ class Context {
   Result<std::optional<double>> item(ArrayId id);
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
-  // Frees the arrays that came along with a call; 0 names none.
+  // Frees the arrays whose ids came with a call; id 0 is ignored.
   Status let_go(std::span<const ArrayId> ids);
 
   // Returns the array of an id, valid until the next insert(). Error: value, "array_freed".

@@ -41,7 +41,7 @@ std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   return axes;
 }
 
-// Returns the elements of an array that `items` leave.
+// Returns the array indexed by `items`, as a view.
 Result<Array> indexed(const Array& array, const std::vector<Index>& items) {
   if (items.empty()) return array;
   TRY(auto& view, basic_index(array.view, items));
@@ -62,7 +62,7 @@ Result<PythonInt> integer_of(double value) {
   return PythonInt{value < 0, static_cast<std::uint64_t>(magnitude), false};
 }
 
-// `nearest` is the integer as a float64.
+// Returns the integer as an element of `dtype`. `nearest` is the float64 nearest to the integer.
 Result<ir::Scalar> element_of_int(const PythonInt& integer, double nearest, DType dtype) {
   if (!is_integer(dtype)) return ir::scalar_of(dtype, nearest);
   TRY_DONE(check_fits(integer, dtype));
@@ -114,7 +114,7 @@ Status assign(Context& context, const Array& target, const Array& source,
               const std::vector<Index>& items) {
   TRY(const auto& part, indexed(target, items));
   TRY(auto& view, broadcast_for_assignment(source.view, part.view.shape));
-  // `a[i] += b` ends in an assignment of what was written in place already.
+  // `a[i] += b` ends with an assignment of a view to itself, which needs no work.
   const bool is_itself =
       source.storage == part.storage && source.dtype == part.dtype && view == part.view;
   if (part.view.count() == 0 || is_itself) return Done{};

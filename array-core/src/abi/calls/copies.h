@@ -1,4 +1,4 @@
-// How scalars become elements. Python's thread only.
+// Conversion of scalars to elements. Python's thread only.
 #pragma once
 
 #include "base/result.h"

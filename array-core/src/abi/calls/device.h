@@ -1,4 +1,4 @@
-// Arrays that are moved in pieces. Python's thread only.
+// Uploads and downloads of arrays in pieces. Python's thread only.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Indexing by arrays and masks, and its words. Python's thread only.
+// Operations that index by arrays and masks, and readers of their words. Python's thread only.
 #include <array>
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ ValueWords value_after(Words& words, std::int32_t kind) {
   return value;
 }
 
-// Returns a value that is assigned to elements of `dtype`.
+// Returns the operand as a value that is assigned to elements of `dtype`.
 Result<IndexedValue> assigned(const UFuncOperand& operand, DType dtype) {
   if (operand.array != nullptr) return IndexedValue{operand.array, {}, dtype};
   TRY(const auto& element, element_of(operand, dtype));
@@ -136,7 +136,7 @@ Status key_update(Context& context, const Array& target, ops::UFuncId number, bo
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
   // A ufunc of two operands takes a value, and one of one operand takes none.
   if ((ufunc.operands == 2) != value.has_value() || ufunc.results != 1) return bad_call();
-  // The result goes back to the target by whatever cast that takes, as NumPy's.
+  // As in NumPy, the result may be cast to the target's dtype by any cast.
   const ops::Operand first{target.dtype, false, std::nullopt};
   const std::array operands{first, cast || !value ? first : typed(*value)};
   TRY(const auto& loop,

@@ -1,4 +1,5 @@
-// What networks compute: convolutions, dense layers, normalization, pooling. Python's thread only.
+// Operations of neural networks: convolutions, dense layers, normalization, pooling. Python's
+// thread only.
 #include <array>
 #include <optional>
 #include <utility>
@@ -11,7 +12,7 @@ namespace arraycore::calls {
 
 namespace {
 
-// Arrays in the common dtype of the first two. The others may be missing.
+// Converts arrays to the common dtype of the first two. The pointers after these may be null.
 template <std::size_t count>
 class Converted {
  public:

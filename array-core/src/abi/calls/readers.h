@@ -1,6 +1,6 @@
-// Readers of words of ac_call that are more than one number. array-core/calls/kinds.toml says which
-// words each one reads. Readers check numbers as Words does; the functions named find_ and the ones
-// that take a Context look up arrays, after all words were read. Python's thread only.
+// Readers of those arguments of ac_call that take several words. array-core/calls/kinds.toml
+// describes the words of each. Readers check numbers as Words does. The functions named find_ and
+// those with a Context look up arrays, after all words were read. Python's thread only.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace arraycore::calls {
 
 // ---- arrays. Errors: value, "array_freed"; of masks also type, "where_dtype".
 
-// Returns nullptr for 0.
+// Returns the array of an id, or nullptr for id 0.
 inline Result<const Array*> array_or_none(const Context& context, ArrayId id) {
   if (id == 0) return static_cast<const Array*>(nullptr);
   return context.get(id);
@@ -60,7 +60,7 @@ Status find_operands(const Context& context, Operands& operands);
 using OperandDTypes = std::array<DType, ops::kMaxOperands>;
 OperandDTypes read_operand_dtypes(Words& words, ops::UFuncId ufunc);
 
-// An array's id or a scalar.
+// The words of an array's id or of a scalar.
 struct ValueWords {
   std::optional<ArrayId> id;
   UFuncOperand scalar;
@@ -73,7 +73,7 @@ Result<std::optional<UFuncOperand>> optional_operand_of(const Context& context,
 
 // ---- reductions
 
-// Returns a call that has only `reduction` or `ufunc`.
+// Returns a call in which only `reduction` or `ufunc` is set.
 ReductionCall read_reducer(Words& words);
 
 struct Initial {
@@ -91,7 +91,7 @@ std::vector<Index> read_items(Words& words);
 
 // An item of a key before its array is looked up.
 struct KeyWords {
-  std::int32_t head = 0;  // an item's of an index, or a KeyHead
+  std::int32_t head = 0;  // the first word: that of an item of an index, or a KeyHead
   Index basic;
   ArrayId id = 0;
   int axes = 1;
@@ -113,7 +113,7 @@ std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words);
 
 // ---- networks
 
-// `space` is what a gradient has as its extents of space.
+// `space` is only for gradients: the extents of space that the gradient has.
 struct ConvolutionWords {
   ConvolutionGeometry how;
   Dims space;

@@ -1,4 +1,4 @@
-// Reductions and running results, and their words. Python's thread only.
+// Reductions and accumulations, and readers of their words. Python's thread only.
 #include <optional>
 #include <string>
 

@@ -1,4 +1,5 @@
-// What an operation's function returned, as the result of ac_call. Python's thread only.
+// Functions that turn an operation's result into the number that ac_call returns. Python's thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ inline Result<std::int32_t> give(Context& context, Result<Array>&& made) {
   return context.insert(std::move(*made));
 }
 
-// Returns 0 where the result was written elsewhere.
+// Returns the new array's id, or 0 if there is none because the result was written to `out`.
 inline Result<std::int32_t> give_optional(Context& context, Result<std::optional<Array>>&& made) {
   if (!made) return made.error();
   if (!*made) return 0;
   return context.insert(std::move(**made));
 }
 
-// Makes a new array over the storage of `array`.
+// Returns the id of a new array, which is a view of the storage of `array`.
 inline Result<std::int32_t> give_view(Context& context, const Array& array, Result<View>&& view) {
   if (!view) return view.error();
   return context.insert(Array{array.dtype, std::move(*view), array.storage});
@@ -34,9 +35,9 @@ inline Result<std::int32_t> give_nothing(const Status& status) {
   return 0;
 }
 
-// Gives several new arrays to Python: returns the first one's id, or 0 for none, and keeps the
-// others as further results (AC_CALL_KERNEL_RESULT). Error: memory, "too_many_arrays"; then none of
-// them is kept.
+// Inserts several new arrays. Returns the id of the first one, or 0 if there are none. Keeps the
+// others until AC_CALL_KERNEL_RESULT fetches them. Error: memory, "too_many_arrays"; then none of
+// the arrays is kept.
 Result<std::int32_t> give_all(Context& context, std::span<Array> arrays);
 inline Result<std::int32_t> give_all(Context& context, Result<std::vector<Array>>&& made) {
   if (!made) return made.error();

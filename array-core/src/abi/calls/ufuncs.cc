@@ -61,12 +61,12 @@ Result<ArrayId> run(Context& context, const UFuncCall& call) {
     TRY(auto& id, context.insert(std::move(results.arrays[i])));
     ids[i] = id;
   }
-  // A second result that nobody fetched is freed.
+  // The previous second result is freed if nobody fetched it.
   context.release(std::exchange(context.second_result, ids[1]));
   return ids[0];
 }
 
-// Writes to new arrays, with the current promotion mode.
+// Runs the ufunc without an `out`, in the current promotion mode.
 Result<ArrayId> run(Context& context, std::int32_t ufunc, std::span<const UFuncOperand> operands) {
   UFuncCall call;
   call.ufunc = ufunc;
@@ -127,7 +127,8 @@ Result<std::int32_t> ufunc(Context& context, ops::UFuncId number, std::optional<
   return run(context, call);
 }
 
-// For tests and documents, which check results by the table's own bounds.
+// Returns the table's error bound for a loop, as the bits of a float. Tests and documents check
+// results by it.
 Result<std::int32_t> tolerance(Context&, ops::UFuncId number, bool on_gpu, bool floor,
                                const OperandDTypes& operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];

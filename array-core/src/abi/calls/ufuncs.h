@@ -1,4 +1,4 @@
-// The hot operations, which need no words. Python's thread only.
+// The most frequent operations. Their arguments are plain numbers, not words. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace arraycore::calls {
 
 Result<ArrayId> unary(Context& context, std::int32_t ufunc, ArrayId a);
 Result<ArrayId> binary(Context& context, std::int32_t ufunc, ArrayId a, ArrayId b);
-// `kind` is one of ac_scalar_kind; with `left` it is value OP a.
+// Computes `a OP value`, or with `left` `value OP a`. `kind` is one of ac_scalar_kind.
 Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, double value,
                               std::int32_t kind, bool left);
 

@@ -124,7 +124,7 @@ class CpuBackend final : public Backend {
     cpu::Program program;
     cpu::ThreadedProgram threaded{program};
   };
-  // 0 names no storage.
+  // Id 0 stands for no storage.
   Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }
 
   std::vector<Block> storages_;  // by id - 1

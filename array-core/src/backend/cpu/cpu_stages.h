@@ -15,14 +15,15 @@ namespace arraycore {
 
 class CpuPrologue final : public cpu::PackedPrologue {
  public:
-  // `machine` runs the prologue's kernel. The operands' storages begin at `first` and `second`.
+  // `machine` runs the prologue's kernel. `first` and `second` are the addresses of its operands'
+  // storages.
   CpuPrologue(cpu::Machine& machine, const GemmLaunch& launch, std::byte* first, std::byte* second)
       : machine_(machine), launch_(launch), operands_{first, second} {}
 
   Status apply(const Part& part, std::byte* packed) override;
 
  private:
-  // Returns the operand in the layout of the panels, as a view of `values`, which it fills.
+  // Copies an operand to `values` in the layout of the packed panels, and returns a view of them.
   View spread(std::size_t operand, const Part& part, std::vector<std::byte>& values) const;
 
   cpu::Machine& machine_;
@@ -30,7 +31,7 @@ class CpuPrologue final : public cpu::PackedPrologue {
   std::array<std::byte*, gemm::kStageOperands> operands_;
 };
 
-// `out` is the result's storage, which holds the sums.
+// Applies the epilogue to the sums, which are in the result's storage `out`.
 Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, std::byte* out,
                     std::byte* first, std::byte* second);
 

@@ -18,8 +18,9 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-// For the kernel that adds the parts. It has an invocation for each element, up to what a large
-// device runs at once, because the time goes into waiting for memory.
+// The most workgroups of the kernel that adds the parts of a divided sum. Up to this limit it has
+// one invocation for each element. That is what a large device runs at once, because the kernel
+// mostly waits for memory.
 constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
@@ -33,7 +34,7 @@ bool is_row(const GemmLaunch& launch) {
 
 bool same(const gemm::Stage& one, const gemm::Stage& other) { return one.kernel == other.kernel; }
 
-// Adds the storages of the stages' operands in the order of their bindings.
+// Appends the storages of the stages' operands to the bindings, in binding order.
 void add_operands(const GemmLaunch& launch, const gemm::Stages& stages,
                   std::vector<StorageId>& bindings) {
   const auto* const operands = launch.operands.data();
@@ -46,8 +47,8 @@ std::uint32_t operands_of(const gemm::Stages& stages) {
   return static_cast<std::uint32_t>(stages.prologue.operands() + stages.epilogue.operands());
 }
 
-// Moves the operands of the stages to the beginning of a part of the rows or columns. A prologue's
-// operands count a window's outer digits.
+// Moves the stages' operands forward by so many rows and columns. With a window, `columns` counts
+// its outer digits, which index the operands of a prologue.
 void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
   for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
@@ -55,7 +56,7 @@ void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns
     operand.offset += rows * operand.row_stride + columns * operand.column_stride;
 }
 
-// Turns a result of one row into one of one column: out' = b' a'.
+// Turns a product whose result is one row into one whose result is one column: out' = b' a'.
 GemmLaunch upright(const GemmLaunch& launch) {
   GemmLaunch turned = launch;
   Problem& problem = turned.problem;
@@ -69,8 +70,8 @@ GemmLaunch upright(const GemmLaunch& launch) {
   return turned;
 }
 
-// Returns two launches that together are the one, divided by rows or by columns. The division keeps
-// every kernel's vectors whole, and divides a window at its outermost digit.
+// Divides a launch into two halves, by rows or by columns. The cut keeps every kernel's vectors
+// whole. A window is cut at its outermost digit.
 std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   std::pair<GemmLaunch, GemmLaunch> both{launch, launch};
   Problem& first = both.first.problem;
@@ -108,17 +109,17 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   return both;
 }
 
-// Returns the operations of one batch.
+// Returns the number of floating-point operations of one batch.
 double flop_of(const Problem& problem) {
   return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
          static_cast<double>(problem.k);
 }
 
-// Smaller halves would leave most of a workgroup idle.
+// A size below this is not divided, because its halves would leave most of a workgroup idle.
 constexpr std::int64_t kLeastToHalve = 64;
 
-// Returns whether a batch takes so long that it must be divided, and can be: by rows (true) or
-// columns.
+// Decides whether a batch takes so long that it must be divided: by rows (true), by columns
+// (false), or not at all (nullopt, also if it is too small).
 std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& device) {
   if (flop_of(problem) <= device.most_flop) return std::nullopt;
   const bool rows = problem.m >= problem.n;
@@ -134,7 +135,7 @@ std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
       std::min<double>(device.groups, batches * static_cast<double>(choice.splits)));
 }
 
-// Returns the problem with the parts of a divided sum as results: for each batch, consecutive
+// Returns the problem whose results are the parts of a divided sum: for each batch, consecutive
 // C-ordered matrices.
 Problem into_parts(const Problem& problem, std::uint32_t splits) {
   Problem parts = problem;
@@ -147,7 +148,7 @@ Problem into_parts(const Problem& problem, std::uint32_t splits) {
   return parts;
 }
 
-// A storage for the check, destroyed at its end.
+// Owns a temporary storage and destroys it.
 class Lent {
  public:
   Lent(Backend& backend, StorageId id) : backend_(backend), id_(id) {}
@@ -198,7 +199,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
                  "Products of matrices have a device's kernel of their own in float32 only."};
   if (launch.problem.batch.size() <= gemm::kBatchAxes)
     return launch_within_limits(is_row(launch) ? upright(launch) : launch, device);
-  // Batch axes that a kernel does not walk are walked here.
+  // A kernel loops over kBatchAxes axes at most. The loop over the other batch axes is here.
   GemmLaunch inner = launch;
   Problem& problem = inner.problem;
   const std::int64_t extent = problem.batch[0];
@@ -246,10 +247,10 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
   return done ? launch_within_limits(second, device) : done;
 }
 
-// ---- the start-up check
+// ---- the check of a variant at its first use
 
 Status DeviceGemm::check(Known& known) {
-  // An error of earlier commands is theirs, not this variant's.
+  // Waits first, so that errors of earlier commands are not taken for this variant's.
   TRY(const auto& some, backend_.create_storage(4));
   const Lent storage(backend_, some);
   TRY_DONE(backend_.download(storage.id(), 0, {}));
@@ -297,8 +298,8 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   if (choice.splits == 1) return dispatch(launch, choice, kernel, grid, groups);
   const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
   TRY(const auto& parts, backend_.create_storage(bytes));
-  // The buffer is given back at once. Its memory can only be used by commands that are queued
-  // later.
+  // The buffer is freed when this function returns, although its commands still wait. That is safe:
+  // only commands that are queued later can use its memory.
   const Lent lent(backend_, parts);
   GemmLaunch partial = launch;
   partial.problem = into_parts(problem, choice.splits);

@@ -1,6 +1,6 @@
-// Products of matrices and convolutions on a device that runs WGSL. It chooses a variant, checks it
-// once, and launches it. A variant that gives a wrong product is not used again, and the plain one
-// takes its place. Touched by Python's thread only.
+// Products of matrices and convolutions on a device that runs WGSL. This class chooses a kernel
+// variant, checks it once, and launches it. A variant that computes a wrong product is not used
+// again; the plain variant replaces it. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@ namespace arraycore {
 
 class DeviceGemm {
  public:
-  // Kernels are launched on `backend` by launch_raw().
+  // It launches its kernels by launch_raw() of `backend`.
   explicit DeviceGemm(Backend& backend) : backend_(backend) {}
 
   // See Backend::launch_gemm.
   Status launch(const GemmLaunch& launch, const gemm::Device& device);
 
-  // Makes every variant be checked again, because the device is a new one.
+  // Forgets which variants were checked, because the device is a new one.
   void reset();
-  // Sets what is wanted from now on. Returns how many variants have failed their check so far.
+  // Sets which variants are chosen from now on. Returns how many variants have failed their check
+  // so far.
   std::uint32_t tune(const gemm::Tuning& tuning);
 
  private:

@@ -9,10 +9,11 @@ namespace arraycore {
 
 namespace {
 
-// The rows, columns and terms. Each size has eight times the work of the one before.
+// The sizes of the measured products: rows, columns and terms are equal. Each product has eight
+// times the work of the one before.
 constexpr std::array<std::int64_t, 4> kSizes{256, 512, 1024, 2048};
-// The host's clock counts milliseconds. So many distinguish two speeds, and eight times as many are
-// at most kLongestMs.
+// A product that takes this long is long enough to measure speed with a clock that counts
+// milliseconds. The next size takes eight times as long, which is still below kLongestMs.
 constexpr std::uint64_t kEnoughMs = 12;
 
 constexpr double flop_of(std::int64_t size) {
@@ -54,7 +55,7 @@ class Matrices {
   std::size_t count_ = 0;
 };
 
-// Waits for everything that was launched. Returns the milliseconds from `since` to its end.
+// Waits for everything that was launched. Returns the milliseconds from `since` until then.
 Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
                              std::uint64_t since) {
   TRY_DONE(backend.download(any, 0, {}));
@@ -80,13 +81,14 @@ double DevicePace::most_flop() const {
 Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gemm::Device& device,
                                    ring::Host& host) const {
   double best =
-      std::numeric_limits<double>::infinity();  // infinity, where there is no memory for any
+      // Infinity: not even the smallest product fits in memory.
+      std::numeric_limits<double>::infinity();
   for (const std::int64_t size : kSizes) {
     const Matrices matrices(backend, size);
     if (!matrices.all_there()) break;
     const GemmLaunch launch = matrices.product(size);
-    // Runs once to make the pipeline and check its kernel, and waits once to measure the wait
-    // itself.
+    // The first launch makes the pipeline and checks its kernel. The empty wait after it measures
+    // how long a wait itself takes.
     TRY_DONE(gemm.launch(launch, device));
     TRY_DONE(waited(backend, launch.out, host, host.now_ms()));
     TRY(const auto& nothing, waited(backend, launch.out, host, host.now_ms()));

@@ -14,19 +14,20 @@ namespace arraycore {
 
 class DevicePace {
  public:
-  // The longest time that a dispatch should take, if it can be divided.
+  // The longest time that a dispatch should take if it can be divided.
   static constexpr std::int64_t kLongestMs = 100;
-  // No device of today takes that long for so many floating-point operations. As long as all
-  // products are smaller, nothing is measured.
+  // Every device of today needs less than kLongestMs for so many floating-point operations. As long
+  // as all products are smaller, nothing is measured.
   static constexpr double kNeverLong = 5e8;
 
-  // Returns the most operations that one dispatch of `flop` should have, or infinity where it need
-  // not be divided. It measures products of zeros of growing sizes on the device until one takes 12
-  // ms. That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. An error is that
-  // of a wait (Ctrl-C, a lost device); then nothing is known, and the next product measures again.
+  // Returns the most floating-point operations that one dispatch should have, for a product of
+  // `flop` operations. While the speed is not known, a small product gets infinity. For a larger
+  // one it first measures products of zeros of growing sizes on the device, until one takes 12 ms.
+  // That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. An error is that of
+  // a wait (Ctrl-C, a lost device); then nothing is known, and the next product measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
-  // Returns the same without measuring, or infinity while nothing is known.
+  // Returns the same limit without measuring, or infinity while the speed is not known.
   double most_flop() const;
   // Forgets the speed, because the device is a new one.
   void reset() { flop_per_ms_ = 0; }

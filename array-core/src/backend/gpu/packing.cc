@@ -8,17 +8,18 @@ namespace arraycore {
 
 namespace {
 
-constexpr std::int64_t kVectorBytes = 16;  // an element keeps its position in a vec4
+// A move by a multiple of it keeps the position of an element in its vec4.
+constexpr std::int64_t kVectorBytes = 16;
 
 bool is_bound(const ir::Param& param) { return param.kind != ir::ParamKind::scalar; }
 
-// The part of a range that the kernel uses.
+// The part of a range of a buffer that the kernel uses.
 struct Touched {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = 0;
   bool written = false;
   std::int64_t bytes() const { return end - begin; }
-  // A written piece is copied twice.
+  // The bytes that are copied if this part is packed. A written part is copied in and back.
   std::int64_t cost() const { return bytes() * (written ? 2 : 1); }
 };
 
@@ -44,7 +45,7 @@ std::vector<Touched> touched_by(const ir::Kernel& kernel, const codegen::Launch&
   return result;
 }
 
-// Moves every operand of binding `from` to binding `to`, `shift` bytes later.
+// Makes every operand of binding `from` use binding `to`, where its data begin `shift` bytes later.
 void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from, std::size_t to,
             std::int64_t shift, std::vector<bool>& moved) {
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
@@ -56,8 +57,8 @@ void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from,
   }
 }
 
-// Merges the ranges of a heap while there are too many. The other bytes that such a binding spans
-// belong to arrays that the kernel does not use.
+// Merges the ranges of the same heap until there are few enough. A merged binding also spans bytes
+// between them. They belong to arrays that the kernel does not use.
 void share_heaps(const ir::Kernel& kernel, codegen::Launch& launch, std::vector<BoundRange>& ranges,
                  std::uint32_t most) {
   for (std::size_t first = 0; first < ranges.size() && ranges.size() > most; ++first) {
@@ -96,7 +97,7 @@ Result<Packing> pack(const ir::Kernel& kernel, codegen::Launch& launch,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return touched[a].cost() < touched[b].cost();
     });
-    // All that go into the block are bound once.
+    // The packed ranges need one binding together, that of the block.
     order.resize(ranges.size() - most + 1);
     std::vector<bool> packed(ranges.size(), false);
     for (const std::size_t r : order) packed[r] = true;

@@ -13,7 +13,7 @@
 
 namespace arraycore {
 
-// A bound range of a buffer, in whole units of 16 bytes. An operand's `binding` is the position of
+// A bound range of a buffer; its bytes are a multiple of 16. An operand's `binding` is the index of
 // its range in the list.
 struct BoundRange {
   std::uint32_t buffer = 0;
@@ -21,7 +21,7 @@ struct BoundRange {
   std::uint32_t bytes = 0;
 };
 
-// The bytes [offset, offset + bytes) of a buffer, and their offset in the block.
+// The bytes [offset, offset + bytes) of a buffer. `place` is their offset in the block.
 struct PackedPiece {
   std::uint32_t buffer = 0;
   std::uint32_t offset = 0;
@@ -32,13 +32,12 @@ struct PackedPiece {
 
 struct Packing {
   std::vector<PackedPiece> pieces;
-  std::uint32_t block =
-      0;  // the position of the block among the ranges; its buffer is not known yet
+  std::uint32_t block = 0;        // the index of the block in `ranges`; the caller sets its buffer
   std::uint32_t block_bytes = 0;  // 0: no block is needed
 };
 
-// Changes `ranges` to at most `most`, and the operands of `launch` with them. Error:
-// not_implemented, "too_many_bindings", where the block would exceed `largest_block`.
+// Reduces `ranges` to at most `most` and changes the operands of `launch` accordingly. Error:
+// not_implemented, "too_many_bindings", if the block would be larger than `largest_block`.
 Result<Packing> pack(const ir::Kernel& kernel, codegen::Launch& launch,
                      std::vector<BoundRange>& ranges, std::uint32_t most,
                      std::uint64_t largest_block);

@@ -24,7 +24,7 @@ RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* ba
 }
 
 RingBackend::~RingBackend() {
-  // Problems of the device no longer matter to this library.
+  // An error of the device no longer matters when the library closes.
   static_cast<void>(writer_.close());
 }
 
@@ -80,7 +80,7 @@ Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
 }
 
 void RingBackend::destroy_buffer(BufferId buffer) {
-  // With a lost device the buffer is gone already.
+  // This fails if the device is lost, but then the buffer is gone anyway.
   static_cast<void>(writer_.destroy_buffer(buffer));
 }
 
@@ -105,7 +105,7 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
-// Returns as much of the staging block as is free, up to `bytes`. It waits where the block is full.
+// Returns the free part of the staging block, up to `bytes`. If the block is full, it waits first.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
     TRY_DONE(finish());
@@ -139,10 +139,9 @@ Status RingBackend::fill_zero(StorageId storage) {
                       static_cast<std::uint32_t>(region.bytes), 0);
 }
 
-// Downloads go through the staging block and never directly to the caller. A wait that fails (an
-// error, Ctrl-C, a time-out) ends before the executor is done, and the executor's later writes must
-// not hit memory that the caller has freed. That part of the block stays reserved until a later
-// wait succeeds.
+// Downloads go through the staging block and never directly to the caller. A wait can fail (an
+// error, Ctrl-C, a time-out) before the executor is done. Its later writes must not hit memory that
+// the caller has freed. That part of the block stays reserved until a later wait succeeds.
 Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) {
   if (bytes.empty()) return finish();
   auto from = static_cast<std::uint32_t>(at(storage).offset + offset);
@@ -193,10 +192,11 @@ Result<std::int64_t> RingBackend::end_timer() {
   return static_cast<std::int64_t>(memory_->clock[1] - memory_->clock[0]);
 }
 
-// ---- when each kernel runs ----------------------------------------------------------------------
+// ---- traces: when each kernel runs
 
 Status RingBackend::begin_trace() {
-  // The end of the block is free once all is done.
+  // The trace uses the end of the staging block, which is free once the executor has done
+  // everything.
   TRY_DONE(finish());
   tracing_ = true;
   staging_bytes_ = RingMemory::kStagingBytes - RingMemory::kTraceBytes;
@@ -205,7 +205,7 @@ Status RingBackend::begin_trace() {
   return started;
 }
 
-// REQUIRES: the executor is done with the block.
+// REQUIRES: the executor no longer uses the staging block.
 Status RingBackend::start_trace() {
   std::memset(trace_block(), 0, RingMemory::kTraceBytes);
   traced_from_ = memory_->control[ring::Word::dispatches].load();
@@ -214,7 +214,7 @@ Status RingBackend::start_trace() {
 
 Status RingBackend::end_trace() {
   if (!tracing_) return Done{};
-  tracing_ = false;  // the next wait that succeeds frees the block
+  tracing_ = false;  // the next wait that succeeds frees the trace's part of the staging block
   const Status asked = writer_.trace(0, 0);
   return asked ? finish() : asked;
 }

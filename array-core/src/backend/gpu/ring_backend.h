@@ -26,26 +26,26 @@
 
 namespace arraycore {
 
-// All memory that the executor reads and writes. It is never a caller's own memory, which may be
-// gone by then.
+// All memory that the executor reads and writes. It is never a caller's own memory, which the
+// caller may free before the executor uses it.
 struct RingMemory {
   static constexpr std::size_t kRingWords = std::size_t{1} << 20;
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;
   static constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
-  // The number of dispatches whose times fit at the end of the staging block.
+  // The number of dispatches whose times fit in the end of the staging block.
   static constexpr std::size_t kTraced = std::size_t{1} << 15;
   static constexpr std::size_t kTraceBytes = kTraced * ring::kTraceWords * 4;
   ring::ControlBlock control;
   std::array<std::uint32_t, kRingWords> ring;
   alignas(16) std::array<std::byte, kTextBytes> texts;
   alignas(16) std::array<std::byte, kStagingBytes> staging;
-  alignas(8) std::array<std::uint64_t, 2> clock;  // nanoseconds of begin and end
+  alignas(8) std::array<std::uint64_t, 2> clock;  // when the timer began and ended, in nanoseconds
 };
 
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
-  // `base` is the beginning of the memory in which addresses count (null: addresses are pointers).
-  // `memory` is inside of it.
+  // Addresses count from `base` (null: addresses are pointers). `memory` is inside the memory that
+  // begins there.
   RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
@@ -94,14 +94,14 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   const codegen::Limits& limits() const { return limits_; }
 
  private:
-  // A kernel's text for one plan, and the pipelines of its stages.
+  // The WGSL of a kernel for one plan, and the pipelines of its stages.
   struct Program {
     std::string key;
     codegen::Plan plan;
     codegen::WgslProgram wgsl;
     std::vector<ring::PipelineId> pipelines;
   };
-  // What a launch with that signature runs, or why it cannot.
+  // The program of the launches with one signature, or the error why there is none.
   struct Known {
     std::uint64_t hash = 0;
     codegen::LaunchSignature signature;
@@ -117,10 +117,11 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   };
   struct Raw {
     RawText text;
-    ring::PipelineId pipeline = 0;  // 0: this device does not have it yet
+    ring::PipelineId pipeline = 0;  // 0: not yet created on this device
   };
 
-  // The blocks of one owner: the words of each, and the scratch memory that they name.
+  // The recorded blocks of one owner: the words of their commands, and the scratch memory that
+  // these use.
   struct Blocks {
     std::vector<std::vector<std::uint32_t>> words;
     Shelf scratch;
@@ -132,12 +133,12 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   static constexpr std::uint32_t kRawTag = 0x8000'0000;
   std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
-  // Allocates a region that shares its buffer with no other.
+  // Allocates a region that shares its buffer with no other region.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
-  // Returns the kernel for so many segments.
+  // Returns the batched kernel (fuse/batch.h) for so many segments.
   Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
-  // These work on the launch in `gpu_` and `ranges_`.
+  // The functions below work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);
   Status create_pipelines(const ir::Kernel& kernel, Program& program);
@@ -146,7 +147,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status dispatch(const ir::Kernel& kernel, const Program& program);
   Status dispatch_stages(const Program& program, const ring::Binding& scratch);
   Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
-  Status finish();  // waits for all that was issued
+  Status finish();  // waits for all commands that were issued
   Result<std::span<std::byte>> stage_part(std::size_t bytes);
   std::byte* trace_block() {
     return memory_->staging.data() + (RingMemory::kStagingBytes - RingMemory::kTraceBytes);
@@ -168,7 +169,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   DevicePace pace_;
   bool recording_ = false;  // a block is being recorded
   std::map<const void*, Blocks> blocks_;
-  // The launch that is being made. These keep their memory.
+  // The launch that is being made. The vectors are members to reuse their memory.
   codegen::Launch gpu_;
   codegen::LaunchAnalysis analysis_;
   std::vector<BoundRange> ranges_;
@@ -177,13 +178,15 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::array<std::uint32_t, ring::kMaxUniformWords> uniforms_{};
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
-  std::uint32_t tag_ = 0;   // of the launch that is being made
-  std::size_t staged_ = 0;  // bytes of the staging block that the executor may still read or write
-  // Less than the whole block while the executor may still write times to its end.
+  std::uint32_t tag_ = 0;  // of the launch that is being made
+  // Bytes of the staging block that are in use or may still be used by the executor.
+  std::size_t staged_ = 0;
+  // The usable size of the staging block. During a trace it is smaller, because the executor writes
+  // times to its end.
   std::size_t staging_bytes_ = RingMemory::kStagingBytes;
   bool tracing_ = false;
   std::uint32_t traced_from_ =
-      0;  // the executor's count of dispatches when the trace's block was empty
+      0;  // the executor's count of dispatches when the trace's memory was last empty
 };
 
 }  // namespace arraycore

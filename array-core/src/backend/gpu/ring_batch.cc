@@ -1,5 +1,5 @@
-// Batched launches of the ring's back end: many sets of arrays in slots of shared buffers, with
-// each buffer bound once.
+// Batched launches of the ring's back end. Each set of arrays lies in slots of shared buffers, and
+// each buffer is bound once.
 #include <algorithm>
 #include <utility>
 
@@ -33,7 +33,8 @@ Status RingBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> sc
   const ir::Kernel& own = kernels_[kernel].kernel;
   tag_ = batched + 1;
 
-  // There is a range for each buffer, over all slots of it that are used.
+  // For each array parameter there is one range of a shared buffer. It spans all slots that the
+  // segments use.
   ranges_.clear();
   const std::size_t arrays = segments[0].arrays.size();
   std::vector<std::uint32_t> range_of(arrays);

@@ -10,7 +10,8 @@ namespace arraycore {
 
 namespace {
 
-// Returns whole vec4s: every buffer, and every slot of a heap, is a multiple of 256 bytes.
+// Returns the size rounded up to whole vec4s. The rounded range exists, because every buffer and
+// every slot of a heap is a multiple of 256 bytes.
 std::uint32_t bound_bytes(std::int64_t bytes) {
   return static_cast<std::uint32_t>((bytes + 15) / 16 * 16);
 }
@@ -41,7 +42,7 @@ void RingBackend::forget(KernelId kernel) {
   prepared.kernel.name = name;
 }
 
-// Returns the position of a storage's range among those of the launch.
+// Returns the index of the storage's range in `ranges_`.
 std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
@@ -84,7 +85,8 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
   for (const Known& known : prepared.known)
     if (known.hash == hash && known.signature == analysis_.signature) return known.program;
   auto compiled = compile(prepared);
-  // A command that the ring refused may succeed later. What cannot be computed never will.
+  // An outcome is kept if it is final: a program, or the error that this device cannot compute the
+  // launch. Another error, of a command that the ring refused, may not happen again.
   if (compiled || compiled.error().kind == ErrorKind::not_implemented)
     prepared.known.push_back({hash, analysis_.signature, compiled});
   return compiled;
@@ -136,7 +138,8 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(analysis_.walks));
   if (scratch_bytes == 0) return dispatch_stages(program, {});
   TRY(const auto& scratch, allocate_alone(scratch_bytes));
-  // Only later commands use what gets this memory next.
+  // The memory is freed below while these commands still wait. That is safe: only later commands
+  // can use it next.
   const Status sent =
       dispatch_stages(program, {scratch.buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
   pool_->free(scratch);
@@ -168,7 +171,7 @@ Status RingBackend::launch_packed(Prepared& prepared) {
   TRY(const auto& packing,
       pack(prepared.kernel, gpu_, ranges_, limits_.storage_buffers, largest_buffer_));
   if (packing.block_bytes == 0) return run_packed(prepared, packing);
-  // It is alone in its buffer, because a copy needs two buffers.
+  // The block has a buffer of its own, because a copy needs two different buffers.
   TRY(const auto& block, allocate_alone(packing.block_bytes));
   ranges_[packing.block].buffer = block.buffer;
   for (codegen::Operand& operand : gpu_.operands)

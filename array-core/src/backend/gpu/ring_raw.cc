@@ -80,22 +80,23 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const gemm::Problem& problem = launch.problem;
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
-  // A capture keeps this launch alone, without the measurement.
+  // While a block is recorded nothing is measured, so that the block holds only this launch.
   TRY(const auto& most, recording_ ? Result<double>(pace_.most_flop())
                                    : pace_.most_flop(flop, *this, gemm_, device, *host_));
   device.most_flop = most;
   return gemm_.launch(launch, device);
 }
 
-// One dispatch cannot bind a buffer for reading and for writing. So what is only read, and shares
-// its heap with something written, is copied out of it.
+// One dispatch cannot bind a buffer both for reading and for writing. So an array that is only read
+// is copied if it shares its heap with a written one.
 Status RingBackend::dispatch_raw(const Raw& raw, const RawLaunch& launch,
                                  std::vector<Region>& copies) {
   const auto is_written = [&](std::size_t i) { return (raw.text.read_write_mask >> i & 1) != 0; };
   bindings_.clear();
   for (std::size_t i = 0; i < launch.bindings.size(); ++i) {
     Region region = at(launch.bindings[i]);
-    // Every buffer, and every slot of a heap, is a multiple of 256 bytes.
+    // Rounding up is safe, because every buffer and every slot of a heap is a multiple of 256
+    // bytes.
     const std::int64_t whole = raw.text.whole_vectors ? 16 : 4;
     const auto bytes = static_cast<std::uint32_t>((region.bytes + whole - 1) / whole * whole);
     bool shared = false;

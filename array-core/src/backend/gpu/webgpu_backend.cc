@@ -8,10 +8,10 @@
 
 #include "backend/gpu/ring_backend.h"
 
-// The loader provides these (worker-runtime/src/python/arraycore/arraycore_module.ts).
+// Imports that the loader provides (worker-runtime/src/python/arraycore/arraycore_module.ts).
 extern "C" {
-// Tells the gpu thread the address of the control block. Returns 0 where there is no such thread.
-// The second call for a control block asks for a new thread in the place of the one that serves it.
+// Sends the address of the control block to the gpu thread. Returns 0 if there is no gpu thread.
+// The second call for a control block asks for a new thread that replaces the one that serves it.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
 // Sleeps on a word; returns a WaitResult.
@@ -59,7 +59,8 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
   if (ac_host_attach(&control) == 0)
     return Error{ErrorKind::not_implemented, "backend_missing",
                  "There is no gpu thread here: open array-core with backend 'cpu'."};
-  // This is allowed above the arrays themselves, for partly free heaps and buffers kept for later.
+  // The device may hold this much more than the arrays, for partly free heaps and buffers kept for
+  // later.
   constexpr std::int64_t kSlackBytes = std::int64_t{64} << 20;
   constexpr std::int64_t kNoBudget = std::int64_t{1} << 50;
   TRY_DONE(backend->open(budget_bytes.value_or(kNoBudget) + kSlackBytes));

@@ -10,7 +10,7 @@
 
 namespace arraycore {
 
-// Error: not_implemented "backend_missing" natively, and where the loader has no gpu thread.
+// Error: not_implemented, "backend_missing", in native builds and if the loader has no gpu thread.
 // `budget_bytes` limits the arrays; the buffers that hold them may take a little more.
 Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t> budget_bytes);
 

@@ -15,7 +15,7 @@ namespace arraycore {
 
 namespace {
 
-// Returns the same elements in the same order with fewer axes.
+// Returns a view of the same elements in the same order with fewer axes.
 View collapsed(View view) {
   collapse(std::span(&view, 1), AxisOrder::keep);
   return view;
@@ -25,13 +25,13 @@ Operand scalar_int32(std::int64_t value) {
   return {nullptr, ir::put(static_cast<std::int32_t>(value))};
 }
 
-// Returns the value as a view of the result's shape.
+// Broadcasts the value to the result's shape.
 Result<View> spread_value(const View& value, const Dims& result) {
   auto wide = broadcast_for_assignment(value, result);
   return wide ? wide : value_shape(value.shape, result);
 }
 
-// Returns the first number outside [-extent, extent), if there is one.
+// Returns the first integer outside [-extent, extent), if there is one.
 std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype,
                                    std::int64_t extent) {
   return ir::visit(dtype, [&](auto zero) -> std::optional<std::string> {
@@ -50,7 +50,7 @@ std::optional<std::string> outside(std::span<const std::byte> bytes, DType dtype
 
 }  // namespace
 
-// ---- where
+// ---- indices
 
 Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem> key,
                                 Indices which) {
@@ -66,7 +66,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
       TRY(const auto& bytes, host_elements(launcher_, item.array));
       wrong = outside(bytes, item.array.dtype, part.extent);
     } else if (part.extent == 0 && item.array.view.count() > 0) {
-      wrong = "0";  // any index is wrong where there are no elements
+      wrong = "0";  // an axis without elements has no valid index
     }
     if (wrong)
       return index_error("index_out_of_bounds", "index " + *wrong + " is out of bounds for axis " +
@@ -78,7 +78,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
-  // As in NumPy, a key without axes is an integer, and its error comes first.
+  // An array without axes counts as an integer. As in NumPy, an integer's error comes first.
   TRY_DONE(check_bounds(picking, key, Indices::single));
   Picks picks;
   picks.unique = true;
@@ -97,7 +97,7 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
     } else {
       picks.unique = false;
     }
-    // NumPy's message lists a mask once for each of its axes.
+    // NumPy's message lists a mask's shape once for each of its axes.
     for (int axis = 0; axis < std::max(part.axes, 1); ++axis) shapes.push_back(array.view.shape);
     picks.arrays.push_back(std::move(array));
     picks.signatures.push_back(signature);
@@ -110,8 +110,8 @@ Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<co
 
 // ---- launches
 
-// The loop is the indices' shape and, where the signature says `spread`, the kept axes after it.
-// `value` and `out` have the loop's shape.
+// Launches an indexing kernel. Its loop has the indices' shape and, if the signature says `spread`,
+// the kept axes after it. `value` and `out` have the loop's shape.
 Status IndexCalls::run(IndexSignature signature, const Picking& picking, const Picks& picks,
                        const Array& array, const IndexedValue* value, const Array* winners,
                        const Array* out) {
@@ -163,8 +163,8 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   return std::move(made);
 }
 
-// Returns, for each picked place, which element of the indices' loop is the last one. The array is
-// over the picked axes, and undefined where nothing is picked.
+// Returns an array over the picked axes. For each picked place it holds the number of the last
+// element of the indices' loop that picks it; other elements are undefined.
 Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   Dims extents;
   for (int axis = 0; axis < picking.picked; ++axis) extents.push_back(picking.view.shape[axis]);
@@ -178,7 +178,7 @@ Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   return std::move(made);
 }
 
-// Launches a scatter or an update of `target`; `picking.view` is a view of it.
+// Launches a scatter or an update of `target`. `picking.view` is a view of it.
 Status IndexCalls::scatter(IndexSignature signature, const Array& target, const Picking& picking,
                            std::span<const KeyItem> key, const Picks& picks,
                            const IndexedValue& value) {
@@ -187,7 +187,7 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
   signature.value = signature.value_is_scalar ? value.scalar_dtype : value.array->dtype;
   IndexedValue given = value;
   Array wide;
-  bool differs = false;  // varies along the indices, so that it matters which one is last
+  bool differs = false;  // it varies along the indices, so the last value must win
   if (value.array != nullptr) {
     TRY(const auto& view, spread_value(value.array->view, shape));
     wide = with_view(*value.array, indices_first(view, picking.place, picks.shape.size()),
@@ -205,7 +205,7 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
   if (signature.task != IndexTask::scatter || !differs || picks.unique ||
       !launcher_.raw_backend().is_device())
     return run(std::move(signature), picking, picks, written, &given, nullptr, nullptr);
-  // A device runs its loop in no particular order.
+  // A device runs its loop in no fixed order, so the kernel must know which element is last.
   TRY(const auto& last, winners(picking, picks));
   signature.winners = true;
   return run(std::move(signature), picking, picks, written, &given, &last, nullptr);

@@ -2,8 +2,8 @@
 // (index_key.h), and the rest becomes one gather or one scatter. Touched by Python's thread only.
 //
 // Without a device, an index out of bounds is an error before anything is written. With a device it
-// wraps around, because checking it would take a round trip; indices that come from the host are
-// checked there. If several values go to one element, the last one stays.
+// wraps around, because a check would take a round trip; only indices that come from the host are
+// checked. If several values go to one element, the last one stays.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace arraycore {
 
-// What is written: an array, or a scalar of the dtype `scalar_dtype`.
+// The value that is written: an array, or a scalar of the dtype `scalar_dtype`.
 struct IndexedValue {
   const Array* array = nullptr;
   ir::Scalar scalar;
   DType scalar_dtype = DType::float32;
 };
 
-// An update that is applied to every picked element as often as it is picked.
+// An update that is applied to a picked element as often as the element is picked.
 struct IndexUpdate {
   const ops::UFunc* ufunc = nullptr;  // has one result; with one operand, the value is ignored
   ops::Loop loop;
@@ -46,7 +46,7 @@ class IndexCalls {
 
   // Returns `source[key]` as a new C-ordered array.
   Result<Array> read(const Array& source, std::span<const KeyItem> key);
-  // `target[key] = value`, cast as Op::convert does. Errors: value, "read_only",
+  // Does `target[key] = value`, with the value cast as by Op::convert. Errors: value, "read_only",
   // "shapes_do_not_broadcast", "mask_values"; type, "mask_values_ndim".
   Status write(const Array& target, std::span<const KeyItem> key, const IndexedValue& value);
   // Applies `ufunc.at(target, key, value)`. Errors: value, "read_only", "shapes_do_not_broadcast";
@@ -54,12 +54,13 @@ class IndexCalls {
   Status update(const Array& target, std::span<const KeyItem> key, const IndexUpdate& update,
                 const IndexedValue& value);
 
-  // `target[mask] = value[mask]`, where the mask and the value broadcast to the target. Errors:
+  // Does `target[mask] = value[mask]`. The mask and the value broadcast to the target. Errors:
   // value, "read_only", "shapes_do_not_broadcast".
   Status write_where(const Array& target, const Array& mask, const IndexedValue& value);
 
-  // Returns `condition ? then : otherwise` in the common shape, with the given dtype, which scalars
-  // have too. Error: value, "shapes_do_not_broadcast". REQUIRES: the condition has bools.
+  // Returns `condition ? then : otherwise` in the common shape. The result has the given dtype,
+  // which both values must have if they are scalars. Error: value, "shapes_do_not_broadcast".
+  // REQUIRES: the condition has bools.
   Result<Array> select(const Array& condition, const IndexedValue& then,
                        const IndexedValue& otherwise, DType dtype);
 
@@ -71,12 +72,12 @@ class IndexCalls {
     std::vector<Array> arrays;
     std::vector<PickSignature> signatures;
     std::vector<std::int64_t> extents;
-    Dims shape;           // the broadcast shape of all
+    Dims shape;           // the common shape of all index arrays
     bool unique = false;  // no element is picked twice
     bool skips = false;
   };
   enum class Indices : std::uint8_t { single, many };
-  // `trues` is a mask's number of true elements, where the caller knows it.
+  // `trues` is the number of a mask's true elements, if the caller knows it.
   Result<Picks> picks(const Picking& picking, std::span<const KeyItem> key,
                       std::optional<std::int64_t> trues = {});
   Status check_bounds(const Picking& picking, std::span<const KeyItem> key, Indices which);

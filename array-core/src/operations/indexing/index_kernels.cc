@@ -17,9 +17,9 @@ using ir::Value;
 
 Value zero(Builder& k) { return k.integer(DType::int32, 0); }
 
-// Returns an index as a number in [0, extent). It is nearly always valid as it is, or counted from
-// the end; only other numbers are divided. The low half of a wide index may look valid where the
-// whole is not.
+// Returns an index as a number in [0, extent). Nearly every index is in this range already, or
+// counts from the end; only other indices need a division. The test uses the whole index, because
+// the low half of a wide one may look valid although the whole is not.
 Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   if (size_of(index.type) < 4) index = k.convert(DType::int32, index);
   const DType dtype = index.type;
@@ -36,7 +36,7 @@ Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   return k.read(at);
 }
 
-// The parameters that say where, which follow those that say what.
+// The parameters that describe the picked places. They follow the arrays.
 struct Where {
   std::vector<ParamRef> picks;
   std::vector<ParamRef> extents;
@@ -53,7 +53,7 @@ Where add_where(Builder& k, const IndexSignature& signature) {
   return where;
 }
 
-// Returns the number of the picked place among the picked axes.
+// Returns the C-order number of the picked place among the picked axes.
 Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   std::optional<Value> at;
   for (std::size_t i = 0; i < signature.picks.size(); ++i) {
@@ -67,8 +67,8 @@ Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   return *at;
 }
 
-// Returns the element of the array: the loop's element is one of `kept` at the place that its
-// indices pick.
+// Returns the C-order number of the array's element for this iteration of the loop: at the picked
+// place, the element of the kept axes that belongs to the iteration.
 Value element_of(Builder& k, const Where& where, Value place) {
   if (!where.kept) return place;
   const Value kept = k.read(*where.kept);
@@ -87,8 +87,8 @@ DType unsigned_of(std::size_t bytes) {
   return bytes == 4 ? DType::uint32 : DType::uint64;
 }
 
-// Exchanges the element's bits until no other update came in between. The CPU runs the loop in
-// order, from the first element to the last.
+// Replaces the element by compare-and-exchange, and repeats until no other update came in between.
+// The CPU runs the loop in order, from the first element to the last.
 void apply(Builder& k, const IndexSignature& signature, ParamRef array, Value at, Value operand) {
   const DType bits = array.type;
   const bool widen = signature.ufunc->half == ops::UFunc::Half::in_float32 &&

@@ -18,7 +18,7 @@ namespace arraycore {
 // One array of indices as a kernel needs to know it.
 struct PickSignature {
   DType dtype = DType::int32;
-  // Every index is in [0, extent), or is -1 in a kernel that skips. Otherwise negative indices
+  // True: every index is in [0, extent), or is -1 in a kernel that skips. False: negative indices
   // count from the end, and an index out of bounds wraps around (without a device it was refused
   // before).
   bool checked = false;
@@ -27,8 +27,8 @@ struct PickSignature {
 enum class IndexTask : std::uint8_t {
   gather,   // out = array[picks]
   scatter,  // array[picks] = value
-  mark,     // array[picks] = -1, an int32 array
-  claim,    // array[picks] = the largest number of an element of the loop that goes there
+  mark,     // array[picks] = -1; the array is int32
+  claim,    // array[picks] = the largest number among the loop's elements that pick the place
   add,      // array[picks] += value, atomically
   minimum,
   maximum,
@@ -40,10 +40,10 @@ struct IndexSignature {
   DType array = DType::float32;
   DType value = DType::float32;  // for scatter and the updates
   bool value_is_scalar = false;
-  bool spread = false;   // an index picks several kept elements
+  bool spread = false;   // an index picks several elements, those of the kept axes
   bool skips = false;    // an index of -1 does nothing
   bool negated = false;  // for add: it subtracts
-  bool winners = false;  // for scatter: one more array says which element of the loop stays
+  bool winners = false;  // for scatter: one more array says which element of the loop is written
   std::vector<PickSignature> picks;
   const ops::UFunc* ufunc = nullptr;  // for apply
   ops::Loop loop;                     // for apply
@@ -51,10 +51,10 @@ struct IndexSignature {
   std::string key() const;
 };
 
-// Makes the kernel of a signature. Its parameters, in order, are `array`, raw, indexed by one
-// C-order number; `value` (except for gather, mark and claim); one elementwise array for each pick;
-// one int32 scalar for each pick, its extent; with `spread` an int32 scalar, the number of kept
-// elements; with `winners` a raw int32 array over the picked axes; for gather `out`.
+// Makes the kernel of a signature. Its parameters, in order: `array` (raw, indexed by C-order
+// number); `value` (not for gather, mark and claim); one elementwise array of indices for each
+// pick; one int32 scalar for each pick, its extent; with `spread` an int32 scalar, the number of
+// kept elements; with `winners` a raw int32 array over the picked axes; for gather `out`.
 ir::Kernel make_index_kernel(const IndexSignature& signature);
 
 class IndexKernels {

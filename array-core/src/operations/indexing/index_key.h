@@ -1,5 +1,6 @@
-// Keys with arrays between an array's brackets. They decide, by NumPy's rules, which axes are
-// picked by indices, which are kept, and where the indices' axes go. Pure; any thread.
+// Keys with arrays between an array's brackets. By NumPy's rules, these functions decide which axes
+// are picked by indices, which are kept, and where the indices' axes go in the result. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +21,27 @@ struct KeyItem {
   Kind kind = Kind::basic;
   Index basic;
   Array array;   // the integers, or the mask's bools, or with `mask_shape` the mask's positions
-  int axes = 1;  // for integers: each is a C-order number over so many axes
+  int axes = 1;  // for integers: each is a C-order number over this many axes
   bool checked = false;  // for integers: the host checked that each is in [0, extent)
-  std::optional<std::int64_t> outside;  // for integers: one that the host found out of bounds
-  // For a mask that the host has evaluated: `array` holds the C-order numbers of its true elements,
-  // int32.
+  std::optional<std::int64_t> outside;  // for integers: one that the host found to be out of bounds
+  // The shape of a mask whose true elements the host has found. `array` then holds their C-order
+  // numbers as int32.
   std::optional<Dims> mask_shape;
 };
 
 // The axes that one array of a key picks.
 struct PickedPart {
   std::size_t item = 0;
-  int axes = 1;             // a mask picks as many as it has, perhaps 0
-  int axis = 0;             // the first of them in the array, for messages
+  int axes = 1;             // a mask picks as many axes as it has, perhaps 0
+  int axis = 0;             // the first of these axes in the array, for messages
   std::int64_t extent = 1;  // the product of their extents
 };
 
 struct Picking {
   View view;  // the picked axes, in the key's order, then the kept ones
   std::vector<PickedPart> parts;
-  int picked = 0;  // the number of picked axes of the view
-  int place = 0;   // the number of kept axes before the indices' axes in the result
+  int picked = 0;  // the number of the view's picked axes
+  int place = 0;   // the number of the result's kept axes before the indices' axes
 };
 
 // Errors: those of basic_index; index, "mask_shape". REQUIRES: some item is an array.

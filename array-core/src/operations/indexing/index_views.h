@@ -1,4 +1,4 @@
-// Views and arrays for the calls of indexing. Used by index_call.cc and index_write.cc. Pure; any
+// Helpers on views and arrays for the calls of indexing (index_call.cc, index_write.cc). Pure; any
 // thread.
 #pragma once
 
@@ -9,23 +9,23 @@
 
 namespace arraycore {
 
-// Returns the unsigned dtype of the same size (complex128 stays). Where nothing is converted,
-// elements move as bits, because a device's floats may lose a NaN's payload.
+// Returns the unsigned dtype of the same size (complex128 stays). If nothing is converted, elements
+// move as integers, because a device's floats may lose a NaN's payload.
 DType bits_of(DType dtype);
 
 Array with_view(const Array& array, View view, DType dtype);
 
-// Returns the view with so many axes of extent 1 appended.
+// Returns the view with `axes` axes of extent 1 appended.
 View padded(View view, int axes);
 
-// Returns the axes of a view from `first` on.
+// Returns a view with only the axes from `first` on.
 View tail(const View& view, int first);
 
-// Returns the error, in NumPy's words, that a value does not broadcast to what a key picks.
+// Returns NumPy's error that a value does not broadcast to what a key picks.
 Error value_shape(const Dims& value, const Dims& result);
 
-// Checks that an array may be written. Without elements its strides do not matter. Error: value,
-// "read_only".
+// Checks that an array may be written. A view without elements always may, whatever its strides.
+// Error: value, "read_only".
 Status writable(const Array& array);
 
 }  // namespace arraycore

@@ -15,14 +15,14 @@ namespace arraycore {
 
 namespace {
 
-// Returns whether the key is one mask over all axes, which has rules of its own in NumPy.
+// Returns whether the key is one mask over all axes. NumPy has rules of its own for it.
 bool is_mask_of_all(const Picking& picking, std::span<const KeyItem> key) {
   return key.size() == 1 && key[0].kind == KeyItem::Kind::mask &&
          picking.picked == picking.view.ndim();
 }
 
-// Checks that values can be written to a mask over all axes: one for each of its `trues`, or one
-// for all.
+// Checks that a mask over all axes with `trues` true elements can be assigned the value: one for
+// each true element, or one for all.
 Status check_mask_values(const Picking& picking, std::span<const KeyItem> key, std::int64_t trues,
                          const IndexedValue& value) {
   if (value.array == nullptr || !is_mask_of_all(picking, key)) return Done{};
@@ -60,9 +60,9 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
   return scatter(signature, target, picking, key, found, value);
 }
 
-// Writes with one mask and no other indices. A value that is the same for every true element does
-// not need their number. On a device, a value with a row for each does not either: it uses as many
-// elements as it has rows.
+// Writes through one mask without other indices. If the value is the same for every true element,
+// the number of true elements is not needed. On a device it is not needed either if the value has a
+// row for each: the write uses as many true elements as the value has rows.
 Status IndexCalls::write_mask(const Array& target, const Picking& picking,
                               std::span<const KeyItem> key, const IndexedValue& value) {
   const Array& mask = key[picking.parts[0].item].array;
@@ -70,7 +70,7 @@ Status IndexCalls::write_mask(const Array& target, const Picking& picking,
   for (int axis = picking.picked; axis < picking.view.ndim(); ++axis)
     shape.push_back(picking.view.shape[axis]);
   const int kept = shape.size();
-  // The value's extent along the true elements.
+  // The value's extent along the axis of the true elements.
   std::int64_t rows = 1;
   if (value.array != nullptr) {
     const Dims& given = value.array->view.shape;

@@ -1,6 +1,6 @@
-// The positions of a mask's true elements, as C-order numbers. A device counts them in blocks, and
-// only their number is read back. Each position is then found separately, so that the kernels only
-// gather. Touched by Python's thread only.
+// The positions of a mask's true elements, as C-order numbers. A device counts the true elements of
+// each block, and only their total is read back. Then each invocation finds one position, so the
+// kernels need no scatter. Touched by Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ class Masks {
  public:
   Masks(Launcher& launcher, Scans& scans) : launcher_(launcher), scans_(scans) {}
 
-  // Returns the positions as int32. `count` says how many there are, where the caller knows it or
-  // does not need to. Then a device's result is not read back, and missing positions are -1.
+  // Returns the positions as int32. `count` is the result's length, if the caller knows it or
+  // chooses it. Then nothing is read back from a device, and positions that do not exist are -1.
   // REQUIRES: `mask` has bools. Error: value, "loop_too_long".
   Result<Array> positions(const Array& mask, std::optional<std::int64_t> count = {});
 
-  // Returns the coordinates of C-order numbers in `shape`, an int64 row for each axis. `positions`
+  // Returns the coordinates in `shape` of C-order numbers: one int64 row for each axis. `positions`
   // has one axis.
   Result<Array> coordinates(const Array& positions, const Dims& shape);
 
@@ -35,7 +35,9 @@ class Masks {
 
   Launcher& launcher_;
   Scans& scans_;
-  std::int32_t total_ = 0;  // read from a device, whose bytes land in the library's memory
+  // The number of true elements; a member, because a device's bytes must land in the library's
+  // memory.
+  std::int32_t total_ = 0;
   std::optional<KernelRef> count_;
   std::optional<KernelRef> find_;
   std::optional<KernelRef> coordinate_;
@@ -44,7 +46,7 @@ class Masks {
 // Returns the bytes of an array's elements in C order. REQUIRES: it lives on the CPU.
 Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& array);
 
-// Error: value, "loop_too_long", for more elements than int32 can number.
+// Checks that int32 can number so many elements. Error: value, "loop_too_long".
 Status check_numbers(std::int64_t count);
 
 }  // namespace arraycore

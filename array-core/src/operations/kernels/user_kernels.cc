@@ -12,8 +12,8 @@
 namespace arraycore {
 namespace {
 
-// A number has its instance's number above its index, so that a kernel of a closed library is never
-// taken for another one.
+// The low bits of a kernel's number are its index. The high bits count the instances of this class,
+// so that the number of a closed library's kernel names no kernel of a later one.
 constexpr int kPlaceBits = 20;
 constexpr std::uint32_t kInstances = 1U << (31 - kPlaceBits);
 constexpr std::size_t kMaxKernels = std::size_t{1} << kPlaceBits;
@@ -23,7 +23,7 @@ KernelNumber next_first() {
   return static_cast<KernelNumber>((instances++ % kInstances) << kPlaceBits);
 }
 
-// A scalar, in a signature of types; lower values are dtypes.
+// Stands for a scalar in a key of types; lower values are dtypes.
 constexpr std::uint64_t kScalarType = 14;
 constexpr std::uint64_t kAbsentType = 15;
 static_assert(kDTypes <= kScalarType);
@@ -32,7 +32,8 @@ Error bad_value(std::string code, const std::string& kernel, const std::string& 
   return {ErrorKind::value, std::move(code), "kernel '" + kernel + "': " + why};
 }
 
-// Returns the fields, each of which ends with a zero byte, or nullopt where there are not `count`.
+// Splits the text into fields, each of which ends with a zero byte. Returns nullopt if there are
+// not exactly `count`.
 std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::size_t count) {
   std::vector<std::string> fields;
   while (!texts.empty()) {
@@ -45,7 +46,8 @@ std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::s
   return fields;
 }
 
-// Broadcasts the loop's shape with that of one more elementwise array.
+// Broadcasts the loop's shape with the shape of one more array, or sets it if it is not decided
+// yet.
 Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   if (!decided) {
     loop = shape;
@@ -58,7 +60,7 @@ Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   return Done{};
 }
 
-// Broadcasts the loop's shape with those of the inputs over which the loop runs.
+// Broadcasts the loop's shape with the shapes of all elementwise inputs.
 Status broaden(Dims& loop, bool& decided, std::span<const dialect::ParamSpec> params,
                std::span<const KernelArgument> in) {
   for (std::size_t k = 0; k < in.size(); ++k) {
@@ -263,7 +265,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
   TRY(const auto& reduced, axis_bits(call.axes, loop.size()));
   TRY(const auto& count, loop_count(kernel.name, loop));
 
-  // The shape without the reduced axes, as the caller sees it.
+  // The shape of the results: the loop's shape without the reduced axes.
   Dims rows;
   Dims shown;
   for (int axis = 0; axis < loop.size(); ++axis) {
@@ -276,7 +278,7 @@ Result<std::vector<Array>> UserKernels::run(const Reduction& call) {
     return bad_value("empty_reduction", kernel.name,
                      "a reduction of no elements needs an identity, and it has none");
 
-  std::vector<Array> arrays;  // of the outputs, as the launch uses them
+  std::vector<Array> arrays;  // the outputs, as the launch uses them
   arrays.reserve(out_params.size());
   std::vector<const Array*> out;
   for (std::size_t k = 0; k < out_params.size(); ++k) {

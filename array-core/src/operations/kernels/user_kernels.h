@@ -1,6 +1,6 @@
-// Kernels that users write: CuPy's elementwise and reduction texts, and WGSL. There is one entry
-// for each distinct text. What is compiled for the types of a call is kept and found again by small
-// integers. Touched by Python's thread only.
+// Kernels that users write: CuPy's elementwise and reduction texts, and WGSL. Each distinct text
+// has one entry. The kernel that is compiled for the types of a call is kept and found again by a
+// key of small integers. Touched by Python's thread only.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ namespace arraycore {
 // An array, or a number that gets the parameter's type.
 struct KernelArgument {
   UFuncOperand value;
-  bool borrowed = false;  // the array is a copy of other memory, so it is useless to write it
+  // True: the array is a temporary copy of other memory, so a write to it would be lost.
+  bool borrowed = false;
 };
 
 enum class KernelKind : std::uint8_t { elementwise = 0, reduction = 1, raw = 2 };
@@ -36,23 +37,23 @@ class UserKernels {
   UserKernels& operator=(const UserKernels&) = delete;
 
   // Adds a kernel and returns its number. `texts` are fields that each end with a zero byte
-  // (abi/calls/kernels.h). A known text returns its old number. Numbers are at least 0, and never
-  // those of a kernel of another instance. Errors: value, "kernel_params"; compile, "raw_text";
-  // internal, "bad_call".
+  // (abi/calls/kernels.h). A known text returns its old number. Numbers are at least 0, and differ
+  // from those of other instances. Errors: value, "kernel_params"; compile, "raw_text"; internal,
+  // "bad_call".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
-  // Error: value, "unknown_kernel", for a number of a library that was closed since.
+  // Returns the kind of a kernel. Error: value, "unknown_kernel", if the library was closed since.
   Result<KernelKind> kind_of(KernelNumber kernel) const;
 
-  // The calls return the outputs that were not passed, in order. `out` holds every output or none.
-  // Errors besides each call's own: type, "kernel_arguments"; compile, "kernel_text" and similar;
-  // value, "loop_undecided", "loop_too_long", "shapes_do_not_broadcast", "out_shape", "read_only",
-  // "scalar_out_of_bounds"; those of allocating and launching. REQUIRES: the number is of that
-  // kind.
+  // Each run() returns the outputs that the caller did not pass, in order. `out` holds every output
+  // or none. Errors of all: type, "kernel_arguments"; compile, "kernel_text" and similar; value,
+  // "loop_undecided", "loop_too_long", "shapes_do_not_broadcast", "out_shape", "read_only",
+  // "scalar_out_of_bounds"; those of allocating and launching. REQUIRES: the number is of a kernel
+  // of that kind.
 
   struct Elementwise {
     KernelNumber kernel = 0;
-    std::optional<std::int64_t> size;  // the size of the loop, where every array is raw
+    std::optional<std::int64_t> size;  // the size of the loop, if every array is raw
     std::span<const KernelArgument> in;
     std::span<const Array* const> out;
   };
@@ -72,23 +73,24 @@ class UserKernels {
   struct Raw {
     KernelNumber kernel = 0;
     std::array<std::uint32_t, 3> groups{1, 1, 1};
-    // The uniform block's words, where the caller gives its bytes; otherwise numbers among the
-    // arguments fill it.
+    // The words of the uniform block, if the caller gives its bytes. Otherwise the numbers among
+    // the arguments fill the block.
     std::optional<std::span<const std::uint32_t>> uniforms;
     std::span<const KernelArgument> arguments;  // arrays in the order of the text's bindings
   };
   // Error: not_implemented, "no_raw_kernels"; value, "kernel_overlap", "uniform_size".
   Status run(const Raw& call);
 
-  // Ids of a call's outputs after the first one, until they are asked for (abi/calls/kernels.h).
+  // The ids of a call's outputs after the first one, until Python fetches them
+  // (abi/calls/kernels.h).
   std::vector<ArrayId> further_results;
 
  private:
   // An elementwise or reduction kernel compiled for the types of a call.
   struct Compiled {
-    std::vector<std::uint64_t> types;  // 4 bits for each parameter
+    std::vector<std::uint64_t> types;  // the key: 4 bits for each parameter
     KernelRef kernel = 0;
-    std::vector<DType> dtypes;  // of the inputs, then of the outputs
+    std::vector<DType> dtypes;  // the dtypes of the inputs, then of the outputs
     bool has_identity = true;
   };
   struct Kernel {
@@ -126,7 +128,7 @@ class UserKernels {
   KernelNumber first_;
   std::vector<Kernel> kernels_;
   std::unordered_map<std::string, KernelNumber> by_text_;
-  // Of the call that is being made. These keep their memory.
+  // Data of the call that is being made. They are members to reuse their memory.
   std::vector<std::uint64_t> types_;
   std::vector<Operand> operands_;
   RawLaunch raw_launch_;

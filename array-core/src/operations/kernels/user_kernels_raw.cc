@@ -1,4 +1,4 @@
-// Kernels in the device's own language (WGSL).
+// Kernels that users write in WGSL.
 #include <algorithm>
 #include <utility>
 
@@ -8,21 +8,22 @@
 namespace arraycore {
 namespace {
 
-constexpr std::uint32_t kBlockBytes = 16;  // a uniform binding's size is a multiple of it
+constexpr std::uint32_t kBlockBytes = 16;  // a uniform block's size is a multiple of this
 
 std::uint32_t block_bytes(std::uint32_t bytes) {
   return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
-// Returns whether the device can bind the array as it is: in C order and alone in its storage.
+// Returns whether the device can bind the array as it is: the array is C-ordered and fills its
+// storage.
 bool fills_its_storage(const Array& array) {
   const std::size_t item = size_of(array.dtype);
   return array.view.offset == 0 && is_c_contiguous(array.view, item) &&
          array.storage->bytes() == array.view.count() * static_cast<std::int64_t>(item);
 }
 
-// Returns whether a number can be one of `dtype` in a uniform block: a float is never taken for an
-// integer.
+// Returns whether the number may be stored as `dtype` in a uniform block. A float may not be stored
+// as an integer.
 bool is_of_kind(const UFuncOperand& number, DType dtype) {
   if (number.python) {
     if (is_integer(dtype)) return number.python == PythonScalar::integer;
@@ -52,7 +53,7 @@ Status UserKernels::fill_uniforms(const Kernel& kernel, const Raw& call) {
   if (call.uniforms) {
     if (numbers > 0)
       return bad_arguments(kernel, "numbers are either arguments or in 'uniforms', not both");
-    // The padding after the last number may be left out.
+    // The caller may leave out the padding after the last number.
     const std::uint32_t needed =
         slots.empty()
             ? 0
@@ -120,8 +121,8 @@ Status UserKernels::run(const Raw& call) {
   return bind(kernel, arrays);
 }
 
-// Binds whole storages and launches. An array that is a part of its storage, or has another order,
-// is bound as a copy. Where the kernel writes it, the copy is written back.
+// Launches the kernel. Bindings are whole storages. So an array that is a part of its storage, or
+// is not C-ordered, is bound as a copy, and the copy is written back if the kernel writes it.
 Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arrays) {
   const auto& bindings = kernel.raw.bindings;
   std::vector<Array> copies;
@@ -149,7 +150,7 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
                        "kernel '" + kernel.name + "': '" + bindings[k].name + "' and '" +
                            bindings[other].name + "' are written and share elements"};
       } else if (both_whole) {
-        // A device cannot bind one buffer for reading and for writing at once.
+        // A device cannot bind one buffer both for reading and for writing.
         TRY_DONE(copy(other));
       }
     }

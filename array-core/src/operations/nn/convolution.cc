@@ -56,7 +56,7 @@ WindowAxis& axis_of(Window& window, int axes, int axis) {
   return window.axes[static_cast<std::size_t>(kWindowAxes - axes + axis)];
 }
 
-// Returns whether the elements along the view's axes from `first` on are consecutive in C order.
+// Returns whether the axes from `first` on are C-contiguous.
 bool follow_each_other(const View& view, int first, std::int64_t item) {
   for (int axis = view.ndim() - 1; axis >= first; --axis) {
     if (view.shape[axis] != 1 && view.strides[axis] != item) return false;
@@ -73,11 +73,11 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// With fewer positions, a batch of plain products fills blocks worse than one product of all
-// images.
+// An image with fewer positions than this is no product of its own, because it fills blocks badly.
+// Then all images are one product.
 constexpr std::int64_t kWorthAProduct = 32;
 
-// Returns the plain product of each image, for a problem with the strides of a window of one
+// Returns the problem as one plain product for each image. It has the strides of a window of one
 // element. REQUIRES: elements of space are consecutive in `b`; `out` is C-ordered.
 Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
   problem.n = places;
@@ -96,7 +96,7 @@ Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::
   return problem;
 }
 
-// Returns the result of widened operands in their original dtype.
+// Returns a result in the original dtype of its operands.
 Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
   return made.dtype == dtype ? Result<Array>(made) : launcher.copy(made, dtype);
 }
@@ -115,7 +115,8 @@ Status check_result(const Dims& has, const Dims& wants) {
 
 }  // namespace
 
-// The window has one element and is put at each position once, so nothing is unfolded.
+// Returns whether the window has one element, which meets each element of the data once. Then the
+// data need no window.
 bool Convolutions::Sizes::is_pointwise(const ConvolutionGeometry& how) const {
   return all(window, 1) && all(how.stride, 1) && all(how.pad_before, 0) && all(how.pad_after, 0) &&
          (images == 1 || product(out_space) >= kWorthAProduct);
@@ -184,7 +185,8 @@ Result<Array> Convolutions::in_a_row(const Array& array) {
   return array;
 }
 
-// float16 is summed in float32 and rounded once. A view that begins between elements is copied.
+// Returns a float16 array as float32, because sums are kept in float32 and rounded once. A view
+// that begins between elements is copied.
 Result<Array> Convolutions::widened(const Array& array) {
   if (array.dtype != DType::float16 && array.dtype != DType::float32 &&
       array.dtype != DType::float64)
@@ -223,7 +225,8 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
   return narrowed(launcher_, out, data.dtype);
 }
 
-// Returns the kernels, with operands that are indexed by row of the result and by term of the data.
+// Returns the kernels of the prologue and epilogue that the extras need. The epilogue's operands
+// are indexed by the result's rows, the prologue's by the data's terms.
 Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtras& extras) {
   ProductStages stages;
   if (extras.scale != nullptr) {
@@ -247,7 +250,8 @@ Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtr
   return stages;
 }
 
-// Fills the result with the epilogue of an empty sum, which is 0. The channels are axis 1.
+// Computes a result without input channels: the sum is 0, so only the epilogue remains. The
+// channels are axis 1.
 Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtras& extras) {
   const Status filled = launcher_.fill(out, ir::scalar_of(out.dtype, 0));
   if (!filled || (extras.bias == nullptr && extras.activation == Activation::none)) return filled;
@@ -267,14 +271,15 @@ Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtra
   return launcher_.launch({kernel, out.view.shape, 0, operands});
 }
 
-// out[image, o, position] = sum of weights[o, i, p] data[image, i, position + p] over the input
-// channels i and the window's elements p.
+// out[image, o, position] is the sum of weights[o, i, p] data[image, i, position + p] over the
+// input channels i and the window's elements p.
 Status Convolutions::run_forward(const Array& data, const Array& weights, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how,
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
-  // A batch of images and groups has no single stride for the extras of groups.
+  // With groups, a pointwise batch has the two axes image and group. The extras of groups have no
+  // single stride for it.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   TRY(auto& stages, stages_of(out.dtype, extras));
   for (std::size_t i = 0; i < 2; ++i) {
@@ -340,7 +345,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
     done = fill_with_epilogue(out, extras);
   } else if (out.view.count() > 0) {
     TRY(auto& stages, stages_of(out.dtype, extras));
-    // The bias is indexed by column.
+    // The bias has an element for each column here, not for each row.
     for (gemm::OperandLayout& layout : stages.epilogue.layouts)
       std::swap(layout.row_stride, layout.column_stride);
     View turned = wide_weights.view;
@@ -390,7 +395,7 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
         source, out);
   }
-  // Where a stride is larger than the window, some phases meet no part of it.
+  // If a stride is larger than the window, some phases meet no weight. Their elements are 0.
   bool misses = false;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
@@ -410,9 +415,9 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
   }
 }
 
-// An element i of the data meets weight p at the position q where q stride + p dilation = i +
-// pad_before. In one phase, i = phase + stride j, only each n-th p has such a position, and q - j
-// is then the same for all j. So the phase is a window of those p, put at each j.
+// Data element i meets weight p at position q if q * stride + p * dilation = i + pad_before. A
+// phase is the elements i = phase + stride * j. In a phase only every n-th p has such a position,
+// and q - j is then the same for all j. So a phase is a convolution with a window of those p.
 Status Convolutions::run_phase(const Array& gradient, const Array& weights, const Array& out,
                                const Sizes& sizes, const ConvolutionGeometry& how,
                                const Dims& phase) {
@@ -447,20 +452,20 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
     kernel.strides.push_back(each_nth * all.strides[2 + axis]);
     kernel.offset += first * all.strides[2 + axis];
   }
-  if (!meets) return Done{};  // it is 0 already
+  if (!meets) return Done{};  // `out` was filled with 0 before
   const std::int64_t terms = window.terms();
   Problem problem = problem_for(out, sizes.in_channels, how.groups);
   Array rows = weights;
   const ElementLayout a(weights);
   const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
-  // The rows of channels can be used in place if the window has one element, or, where the device's
-  // kernels read through windows anyway, if the window's elements are consecutive.
+  // The rows of channels are used in place if the window has one element. On a device, whose
+  // kernels read through windows, it is enough that the window's elements are consecutive.
   const bool in_place = follow_each_other(kernel, 3, item) &&
                         (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
   if (in_place) {
     problem.a = {kernel.offset / item, a.strides[1], a.strides[0],
                  step(problem, sizes.out_channels * a.strides[0])};
-  } else {  // small, and read many times: laid out as rows of channels
+  } else {  // the weights are small and read many times, so they are copied to rows of channels
     TRY(auto& copied, launcher_.copy({weights.dtype, kernel, weights.storage}, weights.dtype));
     rows = std::move(copied);
     problem.a = {0, sizes.out_channels * terms, terms,
@@ -497,8 +502,8 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   return narrowed(launcher_, out, data.dtype);
 }
 
-// out[o, i, p] = sum of gradient[image, o, position] data[image, i, position + p] over images and
-// positions. It is the forward window with columns and terms exchanged.
+// out[o, i, p] is the sum of gradient[image, o, position] data[image, i, position + p] over images
+// and positions. It uses the forward window with columns and terms exchanged.
 Status Convolutions::run_weights(const Array& data, const Array& gradient, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how) {
   if (out.view.count() == 0) return Done{};

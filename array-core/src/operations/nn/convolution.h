@@ -1,6 +1,6 @@
 // Convolutions of arrays, forward and both gradients. Each is one product of matrices, or several,
-// with one operand read through a window (gemm/window.h). This decides the products, and the back
-// end computes them. Touched by Python's thread only.
+// and reads one operand through a window (gemm/window.h). This class decides the products, and the
+// back end computes them. Touched by Python's thread only.
 //
 // Data are (images, in_channels, space...), weights (out_channels, in_channels of a group,
 // window...), with one to three axes of space. An output channel depends on the channels of its
@@ -15,7 +15,8 @@
 
 namespace arraycore {
 
-// For each axis of space. `pad_before` and `pad_after` count the zeros around the data.
+// Each Dims holds one number for each axis of space. `pad_before` and `pad_after` count the zeros
+// around the data.
 struct ConvolutionGeometry {
   Dims stride;
   Dims pad_before;
@@ -24,9 +25,10 @@ struct ConvolutionGeometry {
   std::int64_t groups = 1;
 };
 
-// What is done in the same launch. Null: nothing.
+// Additional steps in the same launch: data * scale + shift before the sum; bias and activation
+// after it. Null: no such step.
 struct ConvolutionExtras {
-  const Array* scale = nullptr;  // for each input channel; both or none
+  const Array* scale = nullptr;  // for each input channel; set together with shift
   const Array* shift = nullptr;
   const Array* bias = nullptr;  // for each output channel
   Activation activation = Activation::none;
@@ -38,24 +40,25 @@ class Convolutions {
  public:
   explicit Convolutions(Launcher& launcher) : launcher_(launcher), kernels_(launcher) {}
 
-  // The extras have the operands' dtype. Errors: not_implemented, "conv_dtype" for any dtype but
-  // float16, float32 and float64; value, "conv_shapes", "conv_geometry".
+  // Returns the convolution. The extras have the operands' dtype. Errors: not_implemented,
+  // "conv_dtype" for any dtype but float16, float32 and float64; value, "conv_shapes",
+  // "conv_geometry".
   Result<Array> forward(const Array& data, const Array& weights, const ConvolutionGeometry& how,
                         const ConvolutionExtras& extras = {});
   // Returns activation(data x transposed weights + bias) of matrices (rows, terms) and (columns,
   // terms). The bias has one element for each column. Error: as forward.
   Result<Array> dense(const Array& data, const Array& weights, const Array* bias,
                       Activation activation);
-  // Returns the gradient of the data, given that of the result; `space` is the data's. REQUIRES,
-  // for all three functions: all operands have one dtype.
+  // Returns the gradient of the data from that of the result. `space` is the data's extents of
+  // space. REQUIRES, for all three functions: all operands have one dtype.
   Result<Array> data_gradient(const Array& gradient, const Array& weights, const Dims& space,
                               const ConvolutionGeometry& how);
-  // Returns the gradient of the weights; `window` is theirs.
+  // Returns the gradient of the weights. `window` is the weights' extents of space.
   Result<Array> weight_gradient(const Array& data, const Array& gradient, const Dims& window,
                                 const ConvolutionGeometry& how);
 
  private:
-  // Sizes of data, weights and result that fit each other.
+  // The checked sizes of data, weights and result.
   struct Sizes {
     std::int64_t images = 0;
     std::int64_t in_channels = 0;   // of a group
@@ -77,11 +80,11 @@ class Convolutions {
                   const ConvolutionGeometry& how);
   Status run_weights(const Array& data, const Array& gradient, const Array& out, const Sizes& sizes,
                      const ConvolutionGeometry& how);
-  // Computes the data's elements of one phase: those whose positions have the same remainder by the
-  // strides.
+  // Computes the elements of `out` (the data's gradient) of one phase: those whose positions have
+  // the same remainder modulo the strides.
   Status run_phase(const Array& gradient, const Array& weights, const Array& out,
                    const Sizes& sizes, const ConvolutionGeometry& how, const Dims& phase);
-  // Returns an operand whose elements of space are consecutive.
+  // Returns the array, copied if its elements of space are not consecutive.
   Result<Array> in_a_row(const Array& array);
   Result<Array> widened(const Array& array);
 

@@ -13,7 +13,7 @@ namespace arraycore {
 
 namespace {
 
-constexpr std::uint32_t kClasses = 1U << 1;  // the axis of the scores' classes
+constexpr std::uint32_t kClasses = 1U << 1;  // the axis of classes in the scores, as a bit
 
 Dims without_classes(const Dims& scores) {
   Dims shape;

@@ -14,22 +14,22 @@ namespace arraycore {
 
 struct CrossEntropy {
   Array loss;   // no dimensions, the scores' dtype
-  Array lse;    // the labels' shape: for each, the logarithm of the sum of the exponentials of its
-                // scores
-  Array coeff;  // no dimensions: the factor of the sum
+  Array lse;    // one for each label: the logarithm of the sum of exp(score) over the classes
+  Array coeff;  // no dimensions: the factor by which the summed losses are multiplied
 };
 
 class Losses {
  public:
   explicit Losses(Launcher& launcher) : launcher_(launcher) {}
 
-  // `x` are scores (images, classes, space...), `t` labels (images, space...); labels equal to
-  // `ignore` do not count. The loss is the mean over those that count (`normalize`), or the sum
-  // divided by the number of images. Errors of both: value, "loss_shapes"; not_implemented,
-  // "loss_dtype" (scores of float16, float32 and float64, labels of signed integers).
+  // `x` holds the scores (images, classes, space...), `t` the labels (images, space...). Labels
+  // equal to `ignore` do not count. With `normalize` the loss is the mean over the labels that
+  // count, otherwise the sum divided by the number of images. Errors of both functions: value,
+  // "loss_shapes"; not_implemented, "loss_dtype" (scores are float16, float32 or float64, labels
+  // signed integers).
   Result<CrossEntropy> cross_entropy(const Array& x, const Array& t, std::int64_t ignore,
                                      bool normalize);
-  // Returns the gradient of the scores; `gloss` is that of the loss.
+  // Returns the gradient of the scores. `gloss` is the gradient of the loss.
   Result<Array> gradient(const Array& gloss, const Array& x, const Array& t, const Array& lse,
                          const Array& coeff, std::int64_t ignore);
 

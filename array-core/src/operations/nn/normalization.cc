@@ -18,7 +18,8 @@ bool is_computed(DType dtype) {
   return dtype == DType::float16 || dtype == DType::float32 || dtype == DType::float64;
 }
 
-// The loop over the data: the axes of a row, the shape of the others, and the elements of a row.
+// The reduction over the data: the axes of a row as bits, the shape of the other axes, and the
+// number of elements of a row.
 struct Channels {
   std::uint32_t reduced = 0;
   Dims shape;
@@ -56,7 +57,8 @@ Status check(const Dims& shape, std::initializer_list<const Array*> arrays) {
   return Done{};
 }
 
-// Returns the array with the data's axes, so that it broadcasts to them.
+// Returns an array of the channels' shape with the data's number of axes, so that it broadcasts to
+// the data.
 Array along_data(const Array& array, const Channels& channels, int ndim) {
   return {array.dtype, with_axes(array.view, channels.reduced, ndim), array.storage};
 }

@@ -1,8 +1,8 @@
 // Batch normalization of arrays, forward and its gradient, in two launches each. The second launch
 // is fused with what reads its result. Touched by Python's thread only.
 //
-// Axes are bits: those over which a channel's statistics are taken. Statistics and parameters have
-// the shape of the other axes, the channels.
+// `axes` are those over which a channel's statistics are taken. Statistics and parameters have the
+// shape of the other axes, the channels.
 #pragma once
 
 #include <array>
@@ -40,9 +40,10 @@ class Normalizations {
  public:
   explicit Normalizations(Launcher& launcher) : launcher_(launcher) {}
 
-  // y has the data's dtype; mean and inv_std have the common dtype of data and parameters. Errors
-  // of both: not_implemented, "norm_dtype" (float16, float32 and float64 are computed); value,
-  // "norm_shapes", "axis_out_of_bounds", "repeated_axis"; "read_only".
+  // Returns the normalized data and the statistics. y has the data's dtype; mean and inv_std have
+  // the common dtype of data and parameters. Errors of both functions: not_implemented,
+  // "norm_dtype" (float16, float32 and float64 are computed); value, "norm_shapes",
+  // "axis_out_of_bounds", "repeated_axis", "read_only".
   Result<Normalized> forward(const Array& x, const Array& gamma, const Array& beta,
                              const Dims& axes, double eps,
                              const std::optional<RunningStatistics>& running);
@@ -53,7 +54,8 @@ class Normalizations {
 
  private:
   enum class Which : std::uint8_t { moments, normalize, sums, gradient };
-  // The kind of kernel, the types, and the running statistics' type (kDTypes: none).
+  // The kind of kernel, the types, and the dtype of the running statistics (kDTypes: there are
+  // none).
   using Key = std::array<std::size_t, 5>;
   Result<KernelRef> kernel(Which which, const ops::NormalizationTypes& types,
                            std::optional<DType> running = std::nullopt);

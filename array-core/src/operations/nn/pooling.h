@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-// One number for each axis of space.
+// Each Dims has one number for each axis of space.
 struct PoolGeometry {
   Dims window;
   Dims stride;
@@ -25,19 +25,21 @@ struct PoolGeometry {
 
 struct Pooled {
   Array y;
-  Array places;  // int32: the position in the window of the first largest element
+  Array places;  // int32: the position, within the window, of the first largest element
 };
 
 class Pooling {
  public:
   explicit Pooling(Launcher& launcher) : launcher_(launcher) {}
 
-  // Errors of all: not_implemented, "pool_dtype" (float16, float32 and float64 are computed; places
-  // are int32); value, "pool_shapes", "pool_geometry".
+  // Returns the largest element of each window. Errors of all functions: not_implemented,
+  // "pool_dtype" (float16, float32 and float64 are computed; places are int32); value,
+  // "pool_shapes", "pool_geometry".
   Result<Pooled> largest(const Array& x, const PoolGeometry& how);
   Result<Array> largest_gradient(const Array& gy, const Array& places, const Dims& space,
                                  const PoolGeometry& how);
-  // The sum divided by the window's number of positions; those outside the edge count as 0.
+  // Returns the sum of each window divided by its number of positions. Positions outside the data
+  // count as 0.
   Result<Array> mean(const Array& x, const PoolGeometry& how);
   Result<Array> mean_gradient(const Array& gy, const Dims& space, const PoolGeometry& how);
 

@@ -10,7 +10,8 @@ namespace arraycore::capture {
 
 namespace {
 
-// Larger uploads go through memory that is reused, so they are issued again each time.
+// The most bytes of an upload that a block can hold. Larger uploads go through memory that is
+// reused, so they are issued again each time.
 constexpr std::size_t kWordsOfBlock = 1024;
 
 bool is_constant(const Action& action) {
@@ -23,7 +24,7 @@ bool is_launch(const Action& action) {
          std::holds_alternative<RawLaunch>(action) || std::holds_alternative<BatchLaunch>(action);
 }
 
-// Returns which of the operation's scalars a parameter is.
+// Returns the index of a parameter among the operation's scalars.
 std::size_t scalar_of(const Operation& operation, std::uint32_t parameter) {
   const auto found = std::find(operation.scalars.begin(), operation.scalars.end(), parameter);
   return static_cast<std::size_t>(found - operation.scalars.begin());
@@ -94,7 +95,7 @@ Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
   return own_.back()->id();
 }
 
-// Replaces names by ids. Storage within the step is reused after a storage's last use.
+// Replaces names by ids. Storage of the step is used again for another name after its last use.
 Status Capture::place(const Tape& tape) {
   const auto temporary = [&](Name name) {
     return is_made(name) && !tape.made()[number_of(name)].alive;
@@ -104,7 +105,7 @@ Status Capture::place(const Tape& tape) {
     for (const StorageId* const name : storages_of(commands_[at].action))
       if (temporary(*name)) last[number_of(*name)] = at;
 
-  std::vector<std::uint32_t> unused;  // numbers whose storage is no longer needed
+  std::vector<std::uint32_t> unused;  // storages that are no longer needed
   std::vector<std::uint32_t> ended;
   std::vector<StorageId> places(tape.made().size(), 0);
   std::vector<StorageId> carried(tape.made().size(), 0);
@@ -158,7 +159,8 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Comes before everything else: what the last run made is copied over what it was made from.
+// Puts copies before all other commands. They copy the state that the last run made over the state
+// from which it was made.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);
@@ -186,11 +188,12 @@ Status Capture::carry(const Tape& tape) {
   return Done{};
 }
 
-// A batch needs its arrays in shared buffers. Where the capture's own storage is not, each segment
-// becomes a launch of its own.
+// A batched launch needs its arrays in shared buffers. If the capture's own storage is in none,
+// each segment becomes a launch of its own.
 void Capture::take_apart(std::vector<Given>& given) {
   std::vector<Command> commands;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // for each command: first and count
+  // For each old command: its first new one, and how many there are.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
   for (Command& command : commands_) {
     const auto first = static_cast<std::uint32_t>(commands.size());
     bool shared = true;
@@ -291,8 +294,8 @@ Status Capture::resume() {
 Status Capture::issue(Run& run) {
   Backend& backend = backends_[commands_[run.first].side]->inner();
   if (run.block) return backend.issue_block(this, *run.block, within_);
-  // The first time, commands are issued as usual and what they become is kept. That needs an
-  // uninterrupted run; after an interruption the next run does it.
+  // At the first play, the commands are issued as usual and recorded as a block. That needs an
+  // uninterrupted run; after an interruption the next play does it.
   const bool keep = run.constant && within_ == 0;
   if (keep) backend.begin_block(this);
   Status issued = Done{};

@@ -1,12 +1,12 @@
-// One recorded step that can be run again without Python: its commands over storage of its own,
-// which has the same addresses each time. The commands that do not change between runs are sent to
-// a device as one block of words (Backend::issue_block). Uploads, and launches with scalars from
-// the caller, are issued one by one in between. Touched by Python's thread only.
+// One recorded step that can be played again without Python. Its commands work on storage of the
+// capture, which has the same addresses each time. The commands that do not change between plays
+// are sent to a device as one block of words (Backend::issue_block). Uploads, and launches with
+// scalars from the caller, are issued one by one in between. Touched by Python's thread only.
 //
-// Storage: what existed before the step, and what the step left alive, is pinned in place. What
-// lived only during the step gets storage of the capture's, which is shared by what is never alive
-// at the same time. Some state is made anew by each step from the last step's. When the next run
-// begins, the new state is copied to the place of the old one.
+// Storage from before the step, and storage that the step left alive, is pinned: it stays in place.
+// Storage that lived only during the step is replaced by the capture's own, which arrays share that
+// are never alive at the same time. A step may make new state from the last step's state. Then each
+// play begins by copying the new state over the old one.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ namespace arraycore::capture {
 
 using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
 
-// A scalar that the caller gives for each play; `value` is its number among those.
+// A scalar that the caller gives for each play. `value` is its index among the values of a play.
 struct Given {
   std::uint32_t command = 0;
   std::uint32_t argument = 0;
@@ -95,11 +95,11 @@ class Capture {
   std::vector<Run> runs_;
   std::uint32_t values_ = 0;
   std::size_t carried_ = 0;
-  std::int64_t launches_ = 0;  // launches as the counters count them
+  std::int64_t launches_ = 0;  // the launches of a play, for the counters
   std::int64_t bytes_ = 0;
   std::vector<std::unique_ptr<Storage>> own_;
   std::vector<std::pair<std::size_t, StorageId>> pinned_;
-  std::size_t run_ = 0;     // the run at which a play is
+  std::size_t run_ = 0;     // the run at which the current play is
   std::size_t within_ = 0;  // the position in that run, in commands or in words of its block
 };
 

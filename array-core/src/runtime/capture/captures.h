@@ -1,8 +1,8 @@
 // The library's captures by number, and the recording in progress. Touched by Python's thread only.
 //
-//   begin(); (a step); end(); begin(); (the same step); end();
-//   compare()  ->  the scalars that differ;  build(who gives them)  ->  a capture's number
-//   play(number, values), as often as wanted;  close(number)
+// begin(); (a step); end(); begin(); (the same step); end();
+// compare()  ->  the scalars that differ;  build(the value for each)  ->  a capture's number
+// play(number, values), as often as wanted;  close(number)
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Launcher;
 
 namespace capture {
 
-// Stands for a value's number: nobody gives this scalar.
+// Stands in the place of a value's index: no value replaces this scalar.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {
@@ -34,32 +34,34 @@ class Captures {
   Captures& operator=(const Captures&) = delete;
   ~Captures() { clear(); }
 
-  // Begin and end a recording. What waits is launched before each, so that it is outside of the
-  // step or in it. Error of begin(): value, "capture_nested", within a recording.
+  // begin() starts a recording, and end() ends it. Both first launch what waits: what waited before
+  // begin() is not part of the step, and what waits at end() is. Error of begin(): value,
+  // "capture_nested", within a recording.
   Status begin();
   // Error: value, "capture_none": nothing is being recorded.
   Status end();
   // Ends the recording, if there is one, and drops what was recorded.
   void abort();
   bool is_recording() const { return recorder_.tape != nullptr; }
-  // Return the number of commands recorded so far, and whether the recording can no longer be
-  // played.
+  // position() returns the number of commands recorded so far. is_refused() returns whether this
+  // recording cannot be played.
   std::uint32_t position() const;
   bool is_refused() const;
 
-  // Compares the two newest recordings. Error: that of the mismatch, whose position blame() gives;
-  // also that of one recording that no other can match; value, "capture_none", where there are no
-  // two.
+  // Compares the two newest recordings and returns the scalars that differ. Errors: that of a
+  // mismatch, whose position blame() returns; that of a recording that cannot be played; value,
+  // "capture_none", if there are not two recordings.
   Result<std::span<const Difference>> compare();
   // Returns the command of the last mismatch.
   std::uint32_t blame() const { return blame_; }
 
-  // Makes a capture of the newest recording and returns its number. `values` says for each
-  // difference of compare() which of a play's values it is. Errors: those of Capture::make; value,
-  // "capture_values" (one is kNoValue; blame() gives its position), "capture_none".
+  // Makes a capture of the newest recording and returns its number. For each difference of
+  // compare(), `values` has the index of the play's value that replaces it. Errors: those of
+  // Capture::make; value, "capture_values" (one is kNoValue; blame() returns its position),
+  // "capture_none".
   Result<std::int32_t> build(std::span<const std::uint32_t> values);
-  // Errors: value, "capture_closed" (no such capture), "capture_nested", "capture_value_count";
-  // what the back end says.
+  // Plays a capture. Errors: value, "capture_closed" (no such capture), "capture_nested",
+  // "capture_value_count"; what the back end reports.
   Status play(std::int32_t number, std::span<const std::uint64_t> values);
   // Issues the rest of a play that failed.
   Status resume(std::int32_t number);

@@ -95,7 +95,8 @@ class Comparer {
       const Tape::Made& was = first_.made()[number_of(b)];
       if (a == b && was.bytes == second_.made()[number_of(b)].bytes) return;
     } else if (is_carried(b)) {
-      // This was made by the step before; the storage must be the same one each time.
+      // The step before made this storage. All its uses must match one storage of the first
+      // recording.
       const auto known = carried_.try_emplace(b, a);
       if (!is_made(a) && known.first->second == a) return;
     } else if (a == b) {

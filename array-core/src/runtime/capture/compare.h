@@ -1,5 +1,5 @@
-// Decides whether two recorded steps are one program: the same operations over the same arrays,
-// except for scalars, which the caller then gives for each play. Pure; any thread.
+// Decides whether two recorded steps are one program: the same operations on the same arrays. Only
+// scalars may differ; the caller then gives them for each play. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ class Tape {
     std::uint64_t serial = 0;  // distinguishes it from another storage with the same id
     bool alive = true;
   };
-  // The reason why this step cannot be played, whatever the other one does.
+  // The reason why this step cannot be played, whatever the other recording is.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;

@@ -21,7 +21,7 @@ namespace arraycore::capture {
 // What the back ends of one launcher share.
 struct Recorder {
   Tape* tape = nullptr;    // of the step that is being recorded
-  Tape* newest = nullptr;  // the last one, which is told what became of its storages
+  Tape* newest = nullptr;  // the last tape, which must learn when its storages are freed
 };
 
 class TapedBackend final : public Backend {
@@ -31,7 +31,7 @@ class TapedBackend final : public Backend {
 
   // Returns the back end itself. What is launched there is on no tape.
   Backend& inner() { return *inner_; }
-  // Keeps the storage, even when it is freed, until unpin() was called as often.
+  // Keeps the storage, even after it is freed, until unpin() was called as often as pin().
   void pin(StorageId storage) { ++pins_[storage].count; }
   void unpin(StorageId storage);
   // Returns a number that distinguishes a storage from others that had its id.
