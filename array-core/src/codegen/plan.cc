@@ -18,12 +18,12 @@ using ir::ParamKind;
 
 constexpr std::uint32_t kWorkgroup = 128;
 constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
-// This many workgroups keep a large device busy. Rows are divided until there are so many.
+// A large device is busy with this many workgroups. Rows are divided until there are so many.
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
-// The least number of units that a lane of a divided row takes. A row is divided if each lane gets
-// four times as many. If the rows alone have enough workgroups to keep most of a device busy, a
-// lane must get sixteen times as many, because a second dispatch costs time.
+// The least number of units that a lane of a divided row gets. A row is divided only if each lane
+// of the undivided row has four times as many. If the rows alone keep most of a device busy, it
+// must have sixteen times as many, because a second dispatch costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
 constexpr std::int64_t kSplitScan = 8192;  // longer rows are divided where there are few
@@ -32,7 +32,7 @@ Error refused(const Kernel& kernel, const std::string& what) {
   return {ErrorKind::not_implemented, "gpu_kernel", "kernel '" + kernel.name + "': " + what + "."};
 }
 
-// Returns whether element k is k items after the first one.
+// Returns whether the elements are consecutive in C order.
 bool in_c_order(const View& view, std::int64_t item) {
   const Dims steps = lower::c_strides(view.shape);
   for (int axis = 0; axis < view.ndim(); ++axis)
@@ -44,8 +44,9 @@ bool has_vec4(std::size_t size) { return size == 4; }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Returns the number of lanes for a row of `units` units whose neighbouring lanes read neighbouring
-// memory. It is as large as there is work, in few steps, so that few texts are generated.
+// Returns the base-2 logarithm of the number of lanes that share a row of `units` units, if
+// neighbouring lanes read neighbouring memory. More units get more lanes. There are only a few
+// steps, so that few texts are generated.
 std::uint8_t lanes_along(std::int64_t units) {
   if (units < 4) return 0;
   if (units < 32) return 3;
@@ -87,8 +88,8 @@ void cut(const Kernel& kernel, const lower::Walks& walks, bool quads, LaunchSign
   signature.rows = split ? Rows::split : signature.lanes == 0 ? Rows::thread : Rows::group;
 }
 
-// Returns whether the elements of a row come in consecutive fours, all aligned like the first four.
-// In rows of several axes, no four may cross the end of the last axis.
+// Returns whether the elements of a row are consecutive groups of four, each aligned like the first
+// one. In rows of several axes, no group may cross the end of the last axis.
 bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t item) {
   const lower::Walk& inner = walks.inner;
   const int last = inner.shape.size() - 1;
@@ -100,7 +101,7 @@ bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t it
   return std::ranges::all_of(walks.outer.strides[v], whole);
 }
 
-// Returns the position of `value` in the list, to which it is added if it is new.
+// Returns the index of `value` in the list, and appends it if it is new.
 std::uint8_t number_of(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::size_t at = 0;
   while (at < list.size() && list[at] != value) ++at;
@@ -253,7 +254,8 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
   plan.loop_ndim = signature.loop_ndim;
   plan.inner_ndim = signature.inner_ndim;
   plan.rows = signature.rows;
-  // Large grids get few workgroups this way, and every device can run it.
+  // Large workgroups, as far as the device allows, keep the number of workgroups of large grids
+  // low.
   plan.workgroup =
       std::bit_floor(std::min(reduction ? kRowsWorkgroup : kWorkgroup, limits.invocations));
   plan.lanes = std::min(1U << signature.lanes, plan.workgroup);
@@ -271,8 +273,8 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     return refused(kernel, "it binds " + std::to_string(plan.slots.size()) +
                                " buffers, and the device has " +
                                std::to_string(limits.storage_buffers));
-  // The scratch buffer takes one more binding. And a divided scan maps each element twice, which is
-  // wrong for an atomic update.
+  // A row is not divided if no binding is left for the scratch buffer. Nor is it divided in a scan
+  // with atomic updates, because a divided scan maps each element twice.
   const bool updates = reduction && kernel.reduction->running() &&
                        std::ranges::any_of(kernel.params, &Param::atomic);
   if (plan.rows == Rows::split && (updates || plan.slots.size() >= limits.storage_buffers))

@@ -1,6 +1,6 @@
 // How one launch of a kernel runs on a GPU: which parameters share a binding, what the layout of
-// each is, and how the loop is divided. A LaunchSignature is everything that this depends on, in
-// small integers; launches are cached by it. A Plan holds exactly what the shader's text depends
+// each is, and how the loop is divided. A LaunchSignature holds everything that this depends on, as
+// small integers; launches are cached by it. A Plan holds everything that the shader's text depends
 // on, so its key() identifies a pipeline. Sizes, offsets and strides are uniforms. Pure; any
 // thread.
 #pragma once
@@ -44,7 +44,7 @@ enum class Layout : std::uint8_t {
   strided,     // anything else; a raw parameter has one stride for each axis
 };
 
-// How the work of a reduction or a scan is divided. A row is what gives one result.
+// How the work of a reduction or a scan is divided. A row is the elements that give one result.
 enum class Rows : std::uint8_t {
   none,    // neither a reduction nor a scan
   thread,  // one invocation computes a row
@@ -52,9 +52,10 @@ enum class Rows : std::uint8_t {
   split,  // several workgroups share a row through a scratch buffer, which takes further dispatches
 };
 
-// Everything of one argument that a plan depends on.
+// The properties of one argument that a plan depends on.
 struct ParamSignature {
-  std::uint8_t slot = 0;  // the number of its binding among the launch's, in order of appearance
+  // The number of its binding, in the order in which the launch's parameters use them.
+  std::uint8_t slot = 0;
   std::uint8_t heap = 0;  // the number of its heap, likewise
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
@@ -74,10 +75,11 @@ struct LaunchSignature {
   std::uint64_t hash() const;
 };
 
-// Returns what analyze() needs to know of a kernel; the same for all its launches.
+// Returns what analyze() needs to know of a kernel. It is the same for all launches.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// A launch as it is walked, and its signature. An object that is reused allocates nothing.
+// The loop of a launch as it is walked, and the launch's signature. A reused object allocates
+// nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;
@@ -120,12 +122,12 @@ struct Plan {
   std::uint32_t across() const { return workgroup / lanes; }  // the rows of a workgroup
   std::uint32_t unit() const { return quads ? 4 : 1; }  // the elements that a lane takes at a time
 
-  // Returns the key of the text: for one kernel, equal keys mean equal texts.
+  // Returns the key of the plan. For one kernel, equal keys mean equal texts.
   std::string key() const;
 };
 
 // For Rows::split: how many workgroups share a row. In a scan each takes `length` consecutive
-// elements; in a reduction each takes those that its lanes come to.
+// elements. In a reduction the lanes of all workgroups take turns.
 struct Parts {
   std::int64_t count = 1;
   std::int64_t length = 0;

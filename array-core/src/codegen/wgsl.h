@@ -1,6 +1,6 @@
-// Generates WGSL from kernels. One Kernel and one Plan give one program. That is one dispatch;
-// where few long rows are divided among workgroups, it is two for a reduction and three for a scan.
-// Pure; any thread.
+// Generates WGSL from kernels. One Kernel and one Plan give one program. A program is one dispatch.
+// If a few long rows are divided among workgroups, it is two dispatches for a reduction and three
+// for a scan. Pure; any thread.
 //
 // Binding 0 of group 0 is the uniform block, an array of vec4<u32> with a dynamic offset. Binding 1
 // + s is the plan's slot s. The scratch buffer for divided rows has the last binding.
@@ -25,7 +25,7 @@ struct Binding {
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
 
-// The source of one word of the uniform block.
+// What one word of the uniform block holds.
 struct UniformWord {
   enum class From : std::uint8_t {
     bits,          // `bits`
@@ -72,7 +72,7 @@ struct WgslProgram {
 
 Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
 
-// Returns the workgroups along x, y and z of stage `stage`; all are 0 where there is nothing to do.
+// Returns the workgroups along x, y and z of stage `stage`. All are 0 if there is nothing to do.
 std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage);
 
 }  // namespace arraycore::codegen

@@ -1,4 +1,5 @@
-// Reads elements from a binding's words and writes them back: accessors, raw addresses, atomics.
+// WGSL that reads elements from a binding's words and writes them back: accessors, raw addresses,
+// atomics.
 #include "codegen/wgsl_atomic.h"
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"

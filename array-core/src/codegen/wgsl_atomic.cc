@@ -19,7 +19,7 @@ bool is_used(const ir::Kernel& kernel, Id expr) {
          });
 }
 
-// Returns the bits to store, computed from `v` (and `w`) and the bits `old`.
+// Returns the text of the new bits, computed from the value `v` (and `w`) and the bits `old`.
 std::string updated(Op op, DType dtype) {
   if (op == Op::atomic_exchange) return to_bits(dtype, "v");
   if (op == Op::atomic_compare_exchange) return to_bits(dtype, "w");
@@ -29,8 +29,8 @@ std::string updated(Op op, DType dtype) {
   return to_bits(dtype, *operation(plain, dtype, dtype, {from_bits(dtype, "old"), "v"}));
 }
 
-// Adds 64-bit integers: first the low halves, then the carry and the high half. Carries may arrive
-// in any order, and the sum of all updates is exact once all are done.
+// Adds 64-bit integers atomically: first the low halves, then the carry and the high halves.
+// Carries may arrive in any order. The sum is exact once all updates are done.
 std::string wide_add(const std::string& buffer) {
   return "    let low = atomicAdd(&" + buffer +
          "[2u * e], v.x);\n    let high = v.y + select(0u, 1u, low + v.x < low);\n"
@@ -38,7 +38,8 @@ std::string wide_add(const std::string& buffer) {
          buffer + "[2u * e + 1u], high); }\n";
 }
 
-// Loads the word that holds the element, and exchanges it until no other update came in between.
+// Updates the element by compare-and-exchange of its word, which is repeated until no other update
+// came in between.
 std::string exchange(Op op, DType dtype, const std::string& buffer) {
   const std::size_t size = size_of(dtype);
   std::string at = "e";

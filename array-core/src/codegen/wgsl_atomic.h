@@ -9,9 +9,8 @@
 namespace arraycore::codegen {
 
 // Returns whether a GPU can compute expression `atomic`. All types of up to 32 bits work; narrow
-// ones by exchanging the word that holds them. Of the 64-bit types, integers can be added to, one
-// half after the other. The sum is exact, but there is no moment at which the old value could be
-// read.
+// ones exchange the word that holds them. 64-bit integers can be added, one half after the other.
+// That sum is exact, but its old value cannot be read at any moment.
 bool has_atomic(const ir::Kernel& kernel, ir::Id atomic);
 
 // Writes `fn NAME(e: u32, v: T[, w: T]) -> T`, which updates element `e` of `buffer`, an

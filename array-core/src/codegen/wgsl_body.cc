@@ -167,7 +167,7 @@ class Writer {
     return function_name(k_, e.index) + "(" + text + ")";
   }
 
-  // Evaluates only one side if a side has an effect or may take long.
+  // Returns code that evaluates only the chosen side, if a side has an effect or may take long.
   std::string choose(const Expr& e, const std::string& condition, Id then, Id otherwise) {
     if (!lazy_[then] && !lazy_[otherwise]) {
       const std::string yes = value_of(then);
@@ -319,7 +319,8 @@ class Writer {
   int depth_ = 1;
   std::uint32_t names_ = 0;
   Memo memo_;
-  std::vector<bool> lazy_;  // has an effect, or calls a function
+  // By expression: it has an effect or calls a function, so it may have to be evaluated lazily.
+  std::vector<bool> lazy_;
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ class Environment {
   virtual std::string store(ir::Id param, const std::string& value) = 0;
   virtual std::string atomic(ir::Op op, ir::Id param, const std::string& address,
                              const std::vector<std::string>& values) = 0;
-  // What the kernel needs and WGSL lacks; set by the writer. Empty: nothing.
+  // What the kernel needs but WGSL lacks. The writer sets it. Empty: nothing.
   std::string missing;
 };
 
@@ -40,7 +40,7 @@ std::string function_name(const ir::Kernel& kernel, ir::Id function);
 // that the block uses are declared at its top.
 std::string write_block(const ir::Kernel& kernel, Environment& environment, ir::Id block,
                         const std::vector<ir::Id>& shared);
-// Returns code that computes `expr` and returns it.
+// Returns code that computes `expr` and returns its value.
 std::string write_return(const ir::Kernel& kernel, Environment& environment, ir::Id expr);
 // Returns all functions of the kernel.
 std::string write_functions(const ir::Kernel& kernel, Environment& environment);

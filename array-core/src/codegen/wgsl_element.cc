@@ -28,7 +28,7 @@ bool always_stores(const Kernel& k, Id block, Id param, bool& stopped) {
     const bool yes = s.then != kNone && always_stores(k, s.then, param, inner);
     const bool no = s.otherwise != kNone && always_stores(k, s.otherwise, param, inner);
     if (s.kind == ir::StmtKind::branch && yes && no) return true;
-    // A return ends the search, also inside a loop: what follows may not run.
+    // A `return` ends the search, also inside of a loop, because what follows may not run.
     if (inner) {
       stopped = true;
       return false;
@@ -150,7 +150,7 @@ std::string Generator::quad_main() {
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!grouped(p)) continue;
     const std::string at = "q" + num(p);
-    // This is the word of the group. Elements count from the beginning of the binding.
+    // The index of the group's word. `first` counts elements from the beginning of the binding.
     const std::size_t size = size_of(param(p).dtype);
     body += "  let " + at + " = (" + word(From::offset, p) + " + first)" +
             (size == 4   ? ""

@@ -1,5 +1,5 @@
-// What reductions and scans share: the body and `post` as functions, the accumulators' values as
-// one Total, and how these are stored in a scratch buffer.
+// Functions that reductions and scans share: the body and `post`, the Total of all accumulators'
+// values, and its storage in a scratch buffer.
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"
 
@@ -46,7 +46,8 @@ std::string Generator::reduction_bodies() {
   return text + run_post();
 }
 
-// Each value's expression is a function of its own. Its arguments are the values before the step.
+// The expression that combines each value becomes a function of its own, whose arguments are the
+// values before the step.
 std::string Generator::combine_function() {
   const auto& values = k_.reduction->values;
   std::string text;
@@ -101,7 +102,7 @@ std::string Generator::run_map() {
 }
 
 std::string Generator::run_fours() {
-  // In a row of several axes, a group of four is on the last one.
+  // In a row of several axes, the elements of a group of four are neighbours on the last axis.
   const bool along_one = plan_.inner_ndim == 1;
   std::string text = "fn fours(row: i32, first: i32) -> Total {\n" + coordinates_of_rows();
   if (!along_one) text += coordinates("d", "first", plan_.inner_ndim, From::inner_extent);

@@ -11,7 +11,7 @@ namespace {
 
 std::string parameter(ir::Id param) { return "p" + std::to_string(param); }
 
-// The names that a function knows inside of a template: its parameters, and nothing of a loop.
+// The names that a function can use inside of a shader: its own parameters, but nothing of a loop.
 class Alone final : public Environment {
  public:
   std::string constant(DType /*dtype*/, const ir::Scalar& /*value*/) override {

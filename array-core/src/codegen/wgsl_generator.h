@@ -14,8 +14,8 @@ namespace arraycore::codegen {
 
 inline std::string num(std::uint64_t n) { return std::to_string(n); }
 
-// Returns whether every path through the block to its end stores to `param`. Sets `stopped` where
-// the body may return before.
+// Returns whether every path through the block to its end stores to `param`. Sets `stopped` if the
+// body may return before the end.
 bool always_stores(const ir::Kernel& k, ir::Id block, ir::Id param, bool& stopped);
 
 class Generator final : public Environment {
@@ -102,7 +102,7 @@ class Generator final : public Environment {
   std::string coordinates_of_rows();
   // Returns code that sets the element's numbers; `row` and `inner` are known.
   std::string numbers();
-  // Returns code that sets the `mapped` locals to zero, which become a Total at the end.
+  // Returns code that sets the `mapped` locals to zero. They become a Total at the end.
   std::string zero_mapped() const;
   std::string mapped_total() const;
   // Returns code for the mapped values of element `inner` of row `row`, or (`fours`) of the four
@@ -121,8 +121,8 @@ class Generator final : public Environment {
   //
   // Returns code that adds the units first, first + stride, ... of row `row` to `total`.
   std::string strided_total(const std::string& first, const std::string& stride);
-  // Returns code that combines the totals of the lanes that share a row. The first `valid` totals
-  // count. The result is in the place of the row's first lane.
+  // Returns code that combines the totals of the lanes that share a row. Only the first `valid`
+  // totals count. The result replaces the total of the row's first lane.
   std::string tree(std::uint32_t lanes, std::uint32_t step, const std::string& own,
                    const std::string& valid) const;
   std::string rows_main();

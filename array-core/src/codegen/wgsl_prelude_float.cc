@@ -13,8 +13,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; })",
     R"(fn ac_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; })",
     R"(fn ac_is_finite(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; })",
-    // A device may treat a subnormal number as 0 in some places and not in others. Here it is
-    // always 0.
+    // A device may treat a subnormal number as 0 in some places and not in others. These helpers
+    // always treat it as 0.
     R"(fn ac_nonzero(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0u; })",
     R"(fn ac_negate(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u); })",
     R"(fn ac_absolute(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu); })",
@@ -37,9 +37,9 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_less_equal(a: f32, b: f32) -> bool { return (a <= b) & ac_ordered(a, b); })",
     R"(fn ac_greater(a: f32, b: f32) -> bool { return (a > b) & ac_ordered(a, b); })",
     R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
-    // No compiler knows that the uniform infinity has no mantissa bits. So none combines the
-    // operation that makes x with the one that reads it; contraction, reassociation and folding end
-    // here.
+    // No compiler knows that the mantissa bits of the uniform infinity are 0. So it cannot combine
+    // the operation that makes x with the one that reads it: there is no contraction, reassociation
+    // or folding across this function.
     R"(fn ac_stored(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
 })",
@@ -142,7 +142,7 @@ constexpr std::string_view kHelpers[] = {
     // ---- arithmetic
     //
     // WGSL guarantees a quotient only for divisors of at most 2^126. Devices multiply by a
-    // reciprocal, which is subnormal for larger divisors, and so zero.
+    // reciprocal, which for larger divisors is subnormal and so becomes zero.
     R"(fn ac_quotient(a: f32, b: f32) -> f32 {
   let scale = select(1.0, 0.0625, abs(b) > 0x1p+125);
   return (a * scale) / (b * scale);
@@ -399,7 +399,7 @@ constexpr std::string_view kHelpers[] = {
   let k = floor(total + 0.5);
   return ac_exp_parts(((p_h - k) + p_l) * 0.693147182, k);
 })",
-    // 0: not an integer, 1: odd, 2: even
+    // Returns 0 if y is not an integer, 1 if it is odd, 2 if it is even.
     R"(fn ac_parity(y: f32) -> u32 {
   let size = abs(y);
   if (size >= 16777216.0) { return 2u; }

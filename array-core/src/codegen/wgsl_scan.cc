@@ -1,7 +1,7 @@
-// Entry points of scans. Either one invocation computes a row. Or one workgroup does, tile by tile:
-// it scans the totals of its lanes in each tile. Or several workgroups share a row in three
-// dispatches: the totals of the parts, the scan of these totals, and the tiles of each part from
-// there on.
+// Entry points of scans. In the simplest one, one invocation scans a row. In another, one workgroup
+// scans a row tile by tile, and in each tile it scans the totals of its lanes. In the third,
+// several workgroups share a row in three dispatches: the totals of the parts, the scan of these
+// totals, and the tiles of each part, starting from the scanned total.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {
@@ -10,7 +10,7 @@ using From = UniformWord::From;
 
 namespace {
 
-constexpr std::uint32_t kOwn = 4;  // the neighbouring elements of a tile that belong to one lane
+constexpr std::uint32_t kOwn = 4;  // the neighbouring elements of a tile that one lane scans
 
 }  // namespace
 
@@ -45,7 +45,7 @@ std::string Generator::part_totals() {
                      ");\n  let begin = i32(group % " + parts + ") * " +
                      integer(From::part_length) + ";\n  let end = min(begin + " +
                      integer(From::part_length) + ", " + integer(From::row_length) + ");\n";
-  // Adds the elements of the part; each lane takes the same places of every tile.
+  // Adds up the elements of the part. Each lane takes the same positions of every tile.
   body += "  var total = " + identity() + ";\n  let first = begin + i32(lid) * " + num(kOwn) +
           "i;\n  for (var tile = first; tile < end; tile += " + tile +
           "i) {\n    for (var j = tile; j < min(tile + " + num(kOwn) +
@@ -58,7 +58,7 @@ std::string Generator::part_totals() {
   return lanes_array() + entry(body);
 }
 
-// Scans the totals of a row's parts. There are at most as many as a tile has places.
+// Scans the totals of a row's parts. A row has at most as many parts as a tile has elements.
 std::string Generator::scan_totals() {
   const std::string parts = word(From::parts);
   std::string body =
@@ -104,8 +104,7 @@ std::string Generator::scan_tiles() {
           "   if (k == 0i) { total = own[k]; } else { total = combine(total, own[k]); }\n      "
           "}\n    }\n    lanes[lid] = total;\n" +
           scan_lanes();
-  // This is the total before the lane's own elements: the tiles before, and the lanes before in
-  // this tile.
+  // The total before the lane's own elements: the tiles before, and the lanes before in this tile.
   body +=
       "    var some = before;\n    var running = carry;\n    if (lid > 0u) {\n      running = "
       "lanes[lid - 1u];\n      if (before) { running = combine(carry, running); }\n      some "

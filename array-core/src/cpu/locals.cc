@@ -14,7 +14,7 @@ using ir::StmtKind;
 class Uses {
  public:
   explicit Uses(const ir::Kernel& kernel) : k_(kernel) {
-    // This order works because operands precede their users.
+    // One pass is enough, because operands precede their users.
     for (const ir::Expr& e : k_.exprs) {
       std::vector<bool> reads(k_.locals.size());
       if (e.op == Op::local || e.op == Op::local_at) reads[e.index] = true;
@@ -58,7 +58,7 @@ class Uses {
     if (first == list.end()) return false;
     const Stmt& s = k_.stmts[*first];
     if (reads(s, local)) return true;
-    // It may be assigned in some of the lanes only, or not in every iteration.
+    // The statement may assign the local in some of the lanes only, or not in every iteration.
     if (std::any_of(first + 1, list.end(), mentioning)) return true;
     const bool is_loop = s.kind == StmtKind::loop || s.kind == StmtKind::loop_until;
     if (is_loop && mentions(s.then, local) && mentions(s.otherwise, local)) return true;
@@ -67,7 +67,7 @@ class Uses {
   }
 
  private:
-  // Checks the statement itself, without its blocks.
+  // Returns whether the statement itself, without its blocks, reads the local.
   bool reads(const Stmt& s, Id local) const {
     if (s.value != kNone && reads_[s.value][local]) return true;
     for (std::uint32_t i = 0; i < s.count; ++i)
@@ -91,7 +91,7 @@ std::vector<Id> locals_to_zero(const ir::Kernel& kernel) {
   const bool returns = uses.has_return(kernel.body);
   std::vector<Id> zeroed;
   for (Id local = 0; local < kernel.locals.size(); ++local) {
-    // The combined values are read after the body, also of lanes that returned early.
+    // The combined values are read after the body, even of lanes that returned early.
     const bool is_mapped =
         kernel.reduction &&
         std::any_of(kernel.reduction->values.begin(), kernel.reduction->values.end(),

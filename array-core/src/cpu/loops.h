@@ -6,8 +6,8 @@
 
 #include "ir/ir.h"
 
-// Tells the compiler that lanes are independent: `d` is the address of one operand, or overlaps
-// none.
+// Tells the compiler that the iterations of a loop are independent. REQUIRES: `d` is the address of
+// one operand, or overlaps none.
 #if defined(__clang__)
 #define ARRAYCORE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else

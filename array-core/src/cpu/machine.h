@@ -1,9 +1,9 @@
-// Runs a Program over blocks of lanes: it has the registers and the state of a run. It is kept from
-// launch to launch, so that only the first launch allocates. Everything but the class itself is
-// internal to cpu/; one thread.
+// Runs a Program over blocks of lanes. A Machine has the registers and the state of a run. It is
+// kept from launch to launch, so that only the first launch allocates. Everything but the class
+// itself is internal to cpu/; one thread.
 //
 // An element may read and write one storage through different arguments. Each block is read before
-// it is written, so callers pass overlapping storage only where both views are the same.
+// it is written, so callers pass overlapping storage only if both views are the same.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace arraycore::cpu {
 
 struct Mask {
   bool lanes[kLanes] = {};  // NOLINT(*-avoid-c-arrays)
-  int count = 0;            // how many are set
+  int count = 0;            // the number of lanes that are set
 };
 
 class Machine {
@@ -36,8 +36,8 @@ class Machine {
 
   // Runs a launch in parts, which several machines of one program may compute at the same time.
   // Each machine begins the launch and then computes some of the units(), which are independent of
-  // each other. Any one thread may do that, and it allocates nothing. `launch` must exist until the
-  // last part is done.
+  // each other. A machine may be used on any one thread, and it allocates nothing. `launch` must
+  // exist until the last part is done.
   Status begin(const ir::Launch& launch);
   std::int64_t units() const;  // the number of blocks of lanes, or of rows of a reduction
   void compute(std::int64_t first, std::int64_t count);
@@ -50,10 +50,10 @@ class Machine {
   void broadcast(Register to, const ir::Scalar& value);
   void integers(Register to, std::int64_t value);
 
-  // ---- where lanes lie (machine_lanes.cc)
+  // ---- blocks of lanes, and their elements (machine_lanes.cc)
   void begin_block(int n);
-  // Loads what the block's lanes read. The lanes walk the outer axes from `outer` on, or the inner
-  // axes from `inner` on; the other number stays the same.
+  // Begins a block and loads what its lanes read. The lanes walk the outer axes from `outer` on, or
+  // the inner axes from `inner` on. The other number is the same for all lanes.
   void enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post);
   void number_rows(std::int64_t first);
   void coordinates(ir::Id axis, Register to, std::int64_t outer, std::int64_t inner,
@@ -65,8 +65,8 @@ class Machine {
   void zero_locals(bool post);
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
-  // Stores written parameters that do not use their arrays as registers. The block is that of
-  // enter().
+  // Stores the written parameters of the block of enter(), except those whose array serves as the
+  // register.
   void save(std::int64_t outer, std::int64_t inner, bool along_outer);
 
   // ---- reductions (machine_reduce.cc)
@@ -95,7 +95,7 @@ class Machine {
     std::vector<std::size_t> places_;
     std::vector<std::byte> bytes_;
   };
-  // A partial result of a power of two of elements. Halves are combined with halves.
+  // A partial result of 2^k elements. Two results of equal weight are combined into one.
   struct Partial {
     std::int64_t weight = 0;
     Values values;
@@ -107,7 +107,8 @@ class Machine {
   bool row_by_row(std::int64_t rows, std::int64_t length) const;
   void push(int n);
   void finish(Values& to, int n);
-  // Combines lanes [b_first, b_first + n) with lanes [a_first, a_first + n), and stores into `to`.
+  // Combines lanes [a_first, a_first + n) of `a` with lanes [b_first, b_first + n) of `b`, and
+  // stores the results into `to`.
   void combine(Values& a, int a_first, Values& b, int b_first, Values& to, int to_first, int n);
   void halve(Values& values, int n);
   void take(Values& to, int to_first, Values& from, int from_first, int n);
@@ -153,7 +154,7 @@ class Machine {
   const ir::Launch* launch_ = nullptr;    // the launch that is running
   std::unique_ptr<std::byte[]> storage_;  // NOLINT(*-avoid-c-arrays)
   std::vector<std::byte*> own_;           // each register's own memory
-  std::vector<std::byte*> reg_;           // where it is now: its own memory, or an argument's array
+  std::vector<std::byte*> reg_;  // the memory of each register now: its own, or an argument's array
   std::vector<const View*> views_;
   std::vector<std::optional<std::int64_t>>
       steps_;                           // the bytes from one element of a raw parameter to the next
@@ -161,14 +162,14 @@ class Machine {
   lower::Walks walks_;
   std::vector<Partial> partials_;  // the first `depth_` are in use; the others keep their memory
   std::size_t depth_ = 0;
-  std::vector<std::size_t> sizes_;  // of the accumulators' types
+  std::vector<std::size_t> sizes_;  // the sizes of the accumulators' types
   Values totals_;
   Values mapped_;
   Values rest_;
   int n_ = 0;                // the lanes of this block
   Mask active_;              // lanes that run
   Mask alive_;               // lanes that have not returned
-  Mask* looping_ = nullptr;  // lanes that have not left the innermost loop
+  Mask* looping_ = nullptr;  // lanes that are still in the innermost loop
 };
 
 }  // namespace arraycore::cpu

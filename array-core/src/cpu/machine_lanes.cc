@@ -114,8 +114,8 @@ void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int 
   const std::int64_t rest = divide(line, extent);
   std::int64_t offset = rest * strides[last];
   int lanes = static_cast<int>(std::min<std::int64_t>(n, extent - rest));
-  // The first line of the block is found by its coordinates along the outer axes, each further line
-  // by one step.
+  // The coordinates along the outer axes give the first line of the block. Each further line is one
+  // step from the line before.
   std::array<std::int64_t, kMaxDims> places;  // NOLINT(*-member-init): those of the walk's axes
   for (int axis = last - 1; axis >= 0; --axis) {
     std::int64_t& place = places[static_cast<std::size_t>(axis)];
@@ -182,7 +182,7 @@ void Machine::enter(std::int64_t outer, std::int64_t inner, bool along_outer, bo
 void Machine::number_rows(std::int64_t first) {
   if (p_.loop_index_ != kNoRegister)
     for (int i = 0; i < n_; ++i) put_integer(p_.loop_index_, i, first + i);
-  for (const auto& [axis, to] : p_.axes_)  // these are axes of the output, which are not merged
+  for (const auto& [axis, to] : p_.axes_)  // these axes belong to the output and are not merged
     for (int i = 0; i < n_; ++i) {
       std::int64_t rest = first + i;
       for (int a = walks_.outer.shape.size() - 1; a > static_cast<int>(axis); --a)

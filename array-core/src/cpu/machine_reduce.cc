@@ -1,7 +1,7 @@
-// Reductions and scans compute one row after the other, or a block of rows side by side. Partial
-// results of a reduction are combined in halves, with a binary counter of them, so that float sums
-// have errors like those of NumPy's pairwise sums. A scan adds one element after the other, as
-// NumPy does.
+// Reductions and scans compute one row after the other, or a block of rows side by side. A
+// reduction combines partial results of equal size, like a binary counter, so that float sums have
+// errors like those of NumPy's pairwise sums. A scan adds one element after the other, as NumPy
+// does.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -38,7 +38,7 @@ bool Machine::row_by_row(std::int64_t rows, std::int64_t length) const {
 }
 
 void Machine::make_room_for_partials() {
-  // The weights of the partial results are different powers of two.
+  // The partial results have different powers of two as weights, so there are few of them.
   const auto length = static_cast<std::uint64_t>(walks_.inner.count());
   const auto most = static_cast<std::size_t>(std::bit_width(length)) + 1;
   while (partials_.size() < most) partials_.emplace_back().values.set(sizes_);
@@ -88,7 +88,7 @@ void Machine::take(Values& to, int to_first, Values& from, int from_first, int n
                 sizes_[v] * static_cast<std::size_t>(n));
 }
 
-// Adds a partial result of weight 1, which is in `mapped_`; that is overwritten.
+// Adds the partial result of weight 1 in `mapped_`. That is overwritten.
 void Machine::push(int n) {
   std::int64_t weight = 1;
   for (; depth_ > 0 && partials_[depth_ - 1].weight == weight; --depth_, weight *= 2)
@@ -148,7 +148,7 @@ void Machine::map() {
                 sizes_[v] * static_cast<std::size_t>(n_));
 }
 
-// Combines whole blocks lane by lane, and their lanes at the end.
+// Combines whole blocks lane by lane, and the lanes of the result at the end.
 void Machine::reduce_row(std::int64_t row, std::int64_t length, int to_lane) {
   depth_ = 0;
   if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count() * length);
@@ -216,7 +216,7 @@ void Machine::scan_row(std::int64_t row, std::int64_t length) {
     begin_block(n);
     enter(row, first, false, false);
     map();
-    // `rest_` holds the total of the blocks before.
+    // `rest_` holds the total of all blocks before this one.
     if (first == 0)
       take(totals_, 0, mapped_, 0, 1);
     else

@@ -91,7 +91,8 @@ void Machine::run(const Node& node) {
   }
 }
 
-// Where every lane is active, the last step writes directly into what is stored or assigned.
+// If every lane is active, the last step writes directly to the register that is stored or
+// assigned. Returns false if that is not possible.
 bool Machine::direct(const Node& node) {
   if (!full() || node.steps.empty()) return false;
   const Step& last = node.steps.back();
@@ -119,7 +120,7 @@ void Machine::branch(const Node& node) {
   run(node.then);
   const Mask after = std::exchange(active_, no);
   run(node.otherwise);
-  // No lane is in both masks.
+  // The two masks have no lane in common.
   for (int i = 0; i < n_; ++i) active_.lanes[i] = (active_.lanes[i] | after.lanes[i]) != 0;
   active_.count += after.count;
 }
@@ -129,7 +130,7 @@ void Machine::loop(const Node& node) {
   Mask looping = active_;
   Mask* const outer = std::exchange(looping_, &looping);
   const bool until = node.kind == StmtKind::loop_until;
-  const int alive = alive_.count;  // before any of them returned
+  const int alive = alive_.count;  // the number of lanes before some of them return
   const auto test = [&] {
     if (node.value == kNoRegister) return;
     active_ = looping;
@@ -203,7 +204,7 @@ void Machine::call(const Step& s) {
     std::memset(reg_[local], 0, size_of(r.type) * r.length * kLanes);
   }
   std::memset(reg_[s.d], 0,
-              size_of(s.type) * kLanes);  // for lanes in which the function returns nothing
+              size_of(s.type) * kLanes);  // zeros, for lanes in which the function returns nothing
   run(s.body);
   active_ = before;
   alive_ = outer_alive;

@@ -111,7 +111,7 @@ class Compiler {
         break;
       case Op::call:
         return call(e, steps);
-      case Op::stored:  // a register has the width of memory
+      case Op::stored:  // a register has the width of memory, so nothing is to be done
         return value_of(arg(e, 0), steps);
       default:
         break;
@@ -166,7 +166,8 @@ class Compiler {
     return d;
   }
 
-  // Computes `id` and moves it to `d` in the lanes where `condition` is true (or false).
+  // Adds the step that computes `id` and moves it to `d`, in the lanes where `condition` is true
+  // (`negated`: false).
   void side(Id id, Register condition, bool negated, Register d, std::vector<Step>& steps) {
     const Memo before = memo_;
     Step step;

@@ -72,8 +72,8 @@ class Program {
   static Program compile(const ir::Kernel& kernel);
 
   const ir::Kernel& kernel() const { return kernel_; }
-  // Returns whether elements (in a reduction, rows) may be computed at the same time, because none
-  // writes what another one may touch.
+  // Returns whether elements (in a reduction, rows) may be computed at the same time. They may if
+  // none writes what another one may touch.
   bool is_independent() const { return independent_; }
   // Runs the program on a new machine. Where a program runs often, keep a Machine (machine.h).
   Status run(const ir::Launch& launch) const;
@@ -89,7 +89,7 @@ class Program {
   std::vector<Fill> constants_;
   std::vector<Register> params_;  // elementwise and scalar parameters' values
   std::vector<Register> locals_;
-  std::vector<ir::Id> zeroed_;  // locals that are 0 when an element's body begins
+  std::vector<ir::Id> zeroed_;  // locals that must be 0 when an element's body begins
   Register loop_index_ = kNoRegister, loop_size_ = kNoRegister, reduce_index_ = kNoRegister;
   std::vector<std::pair<ir::Id, Register>> axes_;
   std::vector<std::pair<ir::Id, Register>> sizes_;                      // param_size

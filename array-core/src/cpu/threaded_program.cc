@@ -9,7 +9,7 @@ namespace {
 
 // Waking a thread takes about 20 us, the time of so many operations on elements.
 constexpr std::int64_t kSharedWork = 400'000;
-// Each thread gets so many parts, so that all end at nearly the same time.
+// The number of parts for each thread. With several, all threads end at nearly the same time.
 constexpr std::int64_t kPartsOfThread = 8;
 
 }  // namespace

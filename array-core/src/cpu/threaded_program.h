@@ -1,6 +1,6 @@
-// Runs a program on the threads of the thread pool. Launches large enough to be worth waking the
-// other threads are divided among them; each thread has a machine. The result does not depend on
-// the number of threads. One caller at a time.
+// Runs a program on the threads of the thread pool. A launch is divided among them if it is large
+// enough to be worth waking them. Each thread has a machine. The result does not depend on the
+// number of threads. One caller at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ThreadedProgram {
 
   // Error: those of a launch (ir::check_launch); device, "thread_lost".
   Status run(const ir::Launch& launch);
-  // The machine of a caller that divides the work itself.
+  // The machine for a caller that divides the work itself.
   Machine& machine() { return *machines_.front(); }
 
  private:

@@ -127,7 +127,7 @@ FoundBuiltin find_builtin(std::string_view name) {
   if (name.empty() || name.back() != 'f') return {};
   std::string_view base = name.substr(0, name.size() - 1);
   if (base.substr(0, 2) == "__")
-    base.remove_prefix(2);  // __expf and similar, which are fast there and exact here
+    base.remove_prefix(2);  // CUDA's fast __expf and similar functions; here they are exact
   const Builtin* b = exactly(base);
   if (b == nullptr || !has_single_form(*b)) return {};
   return {b, true};

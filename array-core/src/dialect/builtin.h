@@ -15,7 +15,7 @@ struct Builtin {
     floating,   // operands and result are floating; for integers they have the literals' type
     number,     // floating or complex
     test,       // floating or complex -> bool
-    smaller,    // min, max: integers too; of two floats the one that is not NaN
+    smaller,    // min, max, also of integers; of two floats, the one that is not NaN
     magnitude,  // abs: of integers, floats, complex
     power,
     scaled,      // ldexp(x, int)
@@ -36,8 +36,8 @@ struct Builtin {
   DType type = DType::int32;
 };
 
-// `single`: the name has float's suffix or is an intrinsic (expf, __expf), so it computes in
-// float32.
+// `single`: the name has the suffix of float or is an intrinsic (expf, __expf), so the function
+// computes in float32.
 struct FoundBuiltin {
   const Builtin* builtin = nullptr;
   bool single = false;

@@ -7,7 +7,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// What every kernel begins with: its sources, its types, its preamble.
+// The beginning of every compilation: the sources, the types, the preamble.
 struct Compilation {
   Compilation(const std::string& name, const BoundTypes& bound)
       : sources(name), types(bound), tokenizer(sources) {
@@ -138,7 +138,8 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
   }
   if (type == DType::float16) type = DType::float32;
 
-  // Each text sees other names: the elements do not exist any more when the result is made.
+  // Each text sees only its own names. For example, the elements no longer exist when the result is
+  // made.
   std::vector<ir::Id> in;
   std::vector<ir::Id> out;
   for (std::size_t k = 0; k < text.in_params.size(); ++k)

@@ -119,7 +119,7 @@ Value Lowering::keep(Value value, std::size_t position) {
   if (state_.current.size() <= position || value.nothing || is_constant(value)) return value;
   const Id saved = new_local("kept", value.type);
   assign(saved, value);
-  // The assignment belongs before the statements that were added since.
+  // Moves the assignment before the statements that were added since `position`.
   std::rotate(state_.current.begin() + static_cast<std::ptrdiff_t>(position),
               state_.current.end() - 1, state_.current.end());
   return local(saved);
@@ -160,14 +160,14 @@ Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
       const auto rounded = [single](double v) {
         return single ? static_cast<double>(static_cast<float>(v)) : v;
       };
-      // One operation in double that is then rounded to float gives float's own result: 53 > 2 * 24
-      // + 2 digits.
+      // One operation in double, rounded to float, gives the result of float's own operation,
+      // because 53 digits are at least 2 * 24 + 2.
       if (op == ir::Op::add) return number(rounded(*x + *y), type);
       if (op == ir::Op::subtract) return number(rounded(*x - *y), type);
       if (op == ir::Op::multiply) return number(rounded(*x * *y), type);
       if (op == ir::Op::divide) {
-        // This is written out because dividing by 0 is undefined in C++, although every machine
-        // does it.
+        // Division by 0 is written out, because it is undefined in C++ although every machine
+        // defines it.
         if (*y != 0) return number(rounded(*x / *y), type);
         if (*x == 0 || std::isnan(*x)) return number(std::nan(""), type);
         const bool negative = std::signbit(*x) != std::signbit(*y);

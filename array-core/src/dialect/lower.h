@@ -1,6 +1,6 @@
-// Turns the syntax tree into typed IR. Expressions become IR trees. What C++ does inside of an
-// expression (assignments, ++, calls that write their arguments) becomes statements before it;
-// operands are evaluated from left to right. Serves one kernel, on one thread.
+// Turns the syntax tree into typed IR. Expressions become IR trees. An effect inside of a C++
+// expression (an assignment, ++, a call that writes its arguments) becomes a statement before it.
+// Operands are evaluated from left to right. Serves one kernel, on one thread.
 #pragma once
 
 #include <functional>
@@ -46,7 +46,8 @@ struct Symbol {
   enum class Kind : std::uint8_t {
     variable,      // place
     array,         // place.target: a Local with a length
-    parts,         // an array whose elements are separate Locals, because no variable indexes it
+    parts,         // an array whose elements are separate Locals, because it is never indexed by a
+                   // variable
     raw,           // place.target: a Param
     constant,      // value
     type,          // place.type
@@ -79,7 +80,7 @@ class Lowering {
   void close_scope() { scopes_.pop_back(); }
   ir::Id block_of(const std::function<void()>& fill);
   // Lowers statements in which `return`, and `continue` outside of a loop, end the element. With
-  // `then`, what follows still runs.
+  // `then`, the code after them still runs.
   void operation(const std::vector<StatementId>& statements, bool then);
   void statements(const std::vector<StatementId>& list);
   Value expression(NodeId id);
@@ -105,11 +106,12 @@ class Lowering {
     std::optional<DType> result;
     Id result_local = ir::kNone;
     Id done =
-        ir::kNone;  // in an inlined function: the Local that tells loops around a `return` to end
-    bool wrapped = false;    // in an inlined function: the code is in a do {} while (false), which
-                             // `return` leaves
+        // In an inlined function: the Local that is set when loops around a `return` must end.
+        ir::kNone;
+    // In an inlined function: the code is inside of do {} while (false), which `return` leaves.
+    bool wrapped = false;
     bool done_set = false;   // a `return` in the loop that is being lowered has set `done`
-    bool operation = false;  // the element's own code, in which `continue` means `return`
+    bool operation = false;  // this is the element's own code, in which `continue` means `return`
     int loops = 0;           // loops that are open in this context
   };
   struct State {
@@ -118,7 +120,7 @@ class Lowering {
     Context context;
   };
   struct Arguments {
-    std::vector<Value> values;  // nothing: the argument is a reference
+    std::vector<Value> values;  // an argument that is a reference has no value
     std::vector<Place> places;
   };
 

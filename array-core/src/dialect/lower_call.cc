@@ -1,6 +1,6 @@
-// Calls of the text's own functions. A function whose arguments are values becomes an IR function
-// for each list of types. A function that writes its arguments (`int &low`) is inlined where it is
-// called.
+// Calls of the functions of a kernel's text. A function whose arguments are values becomes an IR
+// function for each list of types. A function that writes its arguments (`int &low`) is inlined
+// where it is called.
 #include <algorithm>
 #include <utility>
 
@@ -136,7 +136,8 @@ void Lowering::declare_types(const TypeArguments& types) {
   }
 }
 
-// REQUIRES: the function's scope is open, and its types are declared.
+// Converts the arguments to the parameters' types. REQUIRES: the function's scope is open, and its
+// types are declared.
 bool Lowering::convert_arguments(const FunctionText& f, Arguments& arguments, Where where) {
   for (std::size_t k = 0; k < f.arguments.size(); ++k) {
     const auto type = type_of(f.arguments[k].type);
@@ -219,7 +220,7 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
   Value out;
   out.nothing = !gives;
   if (!failed() && convert_arguments(f, arguments, where)) {
-    // The conversions are expressions of the caller and need no statements.
+    // The conversions of the arguments are expressions of the caller and need no statements.
     auto found = instances_.find(key);
     if (found == instances_.end()) {
       ir::Function made;

@@ -88,7 +88,7 @@ void Lowering::discard(NodeId id) {
     discard(n.a);
     discard(n.b);
   } else {
-    // What remains has no effects, or its effects are already statements.
+    // Only the effects matter. lower() turns them into statements, and its value is dropped.
     lower(id);
   }
 }
@@ -301,7 +301,7 @@ Value Lowering::logical(const Node& n) {
   std::swap(block, state_.current);
   const ir::Op op = is_and ? ir::Op::logical_and : ir::Op::logical_or;
   if (block.empty()) return make(op, DType::boolean, {a.expr, b.expr});
-  // The second operand needs statements, which run only where it decides the result.
+  // The second operand needs statements. They run only if it decides the result.
   const Id out = new_local("truth", DType::boolean);
   assign(out, a);
   std::swap(block, state_.current);

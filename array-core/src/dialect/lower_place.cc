@@ -69,8 +69,9 @@ Value Lowering::index_value(NodeId id) {
   return convert(v, DType::int32, node(id).where);
 }
 
-// x[k] is the k-th element in C order; x[at] has one index for each axis. The IR has one form for
-// each parameter, so a kernel that uses both on one array gets the form that it used first.
+// In the text, x[k] is the k-th element in C order, and x[at] has one index for each axis. The IR
+// has one form for each parameter. So a kernel that uses both forms on one array gets the one that
+// it used first.
 std::vector<ir::Id> Lowering::indices(NodeId id, const Symbol& raw) {
   const Node& n = node(id);
   const Id param_id = raw.place.target;

@@ -61,8 +61,8 @@ void Lowering::statement(StatementId id) {
       simple(ir::StmtKind::leave);
       break;
     case StatementKind::next:
-      // CuPy puts the operation into a loop over the elements, so `continue` goes to the next
-      // element.
+      // Outside of loops `continue` ends the element, because CuPy puts the operation into a loop
+      // over the elements.
       if (state_.context.loops > 0)
         simple(ir::StmtKind::next);
       else
@@ -121,8 +121,8 @@ void Lowering::declaration(const Statement& s) {
   }
 }
 
-// An array that no variable indexes becomes one Local for each element. So `int at[] = {b, t};
-// x[at]` takes no memory.
+// Declares an array. If no variable indexes it, it becomes one Local for each element. So `int at[]
+// = {b, t}; x[at]` takes no memory.
 void Lowering::declare_array(const Statement& s, const Declarator& d) {
   const auto type = type_of(s.type);
   if (!type) return;
@@ -201,7 +201,8 @@ void Lowering::loop(const Statement& s) {
   out.kind = ir::StmtKind::loop;
   out.then = block_of([&] {
     if (has_test) test = condition(s.a);
-    // A condition that needs statements is tested inside, at the beginning of each iteration.
+    // A condition that needs statements is tested inside of the loop, at the beginning of each
+    // iteration.
     if (has_test && !state_.current.empty()) {
       const Id stop = block_of([&] { simple(ir::StmtKind::leave); });
       branch(make(ir::Op::logical_not, DType::boolean, {test.expr}), stop);
@@ -238,7 +239,7 @@ void Lowering::loop_until(const Statement& s) {
     out.kind = ir::StmtKind::loop_until;
     out.value = test.expr;
   } else {
-    // The condition needs statements, which `continue` must reach, so they become the step.
+    // The condition needs statements, which `continue` must not skip, so they become the step.
     const Id more = new_local("more", DType::boolean);
     assign(more, integer(1, DType::boolean));
     ir::Block block = kernel_.blocks[tail];
@@ -255,7 +256,8 @@ void Lowering::loop_until(const Statement& s) {
   state_.context.done_set = state_.context.done_set || outer_done;
 }
 
-// A `return` inside of the loop that was just lowered has left only that loop, so more must follow.
+// Ends the loop around the one that was just lowered, if a `return` inside has left only the inner
+// one.
 void Lowering::after_loop() {
   Context& c = state_.context;
   if (c.kind != Context::Kind::inlined || !c.done_set) return;
@@ -286,7 +288,7 @@ void Lowering::give(const Statement& s) {
     return;
   }
   if (c.result) assign(c.result_local, value);
-  if (!c.wrapped) return;  // it is the last statement anyway
+  if (!c.wrapped) return;  // `return` is the last statement anyway
   if (c.loops > 0) {
     assign(c.done, integer(1, DType::boolean));
     c.done_set = true;

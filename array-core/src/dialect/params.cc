@@ -35,7 +35,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
-// NumPy's other names, as on a 64-bit machine.
+// NumPy's other names of dtypes, as on a 64-bit machine.
 std::optional<DType> dtype_of_word(std::string_view word) {
   if (word == "float") return DType::float64;
   if (word == "double") return DType::float64;

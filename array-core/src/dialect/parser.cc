@@ -8,8 +8,8 @@
 namespace arraycore::dialect {
 namespace {
 
-// Words of C++ that begin what the dialect does not have. They are listed so that the message names
-// them.
+// Words of C++ that begin something that the dialect does not have. They are listed so that the
+// message can name them.
 constexpr std::array<std::string_view, 14> kRefused{
     "switch", "goto", "struct", "class", "enum",       "union",        "try",
     "throw",  "new",  "delete", "asm",   "__shared__", "__constant__", "namespace"};
@@ -222,7 +222,7 @@ StatementId Parser::loop_for() {
 }
 
 bool Parser::at_function() const {
-  // A function is type name ( ... ) {. What follows the name tells it from a constant.
+  // A function is `type name ( ... ) {`. The token after the name distinguishes it from a constant.
   if (!at_type()) return false;
   for (std::size_t ahead = 0; ahead < 16; ++ahead) {
     const Token& t = peek(ahead);

@@ -53,7 +53,7 @@ class Parser {
   bool at_cast() const;
   std::vector<NodeId> arguments(std::string_view close);
 
-  // Used by both files.
+  // Both files use the following members.
   struct Nested;  // counts nesting during its lifetime
   void start(std::vector<Token> tokens);
   const Token& peek(std::size_t ahead = 0) const {

@@ -9,7 +9,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// See dialect.h on index types.
+// The types of the dialect by name. dialect.h says why index types are int32.
 constexpr std::array<std::pair<std::string_view, DType>, 52> kTypes{{
     {"bool", DType::boolean},
     {"char", DType::int8},
@@ -96,7 +96,8 @@ bool Parser::at_type() const {
   std::size_t ahead = 0;
   while (peek(ahead).kind == TokenKind::name && peek(ahead + 1).is("::")) ahead += 2;
   if (!is_type_name(peek(ahead))) return false;
-  // `T(x)` begins an expression, and so does a variable that hides a type's name.
+  // A type is followed by a name, * or &. `T(x)` is an expression, and so is a variable that hides
+  // a type's name.
   const Token& next = peek(ahead + 1);
   return next.kind == TokenKind::name || next.is("*") || next.is("&") ||
          (next.is("<") && peek(ahead).is("complex"));
@@ -119,7 +120,8 @@ TypeName Parser::type() {
     out.kind = TypeName::Kind::nothing;
   } else if (accept("complex")) {
     expect("<", "complex");
-    if (at("complex")) fail("complex<> takes a floating type");  // and type() need not recurse
+    // The parts are floating, so type() need not recurse.
+    if (at("complex")) fail("complex<> takes a floating type");
     const TypeName part = failed() ? TypeName{} : type();
     expect(">", "complex<...");
     if (part.kind != TypeName::Kind::builtin && part.kind != TypeName::Kind::named)

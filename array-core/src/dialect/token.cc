@@ -8,7 +8,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// The longest come first.
+// Punctuation, the longest first.
 constexpr std::array<std::string_view, 46> kPunctuation{
     "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
     "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::", "##",
@@ -20,7 +20,7 @@ bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) !=
 bool in_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// One pass over a text. Comments and line continuations count as space.
+// Reads a text once. Comments and line continuations count as space.
 class Scanner {
  public:
   Scanner(Sources& sources, std::uint32_t text)

@@ -12,8 +12,8 @@
 
 namespace arraycore::dialect {
 
-// Larger texts are refused. A kernel is a page of code, and later steps recurse or copy in
-// proportion.
+// The largest accepted text. A kernel is a page of code, and later steps recurse or copy in
+// proportion to it.
 inline constexpr std::size_t kMaxTextBytes = 256 * 1024;
 inline constexpr std::size_t kMaxTokens = 64 * 1024;  // after macros
 inline constexpr int kMaxMacroDepth = 32;
@@ -65,7 +65,7 @@ class Tokenizer {
 
   Sources& sources_;
   std::unordered_map<std::string_view, Macro> macros_;
-  std::vector<bool> conditions_;  // of each open #ifdef
+  std::vector<bool> conditions_;  // one for each open #ifdef
   std::size_t produced_ = 0;
 };
 

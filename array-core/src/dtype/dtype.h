@@ -9,7 +9,7 @@
 
 namespace arraycore {
 
-// These numbers are part of the C interface.
+// Element types. The numbers are part of the C interface.
 enum class DType : std::uint8_t {
   boolean = 0,
   int8 = 1,

@@ -32,7 +32,7 @@ struct Format<double> {
 };
 }  // namespace half_detail
 
-// The result is exact, because every half is also a float and a double.
+// Converts from half. The result is exact, because every half is also a float and a double.
 template <std::floating_point F>
 constexpr F from_half(std::uint16_t half) {
   using Format = half_detail::Format<F>;
@@ -50,7 +50,7 @@ constexpr F from_half(std::uint16_t half) {
   return std::bit_cast<F>((magnitude < 0x0400 ? subnormal : normal) | sign);
 }
 
-// Rounds once, from float as well as from double.
+// Converts to half. It rounds once, from float as well as from double.
 template <std::floating_point F>
 constexpr std::uint16_t to_half(F value) {
   using Format = half_detail::Format<F>;
@@ -60,8 +60,8 @@ constexpr std::uint16_t to_half(F value) {
   constexpr Bits kSmallestNormal = Bits{Format::kBias - 14} << Format::kMantissa;  // 2^-14
   constexpr Bits kTooLarge = Bits{Format::kBias + 16} << Format::kMantissa;        // 2^16
   constexpr Bits kInfinity = Bits{2 * Format::kBias + 1} << Format::kMantissa;
-  // The last mantissa bit of this number is 2^-24, the unit of half's subnormals. Adding the number
-  // therefore rounds to that unit.
+  // The last mantissa bit of this number is 2^-24, which is the unit of half's subnormals. So
+  // adding the number rounds to that unit.
   constexpr Bits kUnitBits = Bits{Format::kBias + Format::kMantissa - 24} << Format::kMantissa;
   constexpr F kUnit = std::bit_cast<F>(kUnitBits);
 

@@ -14,7 +14,7 @@ constexpr DType integer_of(bool with_sign, std::size_t size) {
     const auto d = static_cast<DType>(i);
     if (is_integer(d) && is_signed(d) == with_sign && size_of(d) == size) return d;
   }
-  return DType::float64;  // for signed integers of 16 bytes, where NumPy takes float64
+  return DType::float64;  // only for signed integers of 16 bytes, for which NumPy takes float64
 }
 
 // Returns the narrowest floating dtype that holds every value of an integer dtype (for 64 bits,
@@ -48,9 +48,9 @@ constexpr DType promote_pair(DType a, DType b) {
 
 // ---- NumPy's promotion of many operands
 //
-// It works on classes: the 14 dtypes and Python's three scalar types. For a pair, the class with
-// the higher rank answers. For many operands, NumPy reduces around the class of the highest rank,
-// so that the order of operands does not matter.
+// It works on classes: the 14 dtypes and Python's three scalar types. For a pair, the class of
+// higher rank decides the result. For many operands, NumPy reduces around the class of the highest
+// rank, so that the order of operands does not matter.
 enum class Class : std::uint8_t { python_int = kDTypes, python_float, python_complex };
 using ClassId = std::uint8_t;
 constexpr ClassId kNone = 0xff;
@@ -63,7 +63,7 @@ constexpr ClassId id(DType d) { return static_cast<ClassId>(d); }
 // The order of NumPy's type numbers, in which float16 comes last.
 constexpr int rank(ClassId c) { return c == id(DType::float16) ? 100 : c; }
 
-// Returns what class `a` answers for the pair (a, b); kNone means that b answers.
+// Returns the class that `a` decides on for the pair (a, b). kNone means that b decides.
 ClassId answer(ClassId a, ClassId b) {
   if (a == b) return a;
   const bool abstract_a = a >= kDTypes;
@@ -92,8 +92,8 @@ ClassId common(ClassId a, ClassId b) {
   return first != kNone ? first : answer(b, a);
 }
 
-// More operands than this are first reduced to one for each class. Equal operands count once, so
-// nothing is lost.
+// The number of classes. More operands than that are first reduced to one for each class, which
+// changes nothing because equal operands count once.
 constexpr std::size_t kClasses = kDTypes + 3;
 
 class Classes {
@@ -104,8 +104,8 @@ class Classes {
     ids_[size_++] = c;
   }
 
-  // Moves the class of the highest rank to the front, clears the classes that it covers, and
-  // returns the last pair's answer.
+  // Moves the class of the highest rank to the front, removes the classes that it includes, and
+  // returns the result of the last pair.
   ClassId reduce(std::size_t length) {
     ClassId result = kNone;
     for (std::size_t low = 0; low < length / 2; ++low) {

@@ -1,6 +1,5 @@
-// The dtype in which the operands of an operation meet, and the casts that a casting rule allows.
-// Pure; any thread. Dtypes of single operations (true_divide, sum) are in the operation table
-// (ops).
+// The common dtype of an operation's operands, and the casts that a casting rule allows. Pure; any
+// thread. Dtypes of single operations (true_divide, sum) are in the operation table (ops).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +14,13 @@ namespace arraycore {
 enum class PromotionMode : std::uint8_t {
   // NumPy 2 (NEP 50): Python's int, float and complex are weak; NumPy's scalars count as arrays.
   numpy2 = 0,
-  // The rules of CuPy before it followed NEP 50. NumPy's scalars are weak too where some array is
-  // of at least their category (bool < integers < floating and complex). So a float32 array times
-  // np.float64(2) stays float32. There are two differences from CuPy. CuPy looked at values (a
-  // uint8 array plus 300 became uint16); here no dtype depends on a value, and check_fits() refuses
-  // such a scalar. And here integer arrays are weak where an array is floating or complex, so that
-  // int32 labels and float32 scores meet in float32. NumPy and CuPy take float64 there, which no
-  // browser's GPU has.
+  // The rules of CuPy before it followed NEP 50. NumPy's scalars are weak too if some array is of
+  // at least their category (bool < integers < floating and complex). So a float32 array times
+  // np.float64(2) stays float32. There are two differences from CuPy. First, CuPy looked at values
+  // (a uint8 array plus 300 became uint16); here no dtype depends on a value, and check_fits()
+  // refuses such a scalar. Second, integer arrays are weak here if an array is floating or complex,
+  // so that int32 labels and float32 scores give float32. NumPy and CuPy take float64 there, which
+  // no browser's GPU has.
   cupy = 1,
 };
 
@@ -55,9 +54,9 @@ struct PythonInt {
   bool beyond = false;
 };
 
-// Checks that a weak int is representable in the array's dtype, which it takes: `np.uint8(1) + 300`
-// raises. Every int fits bool and each floating and complex dtype (as infinity at worst). Error:
-// value, "scalar_out_of_bounds", in NumPy's words. (Python's layer raises OverflowError.)
+// Checks that a weak int fits the array's dtype: `np.uint8(1) + 300` raises. Every int fits bool
+// and each floating and complex dtype (as infinity at worst). Error: value, "scalar_out_of_bounds",
+// in NumPy's words. (Python's layer raises OverflowError.)
 Status check_fits(const PythonInt& value, DType dtype);
 
 }  // namespace arraycore

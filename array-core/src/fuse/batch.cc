@@ -26,8 +26,8 @@ using ir::StmtKind;
 
 constexpr std::size_t kMostArrays = 6;
 constexpr std::size_t kMostScalars = 16;
-// This is a part of a launch's 256 words. The others are the kernel's own scalars and the buffers'
-// extents.
+// The uniform words for segments, a part of a launch's 256 words. The others are the kernel's own
+// scalars and the buffers' extents.
 constexpr std::uint32_t kSegmentWords = 192;
 
 bool asks_where(Op op) {
@@ -79,10 +79,11 @@ struct Writer {
 
 struct Segment {
   Id end = kNone;          // Param
-  std::vector<Id> places;  // Param, one an array
+  std::vector<Id> places;  // Param, one for each array
 };
 
-// Finds the segment of the element by bisection, and sets its places.
+// Adds code that finds the element's segment by bisection and sets its places. Returns the block of
+// the tree's root.
 Id find_segment(Writer& w, const std::vector<Segment>& segments, const std::vector<Id>& places,
                 std::size_t first, std::size_t last) {
   if (last - first == 1) {
@@ -128,7 +129,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
   Writer w{made};
   const std::size_t own = kernel.params.size();
 
-  // The body works on locals instead of elements.
+  // The body reads and writes locals in the place of its arrays' elements.
   std::vector<Id> value(own, kNone);
   for (Id p = 0; p < own; ++p)
     if (is_array(kernel.params[p]))
@@ -144,7 +145,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
       s.target = value[s.target];
     }
 
-  std::vector<Id> places;  // Local, one an array
+  std::vector<Id> places;  // Local, one for each array
   for (Id p = 0; p < own; ++p) {
     if (value[p] == kNone) continue;
     Param& param = made.params[p];
@@ -161,7 +162,8 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
 
   const Id tree = find_segment(w, list, places, 0, segments);
   Block body = made.blocks[tree];
-  made.blocks.pop_back();  // the root of the tree is the body itself
+  // The root of the tree is the beginning of the body, not a block of its own.
+  made.blocks.pop_back();
   const auto item = [&](std::size_t a) {
     const Id place = w.expr(Op::local, DType::int32, places[a]);
     const Id number = w.expr(Op::loop_index, DType::int32);

@@ -25,9 +25,9 @@ bool is_read_element(const ir::Param& param) {
   return param.kind == ir::ParamKind::elementwise && param.access == ir::Access::read;
 }
 
-// Returns whether a device may change the value when it compiles it together with its reader: it
-// may round a product and a sum once. float16 is rounded by its bits, and float64 never meets such
-// a compiler.
+// Returns whether a device may change the value by compiling it together with its reader: it may
+// round a product and a sum once. float16 is rounded by its bits, and float64 is never compiled for
+// a device.
 bool needs_rounding(DType dtype) { return dtype == DType::float32 || dtype == DType::complex64; }
 
 bool returns(const Kernel& kernel, Id block) {
@@ -56,14 +56,14 @@ class Fuser {
   }
 
  private:
-  // What later parts read instead of a part's result: a local, or the expression itself.
+  // The result of a part for later parts: a local, or the expression itself.
   struct Value {
     Id local = kNone;
     Id expr = kNone;
   };
 
-  // Finds the parts whose results need no local, because one expression of a single statement reads
-  // them.
+  // Finds the parts whose results need no local, because only one expression in a single statement
+  // reads them.
   std::vector<bool> forwarded() {
     uses_.assign(parts_.size(), 0);
     std::vector<bool> into_simple(parts_.size(), true);
@@ -94,7 +94,7 @@ class Fuser {
     to_.locals.insert(to_.locals.end(), from.locals.begin(), from.locals.end());
     params(p);
     expressions(p);
-    // A result that other parts read exists as long as the element.
+    // A result that other parts read is kept while the element is computed.
     const bool kept = uses_[p] > 0 || (p + 1 < parts_.size() && !stored(p));
     const Id result = kept ? traits_[p].result : kNone;
     const bool forwards = kept && forwards_[p] && depth_[at_[value_of_store(from)]] < kForwardDepth;
@@ -253,8 +253,8 @@ class Fuser {
   std::vector<Value> values_;  // by part
   Kernel to_;
   std::vector<std::uint32_t> depth_;  // of each expression of `to_`
-  // Where the things of the part that is being added begin, and where each of its expressions is
-  // now.
+  // The first numbers of the part that is being added, and the new number of each of its
+  // expressions.
   Id first_local_ = 0, first_function_ = 0, first_block_ = 0, first_stmt_ = 0;
   std::vector<Id> at_;
 };

@@ -1,8 +1,8 @@
 // Joins several kernels into one: the bodies of elementwise kernels, one after the other, and then
-// the last kernel's own. A value that one part stores and a later one reads stays in the element.
-// It is computed once and rounded to the stored dtype, as memory would round it (Op::stored keeps a
-// device's compiler from combining the two parts). It is written to memory only where the caller
-// wants it. Pure; any thread.
+// the last kernel's own body. A value that one part stores and a later part reads is kept within
+// the element. It is computed once and rounded to the stored dtype, as memory would round it
+// (Op::stored keeps a device's compiler from combining the two parts). It is written to memory only
+// if the caller wants it. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace arraycore::fuse {
 
 // What can be done with a kernel.
 struct Traits {
-  // It can be a part before others: it is elementwise, has one result, its operands are elements or
-  // scalars, its body does not return, and it does not use its operands' shapes.
+  // The kernel can be a part before others: it is elementwise, has one result, its operands are
+  // elements or scalars, its body does not return early, and it does not use its operands' shapes.
   bool member = false;
-  // Elements of its operands may come from other kernels.
+  // The kernel can be the last part: elements of its operands may come from other kernels.
   bool consumer = false;
-  // It consists of one store of one expression, so every element of the result is written.
+  // The kernel is one store of one expression, so every element of the result is written.
   bool simple = false;
   ir::Id result =
       ir::kNone;  // the parameter of the result of a member, or of a reduction with one result
@@ -29,13 +29,14 @@ struct Traits {
 };
 Traits traits_of(const ir::Kernel& kernel);
 
-// What takes the place of a part's parameter.
+// The replacement of a part's parameter.
 struct Wire {
   enum class Kind : std::uint8_t {
-    param,  // parameter `index` of the fused kernel; several wires may name the same one if it is
-            // only read
-    value,  // for a read parameter, the result of part `index`; at a member's own result: kept, but
-            // not stored
+    // Parameter `index` of the fused kernel. Several wires may name one that is only read.
+    param,
+    // For a read parameter: the result of part `index`. For a member's own result: it is kept, but
+    // not stored.
+    value,
   };
   Kind kind = Kind::param;
   std::uint32_t index = 0;
@@ -53,8 +54,8 @@ struct Part {
 // parameters are `param`s.
 ir::Kernel fuse(std::string name, std::span<const Part> parts, std::size_t params);
 
-// Returns a name for messages and the device's labels, as "subtract+multiply+add". Of many parts it
-// has the first ones.
+// Returns a name for messages and the device's labels, such as "subtract+multiply+add". Of many
+// parts it lists the first ones.
 std::string name_of(std::span<const Part> parts);
 
 }  // namespace arraycore::fuse

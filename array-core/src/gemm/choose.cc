@@ -8,7 +8,7 @@ namespace arraycore::gemm {
 
 namespace {
 
-// How many workgroups keep a large device busy, and the least work of a part of a divided sum.
+// The number of workgroups that keep a large device busy, and the limits for a division of the sum.
 constexpr std::int64_t kEnoughTiles = 200;
 constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
@@ -26,25 +26,26 @@ constexpr std::int64_t kMostLongSplits = 256;
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;
-// Shorter sums are not worth the second dispatch, which adds their parts.
+// A sum with fewer terms is not worth the second dispatch, which adds the parts.
 constexpr std::int64_t kShortWindowSum = 1280;
-// With fewer terms, 32 invocations do not have enough to do.
+// A row with fewer terms does not keep 32 invocations busy.
 constexpr std::int64_t kShortRow = 32;
-// The elements of a result vector that a workgroup computes.
+// The number of elements of a result vector that a workgroup computes.
 constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
-// A convolution's result with fewer rows leaves most of a block idle.
+// A convolution with fewer rows in the result leaves most of a block idle.
 constexpr std::int64_t kFewRows = 2;
 // The tiles of a product of 4096 x 4096 in blocks of 128 x 128.
 constexpr std::int64_t kPrefetchTiles = 1024;
-// The rows and the columns of a workgroup of the plain kernel.
+// The number of rows, and of columns, that a workgroup of the plain kernel computes.
 constexpr std::int64_t kPlainBlock = 8;
 
 std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
 bool whole4(std::int64_t value) { return value % 4 == 0; }
 
-// Returns whether vectors of four are aligned everywhere; `stride` is that of the other axis.
+// Returns whether all vectors of four elements are aligned. `stride` is the stride of the other
+// axis.
 bool vectors(const Matrix& matrix, std::int64_t stride) {
   return whole4(matrix.offset) && whole4(stride) &&
          std::all_of(matrix.batch.begin(), matrix.batch.end(), whole4);
@@ -207,7 +208,7 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
   Variant& variant = choice.variant;
   variant.wrong = tuning.wrong;
   if (problem.window && problem.m < kFewRows) {
-    // A single channel shares nothing that is worth a tile, so it takes the plain kernel.
+    // With a single row, a tile would share nothing, so the plain kernel is used.
     split(choice, problem, over(problem.n, kPlainBlock) * problem.batches(), 4);
     return choice;
   }

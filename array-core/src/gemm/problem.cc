@@ -83,7 +83,7 @@ Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
   problem.m = a.shape[a.ndim() - 2];
   problem.k = a.shape[a.ndim() - 1];
   problem.n = b.shape[b.ndim() - 1];
-  // The order of the batch axes is free; the order of the result's memory is taken.
+  // The batch axes may be walked in any order, so they are sorted by the result's memory.
   std::array<View, 3> batches{batch_of(out), batch_of(a), batch_of(b)};
   collapse(batches, AxisOrder::any);
   problem.batch = batches[0].shape;
@@ -93,7 +93,7 @@ Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
 
   const int last = problem.batch.size() - 1;
   if (last < 0 || problem.b.batch[last] != 0) return problem;
-  if (problem.m == 1) {  // with one row, the batch's step serves as well
+  if (problem.m == 1) {  // with one row, the step of the batch becomes the step of rows
     problem.a.row_stride = problem.a.batch[last];
     problem.out.row_stride = problem.out.batch[last];
   }

@@ -1,6 +1,6 @@
-// A product of matrices, out = a b, for each element of a batch. It gives sizes, and strides for
-// the elements, so that slices, transposes and broadcasts need no copy. With a window it is a
-// convolution. Pure; any thread.
+// A product of matrices, out = a b, for each element of a batch. A Problem has sizes and strides,
+// so slices, transposes and broadcasts need no copy. With a window it is a convolution. Pure; any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct Problem {
   };
   Place place(std::int64_t index) const;
 
-  // Offsets from the beginning of the batch. Outside b's edge the window reads 0.
+  // Return offsets from the beginning of the batch. Outside b's edge the window reads 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
   // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }

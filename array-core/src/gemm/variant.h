@@ -39,8 +39,8 @@ struct Tile {
   std::uint8_t block_columns = 4;  // multiples of 4
   bool operator==(const Tile&) const = default;
 
-  // Returns a multiple of `depth`, so that all that an invocation fetches along terms is of one
-  // term.
+  // Returns the invocations of a workgroup. The number is a multiple of `depth`, so that along
+  // terms an invocation always fetches the same term of a tile.
   std::uint32_t threads() const {
     return std::uint32_t{rows} * columns / (std::uint32_t{block_rows} * block_columns);
   }
@@ -69,7 +69,7 @@ struct Variant {
   bool store4 = false;    // the result's rows are whole vectors
   bool split = false;     // the sum is divided into parts, and a second dispatch adds them
   bool prefetch = false;  // for `tiled`: the next tiles are fetched while the current ones are used
-  bool wrong = false;     // wrong on purpose, to test the start-up check
+  bool wrong = false;     // wrong on purpose, to test the check of variants
   bool operator==(const Variant&) const = default;
 
   // Returns the name for messages and for the pipeline: "matmul tiled 64x64x16 ...", "conv ...".
@@ -83,7 +83,7 @@ struct Choice {
   std::uint32_t depth = 0;   // terms of each part
 };
 
-// What benchmarks and tests want instead of the usual choice.
+// Choices of benchmarks and tests that replace the usual ones.
 struct Tuning {
   std::uint32_t tile = 0;  // number + 1 in tiles(); 0: the usual choice
   bool prefetch = false;
@@ -92,8 +92,8 @@ struct Tuning {
 
 const std::vector<Tile>& tiles();
 
-// Chooses a kernel. REQUIRES: problem.dtype is float32. Without a window, a result with one row
-// also has one column: vectors stand upright.
+// Chooses a kernel. REQUIRES: problem.dtype is float32; without a window, a result with one row
+// also has one column (a vector is passed as a column).
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);

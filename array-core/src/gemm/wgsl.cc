@@ -37,7 +37,7 @@ const char* type_of(bool vectors) { return vectors ? "vec4<f32>" : "f32"; }
 
 }  // namespace
 
-// Offsets wrap as the strides do: a negative stride is a large number.
+// Offsets are u32 and wrap, as strides do: a negative stride is a large number.
 const char* const kPlace =
     R"(struct Place { a: u32, b: u32, out: u32, begin: u32, end: u32, batch: u32 }
 fn place(z: u32) -> Place {
@@ -93,7 +93,7 @@ Result<std::string> generate(const Variant& variant, const Stages& stages) {
   return vector_text(variant, stage);
 }
 
-// The parts of each batch are consecutive C-ordered matrices of `part` elements.
+// The sums of the parts are consecutive C-ordered matrices of `part` elements for each batch.
 Result<std::string> generate_join(int window_axes, const Stages& stages) {
   TRY(const auto& stage, stage_text(stages, 3, window_axes > 0));
   const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";
@@ -125,7 +125,7 @@ constexpr std::uint32_t kNan = 0x7fc00000;
 
 std::uint32_t word(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
-// Returns the position after the window's words.
+// Writes the window's words and returns the position after them.
 std::size_t window_words(const Window& window, std::vector<std::uint32_t>& words) {
   words[31] = word(window.terms());
   std::size_t at = kUniformWords;
@@ -152,7 +152,7 @@ Stages stages_of_join(const Stages& stages) {
 
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages) {
-  // With a window, consecutive terms are like those of a matrix.
+  // With a window whose terms are consecutive in `a`, `a` is read like a matrix.
   const bool in_a_row = problem.window && choice.variant.a != Load::outer;
   std::vector<std::uint32_t> words{
       word(problem.m),
@@ -172,7 +172,7 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
       word(problem.out.offset),
   };
   words.resize(uniform_count(choice.variant.axes, stages));
-  // The batch's last axes, so that missing axes at the front have extent 1.
+  // The batch's axes are written as the last ones; missing axes at the front have extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
     const int axis = axes - kBatchAxes + i;

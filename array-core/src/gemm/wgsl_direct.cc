@@ -1,13 +1,13 @@
-// The shaders without tiles: a block of 4 x 4 for each invocation, one element for each invocation,
-// and vectors as results.
+// The shaders without tiles. In one an invocation computes a block of 4 x 4, in another one
+// element. The third is for results that are vectors.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
 
 namespace {
 
-// One operand of the 4 x 4 block. `name`0 to `name`3 are its four lines at the terms k, k + 1, and
-// so on.
+// One operand of the 4 x 4 block, as text. `name`0 to `name`3 are its four lines at the terms k, k
+// + 1, and so on.
 struct Lines {
   std::string name;
   Load load;
@@ -15,7 +15,7 @@ struct Lines {
   std::string term_stride;
   std::string most;
   std::string first;  // the first line of the block
-  // Elements pass the prologue here. Those of a window pass it when they are fetched.
+  // True: elements pass the prologue here. Elements of a window pass it when they are fetched.
   bool prologue = false;
 
   std::string places() const {
@@ -87,8 +87,8 @@ std::string main_text(const StageText& stages) {
 
 }  // namespace
 
-// Operands that are not read as vectors may have any number of terms; the others have whole
-// vectors.
+// If an operand is read as vectors along terms, the loop takes four terms at a time; such operands
+// have whole vectors. Otherwise it takes one.
 std::string direct_text(const Variant& variant, const StageText& stages) {
   const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
   const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", stages.prologue};
@@ -142,7 +142,8 @@ std::string vector_text(const Variant& variant, const StageText& stages) {
   std::string text = head(variant, stages) +
                      "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
                      main_text(stages);
-  // Neighbouring invocations are on one row, or on neighbouring rows.
+  // The invocations of a group of 32 share a row, or neighbouring invocations are on neighbouring
+  // rows.
   text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
                : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
   text += "  let line = at.a + min(row, p.m - 1u) * p.a_row;\n  var sum = 0.0;\n";

@@ -26,8 +26,8 @@ Result<std::string> function_of(const Stage& stage, const std::string& name, int
          arguments + ");\n}\n";
 }
 
-// Returns a function of four elements with consecutive rows or columns. Those after the last one
-// are clamped to it.
+// Returns a function of four elements with consecutive rows or columns. Positions after the last
+// row or column are clamped to it.
 std::string by_fours(const std::string& name, const std::string& of, bool columns,
                      const std::string& most) {
   std::string text = "fn " + name +

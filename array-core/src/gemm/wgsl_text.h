@@ -1,5 +1,5 @@
-// What the shaders of products share: the uniform block, and where the matrices of a batch begin.
-// Any thread.
+// Texts that the shaders of products share: the uniform block, and where the matrices of a batch
+// begin. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,10 @@ inline bool is_window(Load load) { return load == Load::window || load == Load::
 // Returns the text of `out_of(column)`, which gives the offset of a column in the result of a
 // window.
 std::string window_out_text(int axes);
-// Returns the text of `a_of(term)`; of `Column`, `Term`, `column_of(column)` and `term_of(term)`;
-// of `window(at, column, term)`, which is b's element or 0; and of `window4`, which is four columns
-// at a term. Its term is already a Term where it reads along terms.
+// Returns the text of these functions: `a_of(term)`; `column_of(column)` and `term_of(term)`, with
+// their structs `Column` and `Term`; `window(at, column, term)`, which returns b's element or 0;
+// and `window4`, which returns four columns at a term. If the window is read along terms, the term
+// of `window4` is already a Term.
 std::string window_text(const Variant& variant, bool prologue);
 
 // Returns the text of `put(at, row, column, sums)`, which writes four columns of a row to the

@@ -1,8 +1,8 @@
 // The shader that shares tiles of both operands in workgroup memory. Each invocation fetches some
-// vectors of four of either tile, and has a block of the result in registers.
+// vectors of four elements of both tiles, and has a block of the result in registers.
 //
 // Lines (rows of a, columns of b) outside the matrix are clamped to its last one, so that only the
-// last tiles of the sum need bounds checks. What such lines give is never stored.
+// last tiles of the sum need bounds checks. The results of such lines are never stored.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
@@ -22,11 +22,12 @@ struct Side {
   std::string most;   // the number of lines of the matrix
   std::string first;  // the first line of the tile
   std::string lane;   // the invocation's position along the lines
-  // Elements pass the prologue here. Those of a window pass it when they are fetched.
+  // True: elements pass the prologue here. Elements of a window pass it when they are fetched.
   bool prologue = false;
   bool by_term = false;  // for `a`: its terms are the Term at which `b` is read
 
-  bool scalars() const { return load == Load::terms4; }  // what the tile consists of
+  // Whether the tile consists of single elements.
+  bool scalars() const { return load == Load::terms4; }
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
   std::string slot(std::uint32_t s) const { return name + "_" + std::to_string(s); }
   std::string tile() const { return "tile_" + name; }
@@ -37,8 +38,8 @@ struct Side {
     return "var<workgroup> " + tile() + ": array<" + inner + ", " + u(depth) + ">;\n";
   }
 
-  // Returns code that computes where each fetch reads at term 0, and where it stores what it has
-  // read.
+  // Returns code that computes, for each fetch, the address that it reads at term 0 and the place
+  // in the tile where it stores.
   std::string places() const {
     std::string text;
     for (std::uint32_t s = 0; s < fetches(); ++s) {

@@ -1,5 +1,5 @@
-// What the shaders of convolutions have instead of a matrix b. It splits columns and terms into
-// digits and gives the element of the data that the window reads. Numbers are u32 that wrap, so
+// The text of convolutions' shaders that replaces a matrix b. It splits columns and terms into
+// digits and returns the element of the data that the window reads. Numbers are u32 and wrap, so
 // that one comparison detects positions before the edge as well as after it.
 #include "gemm/wgsl_text.h"
 
@@ -10,8 +10,8 @@ namespace {
 // Returns the number of the window's outermost axis.
 int first_of(int axes) { return kWindowAxes - axes; }
 
-// Returns code that splits `rest` into `let d<axis> = ...`, from the last axis on. What remains in
-// `rest` is the outer digit.
+// Returns code that splits `rest` into the digits `let d<axis> = ...`, beginning with the last
+// axis. What remains in `rest` is the outer digit.
 std::string digits(int axes, const std::string& extent) {
   std::string text;
   for (int axis = kWindowAxes - 1; axis >= first_of(axes); --axis) {
@@ -72,8 +72,8 @@ std::string window_text(const Variant& variant, bool prologue) {
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
           places(axes, "Term", "b_row", "term_step", false, outer_term);
-  // This is & and not &&, because of its branches: a step of three axes has 32 of them, and
-  // software devices take minutes and gigabytes to compile them.
+  // The operator is & and not &&, which would be a branch. A step of three axes has 32 of them, and
+  // software devices need minutes and gigabytes to compile so many branches.
   text += "fn window(at: Place, c: Column, t: Term) -> f32 {\n  let inside = ";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis) {
     const std::string i = std::to_string(axis);

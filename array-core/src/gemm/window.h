@@ -1,5 +1,5 @@
-// How a convolution reads its data as a matrix, without a copy. Each element of a small window is a
-// term, and each position of the window is a column, or the reverse. Pure; any thread.
+// How a convolution reads its data as a matrix, without a copy. Each element of the small window is
+// a term, and each position of the window is a column, or the reverse. Pure; any thread.
 #pragma once
 
 #include <array>

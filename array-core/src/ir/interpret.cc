@@ -130,7 +130,8 @@ class Interpreter {
     return values;
   }
 
-  // Runs the body for the element that number_ and at_ then name, and returns the mapped values.
+  // Runs the body for one element, which number_ and at_ then identify, and returns the mapped
+  // values.
   Values map(const Dims& outer_at, const Dims& inner, std::int64_t number) {
     const Dims inner_at = coordinates(inner, number);
     at_.resize(0);
@@ -159,7 +160,7 @@ class Interpreter {
     return combine(a, tree(outer_at, inner, first + half, count - half));
   }
 
-  // Combines one element after the other.
+  // Runs a scan, which combines one element after the other.
   void scan(const Dims& outer, std::int64_t row, const Dims& inner, std::int64_t length) {
     const Dims outer_at = coordinates(outer, row);
     Values total;

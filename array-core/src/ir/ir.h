@@ -34,20 +34,20 @@ namespace arraycore::ir {
 using Id = std::uint32_t;
 inline constexpr Id kNone = std::numeric_limits<Id>::max();
 
-// Operations mean what they mean in NumPy and in C, where those agree; otherwise the comment
-// decides. Operands have the expression's own type, except where the comment names another one.
-// Conversions are explicit.
+// Operations mean what they mean in NumPy and in C. If these differ, the comment decides. Operands
+// have the expression's own type, unless the comment names another one. Conversions are explicit.
 enum class Op : std::uint8_t {
   // ---- leaves
-  constant,      // bits (and bits_high, the imaginary part of complex128) as in memory
-  local,         // index: a Local
-  local_at,      // index: a Local that is an array; args[0]: int32
-  loop_index,    // `i`: the C-order number of the element in the loop, in `post` of the output's
-                 // element; int32
-  loop_size,     // `n`: the number of elements of the loop, in `post` of the output; int32
-  axis_index,    // the coordinate along axis `index` in the loop, in `post` in the output; int32
-  reduce_index,  // `_j`: the number of the mapped element in its reduction, in C order over the
-                 // reduced axes; int32. Only in `body`
+  constant,  // bits (and bits_high, the imaginary part of complex128) as in memory
+  local,     // index: a Local
+  local_at,  // index: a Local that is an array; args[0]: int32
+  // `i`: the C-order number of the element in the loop (in `post`: in the output); int32.
+  loop_index,
+  loop_size,   // `n`: the number of elements of the loop, in `post` of the output; int32
+  axis_index,  // the coordinate along axis `index` in the loop, in `post` in the output; int32
+  // `_j`: the number of the mapped element in its reduction, in C order over the reduced axes;
+  // int32. Only in `body`.
+  reduce_index,
   param,     // index: a Param. An elementwise one gives its element here, a scalar one its value
   param_at,  // index: a raw Param; args: one C-order element number, or one int32 for each axis.
              // Outside the array it is undefined in C++; here it is the nearest element (the index
@@ -231,7 +231,7 @@ struct Function {
 };
 
 // One of the values that a reduction combines. All are combined together, so that one may decide
-// for another.
+// for another (the largest, and its place).
 struct Accumulator {
   Id mapped = kNone;    // Local that the body sets for each element
   Id a = kNone;         // Local: the value so far
@@ -259,8 +259,8 @@ struct Reduction {
   }
 };
 
-// A computation that an executor may have a loop of its own for. The body defines the computation
-// too, and decides. ops/pooling.h and ops/normalization.h list the parameters.
+// A well-known computation for which an executor may have its own loop. The body defines the same
+// computation and stays the reference. ops/pooling.h and ops/normalization.h list the parameters.
 enum class Idiom : std::uint8_t {
   none,
   max_pool,

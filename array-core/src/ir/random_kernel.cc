@@ -396,7 +396,8 @@ class Maker {
     locals_.resize(seen);
   }
 
-  // Returns a value and an operation to combine it with, whose result does not depend on the order.
+  // Returns a value and an operation that combines it, with a result that does not depend on the
+  // order.
   std::pair<Value, Op> accumulated() {
     const DType dtype = type();
     const bool floats = is_floating(dtype);
@@ -407,7 +408,7 @@ class Maker {
     const Op way = random_.pick(ways);
     const Value mapped = expression(is_complex(dtype) ? DType::int32 : dtype, 3);
     if (!floats) return {mapped, way};
-    // fmin and fmax may give either of two zeros, so one of them is replaced by another number.
+    // fmin and fmax may give either of two zeros, so a zero is replaced by another number.
     const Value zero = b_.constant(dtype, 0);
     return {b_.select(mapped == zero, b_.constant(dtype, 1), mapped), way};
   }
@@ -421,7 +422,7 @@ class Maker {
       mapped.push_back({value, std::nullopt});
       ways.push_back(way);
     }
-    // The place of the largest number, as an example of one value that decides for another.
+    // The position of the largest number, as an example of one value that decides for another.
     const bool place = random_.chance(25);
     if (place) {
       mapped.push_back({expression(DType::int32, 2), std::nullopt});

@@ -24,8 +24,9 @@ double exp_square(double x) {
   return value == kInf ? value : value + value * rest;
 }
 
-// The inverse of erfc on (0, 1]. It starts from an estimate with a few digits (Giles 2010 for the
-// centre, the asymptotic form for the tail) and takes Halley's steps until they change nothing.
+// Returns the inverse of erfc on (0, 1]. It starts from an estimate with a few digits (Giles 2010
+// for the centre, the asymptotic form for the tail) and takes Halley's steps until they change
+// nothing.
 double inverse_erfc_upper(double y) {
   double x = 0;
   if (y > 0.05) {
@@ -133,7 +134,8 @@ double ndtr(double x) {
   const double t = -x * kSqrtHalf;
   const double value = 0.5 * std::erfc(t);
   if (!std::isfinite(t)) return value;
-  // In the tail the product's rounding error matters: it counts 2 * t times.
+  // In the tail the rounding error of the product matters, because its effect is multiplied by 2 *
+  // t.
   const double rest = -std::fma(x, kSqrtHalf, t) - x * kSqrtHalfRest;
   return value - rest * std::exp(-t * t) / kSqrtPi;
 }

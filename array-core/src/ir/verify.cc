@@ -40,7 +40,7 @@ class Verifier {
     if (!condition) fail(where + " " + what);
   }
 
-  // ---- expressions: types alone, context comes with the statements
+  // ---- expressions: only their types; the context is checked with the statements
   DType type(Id expr) const { return k_.exprs[expr].type; }
   Id arg(const Expr& e, std::uint32_t i) const { return k_.args[e.first_arg + i]; }
 
@@ -204,8 +204,8 @@ class Verifier {
 
   // ---- context
   //
-  // Visits every expression that statement `where` evaluates, and checks who owns its locals and
-  // where parameters may be used.
+  // Visits every expression that statement `where` evaluates. Checks that its locals belong to the
+  // body or function, and that parameters are used where they may be.
   void in_context(Id root, const std::string& where, bool may_be_void) {
     if (root >= k_.exprs.size()) return fail(where + " evaluates an expression that is not there");
     if (context_mark_.size() != k_.exprs.size()) context_mark_.assign(k_.exprs.size(), 0);

@@ -11,7 +11,7 @@ namespace arraycore::lower {
 
 struct Gather {
   bool only = true;
-  std::vector<std::string> reasons;  // one sentence for each reason why it does not
+  std::vector<std::string> reasons;  // one sentence for each reason why it does more than gather
 };
 
 Gather gather_only(const ir::Kernel& kernel);

@@ -27,16 +27,17 @@ void walk(const Dims& loop, std::uint32_t axes, std::span<const View* const> vie
 // How one launch of a kernel walks its elementwise parameters.
 class Walks {
  public:
-  // `views` has one entry for each parameter; those of scalar and raw parameters are ignored. Bit k
-  // of `reduced` says that axis k is reduced (0 for an elementwise kernel).
+  // Sets the walks of a launch. `views` has one entry for each parameter; those of scalar and raw
+  // parameters are ignored. Bit k of `reduced` says that axis k is reduced (0 for an elementwise
+  // kernel).
   void set(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced,
            std::span<const View* const> views, Merge merge);
 
-  Walk outer;                // the axes that stay; all axes where nothing is reduced
-  Walk inner;                // the reduced ones
+  Walk outer;                // the axes that stay; all axes if nothing is reduced
+  Walk inner;                // the reduced axes
   std::vector<int> operand;  // from parameter to operand of the walks; -1: none
   int number =
-      0;  // the operand that stands for the loop's C-order number; one byte for each element
+      0;  // the operand that stands for the loop's C-order number; its elements have one byte
 
  private:
   std::vector<const View*> seen_;

@@ -21,7 +21,7 @@ Value one_of(Builder& b, Value like) { return b.constant(like.type, 1); }
 bool is_bool(Value x) { return x.type == DType::boolean; }
 bool is_unsigned(Value x) { return kind_of(x.type) == Kind::unsigned_integer; }
 
-// Returns |x| of an integer in the unsigned type of its size, which can hold that of INT_MIN.
+// Returns |x| of an integer in the unsigned type of the same size, which can hold |INT_MIN|.
 Value magnitude(Builder& b, Value x) {
   if (is_unsigned(x)) return x;
   const auto unsigned_type = static_cast<DType>(static_cast<int>(x.type) + 1);
@@ -69,7 +69,8 @@ Values divide(Builder& b, const Values& x) {
 
 Values power(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::power, x)};
-  // This uses logarithms. 0 has none: 0 to a positive power is 0, to 0 is 1, otherwise NaN.
+  // The power is computed by logarithms. 0 has none: 0 to a positive power is 0, to 0 is 1,
+  // otherwise NaN.
   const Value zero = zero_of(b, x[0]);
   const Value nan = zero / zero;
   const Value positive = b.apply(Op::real, {x[1]}) > 0.0;
@@ -84,7 +85,7 @@ Values absolute(Builder& b, const Values& x) {
 
 Values sign(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::sign, x)};
-  // NumPy 2 defines x / |x|. 0 stays 0. In an infinite number, a finite part does not count.
+  // NumPy 2 defines x / |x|, and 0 for 0. If a part is infinite, a finite part counts as 0.
   const Value modulus = b.apply(Op::absolute, x);
   const Value one = one_of(b, modulus);
   const Value zero = zero_of(b, modulus);
@@ -132,7 +133,7 @@ Values degrees(Builder&, const Values& x) { return {x[0] * (180.0 / kPi)}; }
 Values radians(Builder&, const Values& x) { return {x[0] * (kPi / 180.0)}; }
 
 Values logaddexp(Builder& b, const Values& x) {
-  // Equal operands are separate, because the difference of two equal infinities is NaN.
+  // Equal operands are a case of their own, because the difference of two equal infinities is NaN.
   const Value larger = b.apply(Op::maximum, x);
   const Value distance = b.apply(Op::absolute, {x[0] - x[1]});
   const Value sum = larger + b.apply(Op::log1p, {b.apply(Op::exp, {-distance})});
@@ -160,7 +161,7 @@ Values spacing(Builder& b, const Values& x) {
   const Value not_finite = b.constant(x[0].type, std::numeric_limits<double>::quiet_NaN());
   const Value finite = b.apply(Op::is_finite, x);
   if (x[0].type == DType::float16) {
-    // NumPy's own definition for half precision: the step upwards, never negative.
+    // NumPy defines it differently for half precision: the step upwards, never negative.
     const Value inner = size - b.apply(Op::nextafter, {size, zero_of(b, size)});
     const Value distance = b.select(x[0] < 0.0, inner, step);
     return {b.select(finite, distance, not_finite)};
@@ -184,7 +185,7 @@ Values lcm(Builder& b, const Values& x) {
 
 Values ldexp(Builder& b, const Values& x) {
   if (x[1].type == DType::int32) return {b.apply(Op::ldexp, x)};
-  // The limits are far outside every exponent. Converting int64 to int32 alone would wrap.
+  // The limits are far outside every exponent. Without them, converting int64 to int32 would wrap.
   const Value low = b.integer(x[1].type, -100'000);
   const Value high = b.integer(x[1].type, 100'000);
   const Value clamped = b.apply(Op::maximum, {low, b.apply(Op::minimum, {high, x[1]})});
@@ -213,7 +214,7 @@ Values compare_mixed(Builder& b, Op op, const Values& x) {
       b.apply(op, {b.convert(DType::uint64, x[0]), b.convert(DType::uint64, x[1])});
   const bool less = op == Op::less || op == Op::less_equal;
   const bool greater = op == Op::greater || op == Op::greater_equal;
-  // The result for a negative number on the signed side of the operator.
+  // The result if the signed operand is negative.
   const bool decides = op == Op::not_equal || (signed_first ? less : greater);
   return {b.select(negative, b.constant(DType::boolean, decides ? 1 : 0), as_unsigned)};
 }

@@ -5,7 +5,7 @@
 
 namespace arraycore::ops {
 
-// Applies one operation of the IR.
+// Applies one operation of the IR to the operands.
 template <ir::Op op>
 Values direct(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, x)};
@@ -49,7 +49,7 @@ Values divmod(ir::Builder& builder, const Values& x);
 Values bitwise_count(ir::Builder& builder, const Values& x);
 Values logical_not(ir::Builder& builder, const Values& x);
 
-// These are in complex_bodies.cc.
+// The next functions are in complex_bodies.cc.
 Values exp2(ir::Builder& builder, const Values& x);
 Values expm1(ir::Builder& builder, const Values& x);
 Values log1p(ir::Builder& builder, const Values& x);
@@ -95,8 +95,8 @@ Values compare(ir::Builder& builder, const Values& x) {
   return {builder.apply(ir::Op::logical_or, {by_real, by_imag})};
 }
 
-// minimum and maximum (the first NaN wins), fmin and fmax (the other operand wins) of complex
-// numbers.
+// minimum and maximum (the first NaN is the result), fmin and fmax (the operand that is not NaN is
+// the result) of complex numbers.
 template <ir::Op op>
 Values extreme(ir::Builder& builder, const Values& x) {
   if (!is_complex(x[0].type)) return {builder.apply(op, x)};

@@ -47,7 +47,7 @@ Parts artanh(Builder& b, Parts z) {
   return {b.apply(Op::copysign, {re, z.re}), real_number(b, z.re, 0.5) * im};
 }
 
-// Returns f(i z) / i, by which arcsinh follows from arcsin, and arctan from arctanh.
+// Returns f(i z) / i. arcsinh is made of arcsin this way, and arctan of arctanh.
 template <Parts (*function)(Builder&, Parts)>
 Value turned(Builder& b, Value z) {
   const Parts given = parts_of(b, z);

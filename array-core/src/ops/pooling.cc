@@ -63,7 +63,7 @@ Value number_of(Builder& k, const Axes& axes, ParamRef Axis::* extent, Value pla
   return number;
 }
 
-// Runs the body for each coordinate of the box [first, end).
+// Runs the body for each coordinate in the box from `first` to `end`, without `end`.
 void each(Builder& k, const Coordinates& first, const Coordinates& end,
           const std::function<void(const Coordinates&)>& body, std::vector<Value> at = {}) {
   const std::size_t axis = at.size();
@@ -107,7 +107,7 @@ void each_result(Builder& k, const Axes& axes, const Coordinates& data,
     const Axis& a = axes[axis];
     const Value stride = k.read(a.stride);
     moved[axis] = k.read(k.local("moved" + std::to_string(axis), data[axis] + k.read(a.padding)));
-    // The dividend is kept at 0 or above, because the division rounds towards 0.
+    // The dividend is at least 0, because the division rounds towards 0.
     const Value before = most(k, moved[axis] - k.read(a.window) + stride, integer(k, 0));
     first[axis] = k.read(k.local("first" + std::to_string(axis), before / stride));
     end[axis] = k.read(k.local("end" + std::to_string(axis),

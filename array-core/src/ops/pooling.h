@@ -1,8 +1,8 @@
 // The kernels of pooling over windows of one to three axes of space, and of its gradients. They
-// gather: each element collects what it is computed from. Pure; any thread.
+// only gather: each element reads the elements from which it is computed. Pure; any thread.
 //
 // Data are (planes..., depth, height, width) in C order; missing axes have one element. A window's
-// positions are numbered in C order, and those outside the edge do not count. Each kernel's first
+// positions are numbered in C order, and those outside the data do not count. Each kernel's first
 // parameters are raw arrays. Then come, for each of the three axes, kPoolNumbers int32 scalars: the
 // extents of the data, of the result and of the window, its stride, and the padding before.
 #pragma once
@@ -18,8 +18,9 @@ inline constexpr int kPoolNumbers = 5;
 // Returns the dtype of sums: float32 for float16.
 DType pooled_in(DType dtype);
 
-// Parameters: x (raw), numbers, y = the largest, places (int32) = the first position that holds it.
-// y is NaN where an element is NaN, and -infinity where a window is outside the edge.
+// Makes the kernel of the largest elements. Parameters: x (raw), numbers, y = the largest, places
+// (int32) = the first position that holds it. y is NaN if an element is NaN, and -infinity if a
+// window has no element of the data.
 ir::Kernel make_max_pool_kernel(DType dtype);
 // Parameters: gy, places (raw), numbers, gx = the sum of gy where the element was the largest.
 ir::Kernel make_max_pool_gradient_kernel(DType dtype);

@@ -14,7 +14,7 @@ using ir::LocalRef;
 using ir::Op;
 using ir::Value;
 
-// As in the generator's paper.
+// The number of rounds in the generator's paper.
 constexpr int kRounds = 10;
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53;
 constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
@@ -23,7 +23,7 @@ constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
 // After so many refused draws an element keeps its last draw.
 constexpr int kMostAttempts = 64;
-// Poisson distributions with smaller means wait for each arrival.
+// The mean below which a Poisson distribution is drawn by waiting times.
 constexpr double kFewArrivals = 12;
 
 bool is_floating_distribution(Distribution distribution) {
@@ -119,14 +119,15 @@ Value Drawing::positive(int first) {
          (b_.convert(dtype_, word(first + 1) >> u32(11)) * number(0x1p-53) + number(0x1p-54));
 }
 
-// Returns a number above 0, so that gumbel may take its logarithm. What `positive` rounds to 1
-// counts as the number below 1.
+// Returns an exponentially distributed number above 0, so that gumbel may take its logarithm. If
+// `positive` rounds to 1, the number just below 1 is used.
 Value Drawing::exponential(int first) {
   const Value below_one = number(wide() ? 1 - 0x1p-53 : 1 - 0x1p-24);
   return -b_.apply(Op::log, {b_.apply(Op::minimum, {positive(first), below_one})});
 }
 
-// Returns two independent numbers from four words (for float32, from the first two).
+// Returns two independent, normally distributed numbers from four words (for float32, from the
+// first two).
 std::array<Value, 2> Drawing::normals() {
   const LocalRef radius = b_.local("radius", dtype_);
   b_.set(radius, b_.apply(Op::sqrt, {exponential(0) * number(2)}));
@@ -189,7 +190,7 @@ void Drawing::normal() {
   both(2);
 }
 
-// For a shape below 1: G(a) = G(a + 1) U^(1 / a).
+// Draws gamma numbers. For a shape below 1 it uses G(a) = G(a + 1) U^(1 / a).
 void Drawing::gamma() {
   const Value one = number(1);
   const LocalRef given = b_.local("given", b_.read(each_));
@@ -213,7 +214,7 @@ void Drawing::gamma() {
     b_.set(z, normals()[0]);
     b_.set(v, one + b_.read(c) * b_.read(z));
     b_.set(v, b_.read(v) * b_.read(v) * b_.read(v));
-    if (wide()) philox(b_.read(attempt));  // the decision takes words of its own
+    if (wide()) philox(b_.read(attempt));  // the decision to accept uses words of its own
     const Value decides = b_.apply(Op::log, {positive(2)});
     const Value fits = number(0.5) * b_.read(z) * b_.read(z) + b_.read(d) -
                        b_.read(d) * b_.read(v) + b_.read(d) * b_.apply(Op::log, {b_.read(v)});
@@ -230,7 +231,7 @@ void Drawing::poisson() {
       [&] { rejecting(b_.read(mean)); });
 }
 
-// Counts the exponential waiting times that fit into the mean.
+// Draws Poisson numbers: counts how many exponential waiting times fit into the mean.
 void Drawing::waiting(Value mean) {
   const LocalRef waited = b_.local("waited", dtype_);
   const LocalRef arrivals = b_.local("arrivals", dtype_);
@@ -249,8 +250,8 @@ void Drawing::waiting(Value mean) {
   store(0, b_.read(arrivals));
 }
 
-// Transformed rejection: Hoermann, "The transformed rejection method for generating Poisson random
-// variables" (1993), algorithm PTRS with its constants.
+// Draws Poisson numbers by transformed rejection: Hoermann, "The transformed rejection method for
+// generating Poisson random variables" (1993), algorithm PTRS with its constants.
 void Drawing::rejecting(Value mean) {
   const LocalRef b = b_.local("b", number(0.931) + number(2.53) * b_.apply(Op::sqrt, {mean}));
   const LocalRef a = b_.local("a", number(-0.059) + number(0.02483) * b_.read(b));
@@ -283,8 +284,8 @@ void Drawing::rejecting(Value mean) {
   store(0, b_.apply(Op::maximum, {b_.read(k), number(0)}));
 }
 
-// Returns the integer part of b W / 2^64, where W has 64 bits. This is Lemire's multiplication,
-// "Fast random integer generation in an interval" (2019), without its refusals.
+// Draws integers: the integer part of b W / 2^64, where W has 64 bits. This is Lemire's
+// multiplication, "Fast random integer generation in an interval" (2019), without its refusals.
 void Drawing::integers() {
   const Value range = b_.read(second_);
   for (int which = 0; which < 2; ++which) {

@@ -43,12 +43,12 @@ bool draws(Distribution distribution, DType dtype);
 // Returns the type of `a` and `b`: the dtype itself for a floating distribution, otherwise uint64.
 DType parameter_of(Distribution distribution, DType dtype);
 
-// Returns whether there is one more parameter: an array of the result's dtype that broadcasts to
-// it.
+// Returns whether the kernel has one more parameter: an array of the result's dtype that broadcasts
+// to the result.
 bool takes_array(Distribution distribution);
 
-// Returns how many elements one iteration of the loop fills: iteration i fills those from i * this
-// on.
+// Returns how many elements one iteration of the loop fills. Iteration i fills the elements from i
+// times this number on.
 int elements_per_turn(Distribution distribution, DType dtype);
 
 // Makes the kernel. Its parameters are the key's two words, the counter's four (uint32 scalars;

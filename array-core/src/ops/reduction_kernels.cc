@@ -32,7 +32,7 @@ DType real_of_computed(DType loop) {
   return is_floating(computed) ? computed : DType::float64;
 }
 
-// The parameters with which every kernel begins.
+// The parameters that every kernel has first.
 struct Frame {
   Frame(Builder& builder, const ReductionSpec& given)
       : k(builder), spec(given), computed(computed_in(given.loop)) {
@@ -47,11 +47,12 @@ struct Frame {
     y = k.out("y", spec.out);
   }
 
-  // Returns the element, converted to the loop's type first, which rounds as NumPy's cast does.
+  // Returns the element. It is first converted to the loop's type, which rounds as NumPy's cast
+  // does.
   Value element() const { return k.convert(computed, k.convert(spec.loop, k.read(x))); }
   Value start() const { return k.convert(computed, k.read(initial)); }
 
-  // Returns whether the element counts, or nothing where all do.
+  // Returns whether the element counts, or nothing if all elements count.
   std::optional<Value> counted(Value value) const {
     std::optional<Value> yes;
     if (spec.where) yes = k.read(where);
@@ -74,7 +75,8 @@ struct Frame {
   ParamRef x, mean, where, initial, count, less, y;
 
  private:
-  // A total of float32 that stands for float16 is rounded to it once.
+  // Returns the type of a stored result: a float32 total of float16 elements is rounded to float16
+  // once.
   DType result_type(DType type) const {
     return type == DType::float32 && spec.loop == DType::float16 ? DType::float16 : type;
   }
@@ -135,7 +137,7 @@ void averaged(const Frame& f, Value value, std::optional<Value> counted,
 void mean(const Frame& f) {
   const Value value = f.element();
   averaged(f, value, f.counted(value), [&](Value total, Value count) {
-    // Integers, where asked for, are divided as floats.
+    // A sum of integers is converted before it is divided, so that the quotient is a float.
     const Value sum = has_nan(total.type) ? total : f.k.convert(count.type, total);
     f.store(divided(f.k, sum, count));
   });
@@ -157,7 +159,8 @@ void variance(const Frame& f) {
   averaged(f, square, f.counted(value), [&](Value total, Value count) {
     const Value zero = k.constant(real, 0);
     const Value free = count - k.read(f.less);
-    // As in NumPy, where no elements are left the result is a division by zero, or NaN at once.
+    // If no elements are left, the result is a division by zero, as in NumPy. If NaN are skipped,
+    // it is NaN.
     const Value some = free > zero;
     Value result = total / k.select(some, free, zero);
     if (f.spec.skips_nan) result = k.select(some, result, zero / zero);
@@ -195,7 +198,7 @@ void place(const Frame& f) {
         Value first = either(k, better, both(k, alike, earlier));
         if (counted) {
           const Value zero = k.integer(DType::int32, 0);
-          // If neither of two counts, either may stay.
+          // If neither of the two elements counts, either may stay.
           first = both(k, a[1] >= zero, either(k, b[1] < zero, first));
         } else if (has_nan(value.type)) {
           const Value nan_a = is_nan(k, a[0]);

@@ -10,8 +10,8 @@
 namespace arraycore::ops {
 namespace {
 
-// The errors of float sums grow with the height of the tree; those of a quotient, a root and a
-// square are added.
+// The errors of float sums grow with the height of the tree of additions. The errors of a quotient,
+// a root and a square are added.
 constexpr Growth kExact{};
 constexpr Growth kSum{.base = 2, .by_log = 1};
 constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
@@ -123,7 +123,7 @@ std::optional<ir::Scalar> identity_of(const UFunc& ufunc, DType dtype) {
 
 Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> out,
                          std::optional<DType> dtype) {
-  // Whether an element is true or false is a bool, whatever its dtype.
+  // Logical ufuncs reduce to a bool, whatever the element's dtype.
   if (is_logical(ufunc)) {
     if (dtype && *dtype != DType::boolean) return no_loop(ufunc, array, dtype);
     return DType::boolean;
@@ -143,8 +143,8 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
       if (dtype && result != *dtype) break;
       return result;
     }
-    // A quotient of integers is a float, and floats are divided as they are. Comparisons give
-    // bools, which are not numbers.
+    // A loop whose result is a float (a quotient of integers) is looked up again with floats.
+    // Comparisons give bools, which cannot be compared again.
     if (result == DType::boolean) break;
     operands[0].dtype = operands[1].dtype = result;
   }

@@ -1,4 +1,4 @@
-// NumPy's reductions as one table. For each it says what is made of an element, how two values are
+// NumPy's reductions as one table. A row says which value is made of an element, how two values are
 // combined (mostly by a ufunc), what becomes of the total, and in which dtypes. Every reduction,
 // `ufunc.reduce` and `ufunc.accumulate` takes its kernel from here. Pure; any thread.
 #pragma once
@@ -27,9 +27,8 @@ enum class Form : std::uint8_t {
   place,     // the first position of the element that the ufunc (maximum or minimum) selects
 };
 
-// How the error of a result may grow, in units in the last place of the type in which it is
-// computed. For a sum they are units of the sum of magnitudes, because what cancels leaves its
-// error.
+// How the error of a result may grow, in units in the last place of the type of the computation.
+// For a sum they are units of the sum of magnitudes, because terms that cancel leave their errors.
 struct Growth {
   float base = 0;
   float by_log = 0;           // for each doubling of the number of elements, the height of a tree
@@ -59,7 +58,8 @@ enum class Identity : std::uint8_t { none, zero, one, all_bits, infinity_below }
 struct Reducible {
   Identity identity = Identity::none;
   bool reorderable = false;
-  // It may be combined in any order by an expression, so a tree can do it. Others go one by one.
+  // True: an expression combines two values, in any order, so a tree can do it. Other ufuncs take
+  // one element after the other.
   bool by_tree = false;
 };
 Reducible reducible(const UFunc& ufunc);
@@ -84,11 +84,13 @@ struct ReductionSpec {
   DType out = DType::float32;
   bool where = false;  // there is an operand of bools; elements where it is false do not count
   bool initial =
-      false;  // in a fold, a scalar with which the total is combined. With by_tree, and if the
-              // ufunc has no identity, elements that do not count are replaced by it
+      // In a fold: a scalar with which the total is combined. With by_tree, if the ufunc has no
+      // identity, it also replaces elements that do not count.
+      false;
   bool skips_nan = false;
   bool root = false;
-  bool carried = false;  // in order: an operand holds each row's total so far; excludes initial
+  // In order: an operand holds each row's total so far; not together with initial.
+  bool carried = false;
 };
 
 // Returns the dtype in which values are computed: float32 for float16.

@@ -19,8 +19,9 @@ DType sort_key(DType dtype);
 // on_gpu(dtype).
 ir::Kernel encode_kernel(DType dtype);
 
-// One step over a loop of rows x (length - distance). Parameters: keys and places (raw, in place),
-// then the step's numbers and the rows' length as int32 scalars. `key` is int32 or int64.
+// Makes one step of the sort, over a loop of rows x (length - distance). Parameters: keys and
+// places (raw, in place), then the step's numbers and the rows' length as int32 scalars. `key` is
+// int32 or int64.
 ir::Kernel exchange_kernel(DType key);
 
 // Parameters: source (raw, two axes), places (in), target (out): target[r, i] = source[r, places[r,

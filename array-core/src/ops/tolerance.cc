@@ -10,7 +10,8 @@ namespace {
 Bound cpu_bound(const UFunc& ufunc, const Loop& loop) {
   const bool complex = is_complex(loop.operands[0]);
   Bound bound{complex ? ufunc.tolerance.complex_ulp : ufunc.tolerance.ulp, ufunc.tolerance.floor};
-  // No wider type rounds the results of float64 functions, neither here nor in NumPy.
+  // float64 functions are not rounded from a wider type, neither here nor in NumPy. So both may
+  // err.
   if (loop.results[0] == DType::float64) bound.ulp *= 2;
   return bound;
 }

@@ -51,7 +51,7 @@ std::string operand_name(const Operand& operand) {
   return {};
 }
 
-// Returns the dtype that stands for the scalars, which may be weak, when the loop is looked up.
+// Returns the dtype that the scalars, weak or not, have in the search for a loop.
 DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   std::array<DType, kMaxOperands> arrays{};
   std::array<ScalarOperand, kMaxOperands> scalars{};
@@ -80,8 +80,8 @@ bool operands_are_alike(const UFunc& ufunc) {
   return alike;
 }
 
-// Returns the dtype of an operand that meets no other in one type. A weak integer takes any loop's,
-// but next to a bool it has NumPy's default.
+// Returns the dtype of an operand that need not have the other's type. A weak integer takes the
+// type of any loop, but next to a bool it has NumPy's default.
 DType own_dtype(const Operand& operand, const Operand& other, PromotionMode mode) {
   const bool weak = operand.is_scalar && mode == PromotionMode::cupy && is_integer(operand.dtype);
   if (operand.python == PythonScalar::integer || weak) {
@@ -138,7 +138,7 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
     }
     types[i] = operand.python || (operand.is_scalar && mode == PromotionMode::cupy) ? common
                                                                                     : operand.dtype;
-    // The narrowest dtype lets the floating operands choose the loop.
+    // Weak integers get the narrowest dtype, so that the floating operands choose the loop.
     if (weak_integers && is_integer(types[i])) types[i] = DType::int8;
   }
   const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,

@@ -31,7 +31,8 @@ using Body = Values (*)(ir::Builder& builder, const Values& x);
 // codegen/accuracy.h has the errors of single operations on a GPU, and tolerance.h combines both.
 struct Tolerance {
   float ulp = 0;  // on a CPU, in units in the last place of the result's type; 0: the same bits
-  // The same for complex loops, by the larger part. NumPy uses fused multiply-add in products.
+  // The same for complex loops; the larger error of the two parts counts. NumPy uses fused
+  // multiply-add in products.
   float complex_ulp = 0;
   // Results smaller than this may have the error that this would have, in functions that pass
   // through 0.
@@ -47,8 +48,8 @@ struct UFunc {
   std::string_view loops;
   Body body = nullptr;
   Tolerance tolerance{};
-  // float16 operands are computed in float32 and rounded once, unless the bits of float16 itself
-  // matter.
+  // in_float32: float16 operands are computed in float32 and rounded once. native: the bits of
+  // float16 itself matter.
   enum class Half : std::uint8_t { in_float32, native } half = Half::in_float32;
   // Refuses operands that are all bool, as NumPy does for - and similar ufuncs, although a safe
   // cast would find a loop.
@@ -90,8 +91,9 @@ struct KernelSpec {
   std::array<DType, kMaxOperands> operands{};  // as in memory
   std::array<bool, kMaxOperands> scalar{};
   std::array<DType, kMaxResults> out{};
-  bool where = false;  // there is one more operand before the results, `where`: a bool; where it is
-                       // false nothing is stored
+  // There is one more operand before the results, the bool `where`. Where it is false nothing is
+  // stored.
+  bool where = false;
 };
 ir::Kernel make_kernel(const KernelSpec& spec);
 

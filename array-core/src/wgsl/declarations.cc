@@ -52,7 +52,7 @@ class Reader {
     return {};
   }
 
-  // Takes the tokens up to the next `end` outside of brackets, and that one too.
+  // Takes the tokens up to and including the next `end` that is outside of brackets.
   Tokens until(std::string_view end) {
     const std::size_t begin = at_;
     std::vector<std::string_view> open;
@@ -145,7 +145,7 @@ Declarations read_declarations(Tokens tokens, dialect::Sources& sources) {
 }
 
 std::optional<std::uint32_t> integer_of(Tokens tokens, const Declarations& declarations) {
-  // A constant may be the name of another constant; the limit ends a cycle of them.
+  // A constant may name another constant. The limit stops at a cycle of such names.
   for (int depth = 0; depth < 8 && tokens.size() == 1; ++depth) {
     std::string_view text = tokens[0].text;
     if (tokens[0].kind == Token::Kind::identifier) {

@@ -1,5 +1,4 @@
-// The declarations of a WGSL module, as far as a launch needs them. Only for the files of this
-// folder.
+// The declarations of a WGSL module that a launch needs. Only for the files of this folder.
 #pragma once
 
 #include <map>
@@ -27,7 +26,7 @@ const Attribute* find(const Attributes& attributes, std::string_view name);
 struct Variable {
   Token name;
   Attributes attributes;
-  Tokens space;  // inside of the angle brackets: "storage", ",", "read_write"
+  Tokens space;  // the tokens between the angle brackets: "storage", ",", "read_write"
   Tokens type;
 };
 
@@ -50,7 +49,7 @@ struct Declarations {
   std::map<std::string_view, Tokens> constants;  // their initial values
 };
 
-// Reports the error of a text at a token: compile, "raw_text".
+// Reports an error of the WGSL text at a token: compile, "raw_text".
 inline void refuse(dialect::Sources& sources, const Token& where, std::string_view why) {
   sources.fail({0, where.offset}, why, ErrorKind::compile, "raw_text");
 }

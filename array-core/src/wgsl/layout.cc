@@ -152,7 +152,7 @@ class LayoutReader {
     layout.size = round_up(layout.size, layout.align);
     return layout;
   }
-  // Reads @align(n) or @size(n), which may not be less than the type's own.
+  // Reads @align(n) or @size(n) into `value`. It may not be smaller than the type's own.
   bool adjust(const Member& member, std::string_view name, std::uint32_t& value) {
     const Attribute* const attribute = find(member.attributes, name);
     if (attribute == nullptr) return true;

@@ -56,7 +56,8 @@ class ModuleReader {
  private:
   void fail(const Token& where, std::string_view why) { refuse(sources_, where, why); }
 
-  // Returns a literal only, because it is rewritten in place.
+  // Returns the attribute's value only if it is a literal, because the literal is rewritten in
+  // place.
   std::optional<std::uint32_t> literal(const Attribute& attribute) {
     const Tokens arguments = attribute.arguments;
     if (arguments.size() == 1 && arguments[0].kind == Token::Kind::number)
@@ -126,7 +127,7 @@ class ModuleReader {
     return std::nullopt;
   }
 
-  // Renames the entry point to `main`, and anything else with that name to something else.
+  // Renames the entry point to `main`, and anything else that is named `main` to something else.
   void name_entry() {
     const auto entry = std::ranges::find_if(declarations_.functions,
                                             [&](const EntryPoint& f) { return f.name.is(entry_); });

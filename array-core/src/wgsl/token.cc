@@ -81,8 +81,8 @@ class Tokenizer {
     } while (depth > 0 && at_ < text_.size());
   }
 
-  // Reads "12u", "0x1p-3f", "1.5e+2". A sign belongs to the number only after the exponent's
-  // letter.
+  // Reads a number, such as "12u", "0x1p-3f" or "1.5e+2". A sign belongs to it only after the
+  // exponent's letter.
   void number() {
     const bool hexadecimal = sees("0x") || sees("0X");
     char last = ' ';

@@ -11,7 +11,7 @@ struct Token {
   enum class Kind : std::uint8_t {
     identifier,  // includes keywords
     number,
-    sign,  // one character; `>>` is two of them, so that template lists nest
+    sign,  // one character; `>>` is two signs, because it may end two template lists
     end,   // after the last token
   };
   Kind kind = Kind::end;

@@ -1,6 +1,6 @@
-// Convolutions whose window is put at every element, and the data's gradients, without unfolding. A
-// block of rows and two vectors of columns stays in registers while it runs over channels and
-// window, and reads the data in place. Packed panels would cost a copy, which for few rows is as
+// Convolutions and the data's gradients, for windows that move by one element, without unfolding. A
+// block of rows and two vectors of columns stays in registers while the loops run over channels and
+// window, and the data are read in place. Packed panels would need a copy, which for few rows is as
 // much work as the product. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
@@ -19,9 +19,9 @@ namespace arraycore::cpu {
 template <typename T>
 class DirectForward {
  public:
-  // Returns whether the problem is such a convolution and is not faster when packed. In small
-  // images much of a block would be outside the edge, and weights larger than every cache would be
-  // read for each image.
+  // Returns whether the problem is such a convolution and is not faster with packed panels. It is
+  // faster packed for small images, where much of a block would be outside the edge, and for
+  // weights larger than every cache, which would be read again for each image.
   static bool suits(const gemm::Problem& problem) {
     if (!problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;
@@ -42,12 +42,13 @@ class DirectForward {
         images_(problem.n / problem.window->columns()),
         channels_(problem.k / problem.window->terms()),
         threads_(threads),
-        // 16 rows make four blocks of 4, but three blocks of 6 with two idle rows.
+        // Blocks of fewer rows are used if they leave fewer rows idle. For example, 16 rows are
+        // four blocks of 4, but three blocks of 6 with two idle rows.
         block_rows_(round_up(problem.m, kRows) * 20 <= round_up(problem.m, kFewRows) * 21
                         ? kRows
                         : kFewRows) {
     blocks_ = (problem.m + block_rows_ - 1) / block_rows_;
-    // Each chunk of an image's rows pads the image again.
+    // More chunks give more parallel work, but each chunk copies and pads the image again.
     const std::int64_t wanted = threads == 1 ? 1 : (threads * 4 + images_ - 1) / images_;
     chunks_ = std::min(blocks_, wanted);
   }
@@ -59,7 +60,8 @@ class DirectForward {
            static_cast<std::size_t>(p_.k) * sizeof(std::int64_t);
   }
 
-  // Returns false when a thread was lost. `memory` has bytes() bytes, aligned to 8.
+  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes, aligned to
+  // 8.
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     b_ = b;
     out_ = out;
@@ -99,8 +101,8 @@ class DirectForward {
     const std::int64_t flat = (y_.columns - 1) * planes_.row() + x_.columns;
     return (flat + kColumns<T> - 1) / kColumns<T>;
   }
-  // The size of the padded image, after which the last panel reads a little, and of a block of rows
-  // of the result.
+  // padded() counts the elements of the padded image, with a few more that the last panel reads.
+  // thread_elements() adds those of a block of rows of the result.
   std::int64_t padded() const { return channels_ * planes_.size() + kColumns<T>; }
   std::int64_t thread_elements() const { return padded() + kRows * panels() * kColumns<T>; }
 
@@ -185,7 +187,7 @@ class DirectForward {
   std::int64_t chunks_ = 0;
   const T* b_ = nullptr;
   T* out_ = nullptr;
-  std::ptrdiff_t* places_ = nullptr;  // offsets of the terms from a column's own
+  std::ptrdiff_t* places_ = nullptr;  // the terms' offsets from a column's own offset
   T* weights_ = nullptr;  // blocks of rows; in each block, its rows at one term are together
   T* data_ = nullptr;     // the memory of each thread
 };

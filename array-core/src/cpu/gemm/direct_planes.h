@@ -1,6 +1,6 @@
-// Channels of data with zeros around them, as convolutions without unfolding read them. Rows are
-// consecutive, with a gap of zeros in between that ends one row and begins the next. Internal to
-// cpu/; any thread.
+// Channels of data with zeros around them, for convolutions without unfolding. Rows are
+// consecutive. The zeros between two rows end the one and begin the other. Internal to cpu/; any
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace arraycore::cpu {
 
-// One axis of a window in which one index (of columns or terms) moves by single elements and the
-// other by `step`. The elements first() to last() are read.
+// One axis of a window. One index (of columns or of terms) moves by single elements, and the other
+// one by `step`. The elements from first() to last() are read.
 struct ReadRange {
   std::int64_t places = 1;
   std::int64_t others = 1;
@@ -35,7 +35,7 @@ class Planes {
 
   std::int64_t row() const { return row_; }                      // elements from row to row
   std::int64_t size() const { return rows_ * row_ + 2 * gap_; }  // elements of a channel
-  // The element that column (0, 0) reads with the first term, or the reverse.
+  // The element that the first column reads with the first term.
   std::int64_t origin() const { return gap_ + (y_.origin - y_.first()) * row_ + x_.origin; }
 
   // `from` is element (0, 0) of the channel; the elements of a row are consecutive.

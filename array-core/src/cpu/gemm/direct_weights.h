@@ -1,6 +1,7 @@
-// The gradients of weights, for convolutions whose window is put at every element, without
-// unfolding. Sums run along rows of the data with lanes side by side, for a few output channels and
-// a row of the window at once. Internal to cpu/; parts are divided among the thread pool.
+// The gradients of weights, for convolutions whose window moves by one element, without unfolding.
+// The sums run along rows of the data, one vector of neighbouring elements at a time, for a few
+// output channels and a row of the window together. Internal to cpu/; parts are divided among the
+// thread pool.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class DirectWeights {
     const auto& [z, y, x] = problem.window->axes;
     return z.columns == 1 && z.terms == 1 && z.origin == 0 && (y.term_step == 1 || y.terms == 1) &&
            x.term_step == 1 && x.b_stride == 1 && x.columns > 1 &&
-           // Rows are padded to whole vectors.
+           // Rows are padded to whole vectors, and at most a fifth of a padded row may be padding.
            x.terms * 5 >= round_up(x.terms) * 4;
   }
 
@@ -36,7 +37,8 @@ class DirectWeights {
         images_(problem.k / problem.window->terms()),
         channels_(problem.n / problem.window->columns()),
         threads_(threads) {
-    // So many images at a time keep a block of the gradient in the first cache.
+    // The most elements in one channel of the gradient for the images that are computed together.
+    // So a block of channels stays in the first cache.
     constexpr std::int64_t kHeld = 1024;
     together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
     blocks_ = (problem.m + kResults - 1) / kResults;
@@ -47,7 +49,7 @@ class DirectWeights {
            sizeof(T);
   }
 
-  // Returns false when a thread was lost. `memory` has bytes() bytes.
+  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes.
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     a_ = a;
     b_ = b;
@@ -63,7 +65,8 @@ class DirectWeights {
   }
 
  private:
-  // 9 sums, 3 vectors of data and 1 of a gradient: a browser's compiler keeps one of 16 registers.
+  // With three results there are 9 sums, 3 vectors of data and 1 of a gradient. A browser's
+  // compiler keeps one of the 16 registers for itself.
   static constexpr int kResults = 3;
   static constexpr int kTaps = 3;
   using Bits = typename LanesOf<T>::Bits;
@@ -142,7 +145,7 @@ class DirectWeights {
     const auto result_step = static_cast<std::ptrdiff_t>(gradient_plane());
     const auto tap_step = static_cast<std::ptrdiff_t>(x_.column_step);
     const bool has_end = whole < x_.terms;
-    Bits there{};  // the lanes at the end of a row
+    Bits there{};  // all bits set in the lanes that belong to the end of a row
     for (std::int64_t lane = 0; lane < x_.terms - whole; ++lane) there[lane] = -1;
     const std::int64_t origin =
         planes_.origin() + ky * y_.column_step * planes_.row() + kx * x_.column_step;
@@ -159,8 +162,8 @@ class DirectWeights {
     put<taps>(sums, block, channel, ky, kx);
   }
 
-  // What follows a row belongs to the next row. An infinity there must not meet the zeros with
-  // which the gradient is padded.
+  // The vector at the end of a row also reads elements of the next row. They are cleared, because
+  // an infinity among them times the gradient's zeros would be NaN.
   enum class Row : std::uint8_t { whole, end };
 
   template <int taps, Row part>
@@ -205,8 +208,8 @@ class DirectWeights {
   std::int64_t images_;
   std::int64_t channels_;
   int threads_;
-  std::int64_t together_ = 1;  // images
-  std::int64_t blocks_ = 0;    // of output channels
+  std::int64_t together_ = 1;  // the images of a group, which are computed together
+  std::int64_t blocks_ = 0;    // the number of blocks of output channels
   const T* a_ = nullptr;
   const T* b_ = nullptr;
   T* out_ = nullptr;

@@ -78,7 +78,8 @@ void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std:
   }
 }
 
-// The same where rows are consecutive: a block of rows runs down the matrix together.
+// The same for a matrix whose rows are next to each other: all rows of a block take one column at a
+// time.
 template <typename T>
 void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
                        std::int64_t depth_stride, const T* vector, T* out,
@@ -132,7 +133,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
   const Matrix& left = problem.a;
   const Matrix& right = problem.b;
 
-  // This is a vector and a matrix, whose rows are summed.
+  // With one row, the product is that of b's columns, as rows, with the vector a.
   const bool row = m == 1;
   const std::int64_t rows = row ? n : m;
   const std::int64_t row_stride = row ? right.column_stride : left.row_stride;
@@ -182,7 +183,8 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
   if (prologue == nullptr && DirectWeights<T>::suits(problem))
     return convolve_directly<DirectWeights<T>>(problem, a, b, out);
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
-  // The positions of a block's columns and terms come first, because they have 8 bytes.
+  // The positions of a block's columns and terms come first in the workspace, because their numbers
+  // have 8 bytes.
   const std::size_t places = Windowed<T>::place_bytes(blocks);
   TRY_DONE(reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T)));
   T* const memory = reinterpret_cast<T*>(workspace_.get() + places);

@@ -1,6 +1,6 @@
 // Products of float32 and float64 matrices, and convolutions, on the CPU. Operands are packed into
-// panels that the caches hold, and multiplied in a block of 6 rows and two vectors that stays in
-// registers. One source serves WebAssembly's SIMD, SSE and AVX, by the compilers' vector
+// panels that the caches hold. They are multiplied in blocks of 6 rows and two vectors, which stay
+// in registers. One source serves WebAssembly's SIMD, SSE and AVX, by the compilers' vector
 // extensions. One caller at a time; large products are divided among the threads of the thread
 // pool.
 #pragma once
@@ -23,9 +23,9 @@ class PackedPrologue {
 
   struct Part {
     std::int64_t batch = 0;
-    std::int64_t column = 0;  // the first
+    std::int64_t column = 0;  // the first column
     std::int64_t columns = 0;
-    std::int64_t term = 0;  // the first
+    std::int64_t term = 0;  // the first term
     std::int64_t terms = 0;
     int width = 0;  // the columns of a panel; the last panel is as wide as the others
   };

@@ -1,6 +1,6 @@
-// The outer loops: which part of both operands is packed when, where the blocks go, and what the
-// thread pool's threads share. The caller defines how a part is packed and where a column of the
-// result is. Internal to cpu/; one caller at a time.
+// The outer loops of a product: when each part of both operands is packed, how blocks follow each
+// other, and what the threads of the thread pool share. The caller defines how a part is packed and
+// where a column of the result is. Internal to cpu/; one caller at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace arraycore::cpu {
 
-// How much is packed at a time. A panel of b stays in the first cache, the block of a in the
-// second, and b's block in the last.
+// The sizes of what is packed at a time. A panel of b stays in the first cache, the block of a in
+// the second, and the block of b in the last.
 inline constexpr std::int64_t kDepth = 256;
 inline constexpr std::int64_t kBlockRows = 96;
 inline constexpr std::int64_t kBlockColumns = 1024;
@@ -27,7 +27,7 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
 
 // Waking a thread takes about 20 us, the time of 200,000 multiplications.
 inline constexpr std::int64_t kSharedWork = 1'000'000;
-// Each thread gets so many parts, so that all end at nearly the same time.
+// The number of parts for each thread. With several, all threads end at nearly the same time.
 inline constexpr std::int64_t kPartsOfThread = 8;
 
 inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {
@@ -35,13 +35,13 @@ inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t ter
   return std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
 }
 
-// The parts of one product that are packed together.
+// The sizes of the parts of one product that are packed together.
 template <typename T>
 struct Blocks {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  int threads = 1;  // the threads that pack rows of a, each for itself
+  int threads = 1;  // the number of threads; each packs rows of a for itself
 
   Blocks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
       : m(rows), n(columns), k(terms), threads(threads_for(rows, columns, terms)) {}
@@ -112,15 +112,15 @@ class Sweep {
 
   const Blocks<T>& blocks_;
   Packing& packing_;
-  T* const packed_a_;  // one after the other for each thread
+  T* const packed_a_;  // a block for each thread
   T* const packed_b_;
   std::int64_t first_column_ = 0;
   std::int64_t columns_ = 0;
   std::int64_t first_term_ = 0;
   std::int64_t terms_ = 0;
-  std::int64_t stretch_ = 0;  // columns
+  std::int64_t stretch_ = 0;  // the columns of a part
   std::int64_t stretches_ = 0;
-  // The block of rows that each thread has packed.
+  // The block of rows that each thread has packed last.
   std::array<std::int64_t, ThreadPool::kMaxThreads> held_{};
 };
 

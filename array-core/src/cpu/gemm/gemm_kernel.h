@@ -45,8 +45,8 @@ template <typename T>
 void store(T* to, Lanes<T> lanes) {
   std::memcpy(to, &lanes, sizeof lanes);
 }
-// The elements are listed. A vector of zeros plus the value would be an addition, which -0 makes
-// necessary; it took a register from the innermost loop, so that a sum was kept in memory.
+// The elements are written out. A vector of zeros plus the value would stay an addition, because it
+// changes -0. The zeros took a register from the innermost loop, so that a sum was kept in memory.
 template <typename T>
 Lanes<T> splat(T value) {
   if constexpr (kLanes<T> == 4)
@@ -54,7 +54,7 @@ Lanes<T> splat(T value) {
   else
     return Lanes<T>{value, value};
 }
-// One rounding, in a module with relaxed SIMD and on a processor that has fused multiply-add.
+// Rounds once in a module with relaxed SIMD, and on a processor that has fused multiply-add.
 template <typename V>
 V multiply_add(V a, V b, V sum) {
 #ifdef __wasm_relaxed_simd__
@@ -68,13 +68,13 @@ V multiply_add(V a, V b, V sum) {
 #endif
 }
 
-// The rows of the block, in registers.
+// The sums of a block of rows and two vectors, in registers.
 template <typename T>
 struct Block {
   Lanes<T> sums[kRows][kVectors];  // NOLINT(*-avoid-c-arrays): registers
 };
 
-// `a` has `depth` times kRows elements, `b` has `depth` times kColumns.
+// Adds to the sums. `a` has `depth` times kRows elements, `b` has `depth` times kColumns.
 template <typename T>
 Block<T> run_block(std::int64_t depth, const T* a, const T* b) {
   Block<T> block{};
@@ -93,13 +93,13 @@ Block<T> run_block(std::int64_t depth, const T* a, const T* b) {
   return block;
 }
 
-// Where a block is stored.
+// The place in the result where a block is stored.
 template <typename T>
 struct Target {
   T* out = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
-  const std::int64_t* places = nullptr;  // offsets of the columns, where there is no stride
+  const std::int64_t* places = nullptr;  // offsets of the columns, if they have no single stride
   std::int64_t rows = 0;                 // the rows of the block that exist
   std::int64_t columns = 0;
   bool adds = false;  // adds to what is stored, otherwise overwrites it

@@ -65,7 +65,7 @@ class Windowed {
     if (prologue_ == nullptr) return Done{};
     const Status done = prologue_->apply({batch_, column, columns, term, terms, kColumns<T>},
                                          reinterpret_cast<std::byte*>(to));
-    // Elements outside the edge stay 0, whatever the prologue would make of 0.
+    // Elements outside the edge stay 0 even if the prologue would change a 0.
     panels<true>(columns, terms, to);
     return done;
   }
@@ -90,12 +90,12 @@ class Windowed {
  private:
   static constexpr std::size_t kAxes = gemm::kWindowAxes;
   static constexpr std::size_t kLast = kAxes - 1;
-  // A column's or a term's part of the offset in b, and of the position along each axis.
+  // The share of a column or a term in the offset in b, and in the position along each axis.
   struct Place {
     std::int64_t at = 0;
     std::array<std::int64_t, kAxes> x{};
   };
-  // Columns whose windows are at neighbouring positions of the last axis.
+  // Consecutive columns whose windows are at neighbouring positions of the last axis.
   struct Run {
     std::int64_t lane = 0;
     std::int64_t count = 0;
@@ -157,14 +157,14 @@ class Windowed {
     return static_cast<std::uint64_t>(x) < static_cast<std::uint64_t>(extent);
   }
 
-  // Fills the block. With `blank` it only sets to 0 what is outside the edge.
+  // Fills a block of packed columns. With `blank` it only sets elements outside the edge to 0.
   template <bool blank>
   void panels(std::int64_t columns, std::int64_t terms, T* to) const {
     for (std::int64_t first = 0; first < columns; first += kColumns<T>, to += terms * kColumns<T>)
       panel<blank>(first, std::min<std::int64_t>(kColumns<T>, columns - first), terms, to);
   }
 
-  // Does the columns [first, first + wide) of the block at its terms.
+  // Fills columns [first, first + wide) of the block, for its terms.
   template <bool blank>
   void panel(std::int64_t first, std::int64_t wide, std::int64_t terms, T* to) const {
     const gemm::WindowAxis& last = window_.axes[kLast];
@@ -229,7 +229,7 @@ class Windowed {
   T* out_;
   PackedPrologue* prologue_ = nullptr;
   std::int64_t batch_ = 0;
-  Place* columns_ = nullptr;  // of the block
+  Place* columns_ = nullptr;  // the columns of the block
   Place* terms_ = nullptr;
   std::int64_t* outs_ = nullptr;  // the offsets of the block's columns in the result
   std::int64_t* a_terms_ = nullptr;

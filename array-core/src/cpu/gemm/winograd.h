@@ -1,12 +1,12 @@
-// Convolutions with a 3 x 3 window that is put at every element, and the data's gradients, with
-// 2.25 times fewer multiplications. This is Winograd's minimal filtering F(2 x 2, 3 x 3), as in A.
-// Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks" (2016). A tile of 4 x 4
-// elements d and a window g give 2 x 2 results
+// Convolutions and the data's gradients, for a 3 x 3 window that moves by one element, with 2.25
+// times fewer multiplications. This is Winograd's minimal filtering F(2 x 2, 3 x 3), as in A. Lavin
+// and S. Gray, "Fast Algorithms for Convolutional Neural Networks" (2016). A tile of 4 x 4 elements
+// d and a window g give 2 x 2 results
 //
-//   A' [ sum over channels of (G g G') * (B' d B) ] A
+// A' [ sum over channels of (G g G') * (B' d B) ] A
 //
-// For all tiles and output channels together, the 16 elementwise products are 16 products of
-// matrices. Internal to cpu/; parts are divided among the thread pool.
+// The product * is elementwise. For all tiles and output channels together, these 16 products of
+// elements are 16 products of matrices. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Winograd {
     return static_cast<std::size_t>((weights_size() + threads_ * thread_size()) * kBytes);
   }
 
-  // Returns false when a thread was lost. `memory` has bytes() bytes.
+  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes.
   bool run(const float* a, const float* b, float* out, std::byte* memory) {
     a_ = a;
     b_ = b;

@@ -1,6 +1,7 @@
 // The positions of Winograd's tiles in images, and a channel's lines with zeros around them, from
-// which the tiles are read. Tiles of 2 x 2 outputs are numbered image by image and along rows, two
-// of them (a pair) at a time. A row of tiles ends with a whole pair. Internal to cpu/; any thread.
+// which the tiles are read. Tiles of 2 x 2 outputs are numbered image by image, row by row. They
+// are handled in pairs of neighbours, so a row of tiles ends with a whole pair. Internal to cpu/;
+// any thread.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace arraycore::cpu {
 
-// One axis. A tile at position 2 t begins with element 2 t + first, which is 0 outside [0, extent).
+// One axis of the image. The tile of output positions 2 t and 2 t + 1 begins with element 2 t +
+// first. Elements outside [0, extent) are 0.
 struct TileAxis {
   std::int64_t places = 1;
   std::int64_t first = 0;
@@ -29,7 +31,8 @@ struct TileChunk {
   std::array<std::int32_t, kMost> y{};  // the first output position of a pair
   std::array<std::int32_t, kMost> x{};
   std::int64_t lines = 0;
-  std::array<std::int64_t, 4 * kMost> from{};  // the offset of a line's data; or none
+  // The offset of a line's data, or none for a line of zeros.
+  std::array<std::int64_t, 4 * kMost> from{};
 };
 
 class Tiles {
@@ -57,8 +60,8 @@ class Tiles {
     return (rows + 1) * tile_size_ * line();
   }
 
-  // Finds the pairs [first, first + most), or as many as there are. Missing pairs are zeros, after
-  // all lines. REQUIRES: most <= TileChunk::kMost.
+  // Finds the pairs [first, first + most), or as many as there are. The entries of missing pairs
+  // refer to zeros after all lines. REQUIRES: most <= TileChunk::kMost.
   void find(std::int64_t first, std::int64_t most, TileChunk& chunk) const {
     chunk.pairs = std::min(most, pairs_ - first);
     chunk.lines = 0;
@@ -91,7 +94,8 @@ class Tiles {
           static_cast<std::int32_t>(size(most) - tile_size_ * line());
   }
 
-  // Copies one channel. Missing elements stay 0, because `lines` was zeros or held another channel.
+  // Copies the lines of one channel. Elements outside the image stay 0, because `lines` held zeros
+  // or another channel.
   void copy(const float* from, const TileChunk& chunk, float* lines) const {
     const std::int64_t first = std::max<std::int64_t>(0, x_.first);
     const std::int64_t end = std::min(x_.extent, x_.first + line());

@@ -1,4 +1,4 @@
-// The gradients of weights, for convolutions with a 3 x 3 window that is put at every element, with
+// The gradients of weights, for convolutions with a 3 x 3 window that moves by one element, with
 // 2.25 times fewer multiplications. This is Winograd's F(3 x 3, 2 x 2), see cpu/gemm/winograd.h. A
 // tile of 4 x 4 elements of the data and the 2 x 2 gradients at its positions contribute to the
 // gradients of 3 x 3 weights. The contributions are added before they are transformed back.
@@ -64,7 +64,7 @@ class WinogradWeights {
         (kProducts * (v_step() + u_step() + sums_step()) + threads_ * thread_size()) * kBytes);
   }
 
-  // Returns false when a thread was lost. `memory` has bytes() bytes.
+  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes.
   bool run(const float* a, const float* b, float* out, std::byte* memory) {
     a_ = a;
     b_ = b;
@@ -97,7 +97,8 @@ class WinogradWeights {
   static constexpr std::int64_t kFewPlaces = 128;  // of all images
   static constexpr std::int64_t kHeldSums =
       4 << 20;  // bytes of sums of the output channels of a pass
-  // The bytes of a chunk's data and gradients. The threads synchronise twice in each chunk.
+  // The bytes of a chunk's data and gradients. A larger chunk means fewer waits: the threads wait
+  // for each other twice in each chunk.
   static constexpr std::int64_t kHeldTiles = 2 << 20;
 
   std::int64_t images() const { return p_.k / p_.window->terms(); }
@@ -147,8 +148,8 @@ class WinogradWeights {
     four<winograd_gradients, 2>(gradient_, of_gradient_, lines, to + 4, u_step(), kRows);
   }
 
-  // Transforms four channels, or the first `lanes` of them, from their lines. The channels of a
-  // tile are side by side, and tiles are `wide` apart.
+  // Transforms four channels of all tiles, or the first `lanes` of them. The channels of a tile are
+  // next to each other, and tiles are `wide` elements apart.
   template <auto transform, int lanes>
   void four(const Tiles& tiles, const TileChunk& chunk, const float* lines, float* to,
             std::int64_t step, std::int64_t wide) const {
@@ -235,7 +236,7 @@ class WinogradWeights {
   float* sums_ = nullptr;     // for each product, blocks
   float* scratch_ = nullptr;  // for each thread: the lines of four channels
   std::int64_t first_ = 0;    // the first panel of rows of the pass
-  std::int64_t count_ = 0;    // the number of them
+  std::int64_t count_ = 0;    // the number of panels of rows of the pass
   std::int64_t pair_ = 0;     // the first pair of the chunk
   std::int64_t tiles_ = 0;    // the tiles of the chunk
   TileChunk of_data_;

@@ -17,8 +17,9 @@ using ir::Argument;
 using ir::Idiom;
 
 using Four = Lanes<float>;
-constexpr std::int64_t kBlock = 1024;          // elements that are summed lane by lane
-constexpr std::int64_t kFewest = 16;           // neighbouring elements of a channel
+constexpr std::int64_t kBlock = 1024;  // elements that are summed lane by lane
+// The fewest neighbouring elements of a channel for which the loops are used.
+constexpr std::int64_t kFewest = 16;
 constexpr std::int64_t kSharedWork = 100'000;  // elements
 
 // The layout of the elements of channels: `images` times `channels` planes of `inner` elements.
@@ -34,7 +35,7 @@ struct Planes {
   }
 };
 
-// Combines the values of parts in halves: two parts of equal size, the older one first.
+// Combines the values of parts in pairs of equal size, the older part first.
 template <typename Value>
 class Pairwise {
  public:
@@ -81,7 +82,8 @@ Sums joined(const Sums& a, const Sums& b) {
   return {a.gradient + b.gradient, a.product + b.product};
 }
 
-// Returns the sum of term(place) over `count` places, four or one at a time.
+// Returns the sum of term(place) over `count` places. It takes four places at a time, and the last
+// ones one by one.
 template <typename Term>
 float sum_of(std::int64_t count, Term term) {
   constexpr std::int64_t kStep = 4;
@@ -96,7 +98,7 @@ float sum_of(std::int64_t count, Term term) {
   return total;
 }
 
-// Returns four elements, or one, from a place on.
+// Return four elements, or one, from a place on.
 Four at(const float* from, Four /*four*/) { return load(from); }
 float at(const float* from, float /*one*/) { return *from; }
 
@@ -112,7 +114,7 @@ struct Task {
   const float* product_sums = nullptr;
   const float* gradient_sums = nullptr;
   float eps = 0, kept = 0, fresh = 0, fresh_unbiased = 0, share = 0;
-  // The results: mean and inv_std, gbeta and ggamma, or gx.
+  // The results: mean and inv_std; or gbeta and ggamma; or only gx.
   float* first = nullptr;
   float* second = nullptr;
   float* running_mean = nullptr;  // null: there is none
@@ -237,7 +239,8 @@ class Arguments {
   bool fit_ = true;
 };
 
-// The channels are one axis, whose bit is not in `reduced`. An axis of one element fits anywhere.
+// Returns the layout if the channels are one axis, whose bit is not in `reduced`. Axes of one
+// element do not matter.
 std::optional<Planes> planes_of(const Dims& loop, std::uint32_t reduced) {
   Planes planes;
   int channel = -1;

@@ -16,8 +16,9 @@ namespace {
 using ir::Idiom;
 
 constexpr std::size_t kAxes = 3;
-constexpr std::size_t kNumbers = 5;            // numbers of an axis, in the launch's order
-constexpr std::int64_t kSharedWork = 100'000;  // elements of windows
+constexpr std::size_t kNumbers = 5;  // numbers of an axis, in the launch's order
+// The number of elements of data and results from which on threads share the work.
+constexpr std::int64_t kSharedWork = 100'000;
 constexpr std::int64_t kPlanesOfPart = 8;
 
 using Four = Lanes<float>;
@@ -74,8 +75,8 @@ struct Pool {
   void spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const;
   void spread_mean(const float* gradients, float* data) const;
 
-  // Calls body(elements from the first one's on, first result, end of results, tap) for each
-  // element of the window, in order, for a row of results.
+  // Calls body(elements, first result, end of results, tap) for each element of the window, in
+  // order, for a row of results. `elements` begins with the element that the first result reads.
   template <typename Body>
   void each_tap(std::int64_t z, std::int64_t y, Body body) const {
     const auto& [az, ay, ax] = axes;
@@ -98,7 +99,8 @@ struct Pool {
   }
 };
 
-// `stride` 0 means any: the axis's own.
+// Takes the larger values of a row of results. `stride` 0 stands for any stride; it is then the
+// axis's own.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {
@@ -110,7 +112,8 @@ void Pool::larger(const float* values, std::int32_t place, std::int64_t first, s
       const Four old = load(best + x);
       FourPlaces old_place;
       std::memcpy(&old_place, places + x, sizeof old_place);
-      // The first element wins, then a larger one, and the first NaN wins against all.
+      // The first element wins against no element. A larger one wins against a smaller one. The
+      // first NaN wins against all.
       const FourPlaces wins = (old_place < 0) | (~(value <= old) & (old == old));
       store(best + x, wins ? value : old);
       const FourPlaces new_place = wins ? here : old_place;
