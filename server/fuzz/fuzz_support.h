@@ -22,14 +22,14 @@ template <typename Parse, typename Write>
 void check_text(const std::uint8_t* data, std::size_t size, Parse parse, Write write) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto first = parse(text);
-  if (!first.ok()) {
+  if (!first.has_value()) {
     require(!first.error().code.empty() && !first.error().message.empty(),
             "error without a code or a sentence", first.error().field);
     return;
   }
   const std::string written = write(*first);
   const auto second = parse(written);
-  require(second.ok(), "what was written is not read", written);
+  require(second.has_value(), "what was written is not read", written);
   require(*second == *first, "what was written is read as something else", written);
   require(write(*second) == written, "what was read is written as something else", written);
 }

@@ -175,7 +175,7 @@ TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   server_.restart([&] {
     const auto storage = storage::open_sqlite_storage(server_.file("state/hyperflock.db"),
                                                       [] { return std::int64_t{1}; });
-    ASSERT_TRUE(storage.ok()) << storage.error().message;
+    ASSERT_TRUE(storage.has_value()) << storage.error().message;
     const std::vector<storage::Transition> gone{storage::DeleteStudy{StudyId{study}}};
     EXPECT_EQ((*storage)->apply(gone).value().at(0).applied, storage::Applied::applied);
     EXPECT_TRUE((*storage)->load().value().unswept);
@@ -246,7 +246,7 @@ TEST_F(DeletionTest, R55_OnePieceFollowsAnother) {
       batch.emplace_back(start);
       batch.emplace_back(curve);
     }
-    ASSERT_TRUE((*storage)->apply(batch).ok());
+    ASSERT_TRUE((*storage)->apply(batch).has_value());
   });
   cancel(large);
   const TestDevice device = server_.join();

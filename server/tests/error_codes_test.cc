@@ -172,7 +172,7 @@ struct Saving {
         one.artifact.attempt = AttemptId{attempt};
         many.emplace_back(std::move(one));
       }
-      ASSERT_TRUE(storage.value()->apply(many).ok());
+      ASSERT_TRUE(storage.value()->apply(many).has_value());
     });
   }
   TestServer server;

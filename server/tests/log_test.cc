@@ -1,20 +1,19 @@
-// Log lines and the JSON strings in them; tokens never get there.
+// Log lines and the text in them; tokens never get there.
 #include "telemetry/log.h"
 
 #include <gtest/gtest.h>
 
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::app {
 namespace {
 
-TEST(JsonString, EscapesAndRepairs) {
-  EXPECT_EQ(telemetry::json_string("plain é 世 😀"), "\"plain é 世 😀\"");
-  EXPECT_EQ(telemetry::json_string("a\"b\\c\nd\x01"), R"("a\"b\\c\nd\u0001")");
-  EXPECT_EQ(telemetry::json_string("\xff\xc0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  EXPECT_EQ(telemetry::json_string("\xed\xa0\x80").size(), 11U);  // a surrogate is three bad bytes
-  EXPECT_EQ(telemetry::json_string("cut \xe4\xb8"), "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"");
+TEST(ValidUtf8, ReplacesWhatIsInvalidAndNothingElse) {
+  EXPECT_EQ(telemetry::valid_utf8("plain é 世 😀 \x01"), "plain é 世 😀 \x01");
+  EXPECT_EQ(telemetry::valid_utf8("\xff\xc0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(telemetry::valid_utf8("\xed\xa0\x80").size(), 9U);  // a surrogate is three bad bytes
+  EXPECT_EQ(telemetry::valid_utf8("cut \xe4\xb8"), "cut \xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 TEST(Log, OneJsonObjectALineAndNoSecrets) {
@@ -31,7 +30,7 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
     server.rest("POST", "/api/enrolment");
   }
   telemetry::log(telemetry::LogLevel::warning, "odd",
-                 {{"text", "a\"b"}, {"number", 3}, {"share", 0.5}, {"yes", true}});
+                 {{"text", "a\"b\xff"}, {"number", 3}, {"share", 0.5}, {"yes", true}});
   telemetry::start_logging(telemetry::LogLevel::off);
   const std::string text = ::testing::internal::GetCapturedStderr();
   std::size_t from = 0;
@@ -43,7 +42,7 @@ TEST(Log, OneJsonObjectALineAndNoSecrets) {
     ++lines;
   }
   EXPECT_GE(lines, 4);
-  EXPECT_NE(text.find(R"("event":"odd","text":"a\"b","number":3,"share":0.5,"yes":true)"),
+  EXPECT_NE(text.find(R"("event":"odd","text":"a\"b�","number":3,"share":0.5,"yes":true)"),
             std::string::npos)
       << text;
   std::size_t start = 0;

@@ -16,6 +16,7 @@
 
 #include "base/testing/patience.h"
 #include "cli/healthcheck.h"
+#include "cli/http_client.h"
 #include "tests/test_program.h"
 #include "tests/test_server.h"
 
@@ -111,9 +112,8 @@ Status started(const ScratchFolder& folder, const std::string& public_url, bool 
   config.public_url = public_url;
   config.insecure = insecure;
   with_certificate(folder)(config);
-  const auto server = Server::start(config);
-  if (!server) return server.error();
-  return Done{};
+  TRY(Server::start(config));
+  return {};
 }
 
 TEST(Tls, ServesBothOriginsOverTls) {
@@ -127,6 +127,27 @@ TEST(Tls, ServesBothOriginsOverTls) {
   // A plain request gets no answer, and no harm is done.
   EXPECT_EQ(net::http_request(server.console(), "GET", "/healthz").status, 0);
   EXPECT_TRUE(cli::check_health(running.console_origin() + "/healthz", kTestLimitMs));
+}
+
+TEST(Tls, ACommandTrustsOnlyACertificateOfTheHost) {
+  const ScratchFolder folder;
+  const auto asked = [&folder](const std::string& ca_file) -> std::string {
+    const TestServer server(with_certificate(folder));
+    const auto url = "https://127.0.0.1:" + std::to_string(server.console()) + "/healthz";
+    const auto reply = cli::ask({.method = "GET", .url = url, .authorization = {}, .body = {}},
+                                {.limit_ms = kTestLimitMs, .ca_file = ca_file});
+    return reply ? reply->status_line : reply.error().message;
+  };
+  make_certificate(folder);
+  EXPECT_EQ(asked(folder.file("cert.pem")), "HTTP/1.1 200 OK");
+  EXPECT_EQ(
+      asked({}),
+      "The server cannot be asked: its certificate is not trusted (self-signed certificate).");
+  make_certificate(folder, {.names = "DNS:localhost"});
+  EXPECT_EQ(asked(folder.file("cert.pem")),
+            "The server cannot be asked: its certificate is not trusted (IP address mismatch).");
+  EXPECT_EQ(asked(folder.file("none.pem")),
+            "The server cannot be asked: no certificates of trusted authorities can be read.");
 }
 
 TEST(Tls, AKeyThatDoesNotFitIsOneSentence) {

@@ -7,6 +7,8 @@ export PATH="$ROOT/build/venv/bin:$PATH"
 # Two clones share what they compiled: absolute paths below ROOT count as relative ones.
 export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+# ccache's manual asks for this where headers are precompiled.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 JOBS=${JOBS:-$(nproc)}
 LOGS=$ROOT/build/logs
@@ -30,6 +32,9 @@ check() {
   printf 'failed: %.200s\n' "$*"
   FAILED=1
 }
+
+# one_in N: N, or 1 with --whole. A suite on the software device runs one case in N.
+one_in() { if [[ ${HYPERFLOCK_WHOLE:-} ]]; then echo 1; else echo "$1"; fi; }
 
 # The two runners of tests, as checks, each run with a JUnit report of its own.
 REPORTS=0

@@ -262,7 +262,7 @@ Status check(const ServeConfig& config) {
         "bad_flag",
         "--lease-ms must be at least twice --heartbeat-ms, or leases end between two signs."};
   }
-  return Done{};
+  return {};
 }
 
 }  // namespace hyperflock::app

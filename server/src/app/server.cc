@@ -116,7 +116,7 @@ class RunningServer final : public Server {
                     {"console", console_origin()},
                     {"files", files_.size() + console_files_.size()},
                     {"version", kVersion}});
-    if (config_.ready_file.empty()) return Done{};
+    if (config_.ready_file.empty()) return {};
     return cli::write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
                                                       compute_origin(), console_origin()});
   }
@@ -133,7 +133,7 @@ class RunningServer final : public Server {
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
   Status reload() override {
-    if (tls_ == nullptr) return Done{};
+    if (tls_ == nullptr) return {};
     const Status reloaded = tls_->reload();
     if (reloaded)
       note_certificate();
@@ -245,12 +245,10 @@ class RunningServer final : public Server {
         net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
     console_http_.emplace(
         net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
-    auto compute = open(config_.compute, *compute_http_);
-    if (!compute) return compute.error();
-    compute_listener_ = std::move(*compute);
-    auto console = open(config_.console, *console_http_);
-    if (!console) return console.error();
-    console_listener_ = std::move(*console);
+    TRY(auto compute, open(config_.compute, *compute_http_));
+    compute_listener_ = std::move(compute);
+    TRY(auto console, open(config_.console, *console_http_));
+    console_listener_ = std::move(console);
 
     const auto site = [this](const http::StaticFiles& files) {
       return http::SiteContext{.hub = *hub_,
@@ -277,25 +275,21 @@ class RunningServer final : public Server {
     console_site_ = http::make_console_site(site(console_files_));
     compute_http_->site = compute_site_.get();
     console_http_->site = console_site_.get();
-    return Done{};
+    return {};
   }
 
   Status load_identities() {
-    auto identities = storage_->identities();
-    if (!identities) return identities.error();
-    if (const auto first = auth::first_start(*identities, {config_.project, config_.researcher})) {
-      Status made = make_first_identities(*first);
-      if (!made) return made;
-      identities = storage_->identities();
-      if (!identities) return identities.error();
+    TRY(auto identities, storage_->identities());
+    if (const auto first = auth::first_start(identities, {config_.project, config_.researcher})) {
+      TRY(make_first_identities(*first));
+      TRY(identities, storage_->identities());
     } else {
-      const Status refreshed = refresh_credentials();
-      if (!refreshed) return refreshed;
+      TRY(refresh_credentials());
     }
-    book_.load(*identities);
-    if (config_.audit_days == 0) return Done{};
-    const auto trimmed = storage_->apply(std::vector<storage::Transition>{old_audit()});
-    return trimmed ? Status(Done{}) : Status(trimmed.error());
+    book_.load(identities);
+    if (config_.audit_days == 0) return {};
+    TRY(storage_->apply(std::vector<storage::Transition>{old_audit()}));
+    return {};
   }
 
   // The file is written before the database. After a crash in between, the first start is repeated.
@@ -308,33 +302,30 @@ class RunningServer final : public Server {
            compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
       if (!written) return written;
     }
-    const auto outcomes = storage_->apply(made.transitions);
-    if (!outcomes) return outcomes.error();
-    return Done{};
+    TRY(storage_->apply(made.transitions));
+    return {};
   }
 
   // Ports may be others than at the last start.
   Status refresh_credentials() {
-    if (config_.credentials_file.empty()) return Done{};
+    if (config_.credentials_file.empty()) return {};
     if (!fs::exists(config_.credentials_file)) {
       telemetry::log(
           telemetry::LogLevel::warning, "no_credentials_file",
           {{"reason", "Tokens are shown at the first start only; the file is not written again."}});
-      return Done{};
+      return {};
     }
-    auto credentials = cli::read_credentials(config_.credentials_file);
-    if (!credentials) return credentials.error();
-    credentials->compute = compute_origin();
-    credentials->console = console_origin();
-    credentials->join_url = compute_origin() + "/join#" + credentials->enrolment_code;
-    return cli::write_credentials(config_.credentials_file, *credentials);
+    TRY(auto credentials, cli::read_credentials(config_.credentials_file));
+    credentials.compute = compute_origin();
+    credentials.console = console_origin();
+    credentials.join_url = compute_origin() + "/join#" + credentials.enrolment_code;
+    return cli::write_credentials(config_.credentials_file, credentials);
   }
 
   Status restore() {
-    auto snapshot = storage_->load();
-    if (!snapshot) return snapshot.error();
-    hub_->restore(std::move(*snapshot));
-    return Done{};
+    TRY(auto snapshot, storage_->load());
+    hub_->restore(std::move(snapshot));
+    return {};
   }
 
   void sweep() {
@@ -408,32 +399,24 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
   if (!storage) {
-    auto opened =
-        storage::open_sqlite_storage(storage::database_of(config.state_dir), wall_clock_ms);
-    if (!opened) return opened.error();
-    storage = std::move(*opened);
+    TRY(auto opened,
+        storage::open_sqlite_storage(storage::database_of(config.state_dir), wall_clock_ms));
+    storage = std::move(opened);
   }
-  const auto owned = storage->owned_blobs();
-  if (!owned) return owned.error();
-  auto blobs =
-      blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, *owned);
-  if (!blobs) return blobs.error();
-  const auto kept = storage->kept_blobs();
-  if (!kept) return kept.error();
+  TRY(const auto owned, storage->owned_blobs());
+  TRY(auto blobs,
+      blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, owned));
+  TRY(const auto kept, storage->kept_blobs());
   // The folder also holds artifacts, which came after its name.
-  auto collected = blobs::CollectedBlobs::open(
-      (state / "checkpoints").string(),
-      std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), *kept);
-  if (!collected) return collected.error();
-  auto reports = http::DeviceReports::open(state / "device-reports");
-  if (!reports) return reports.error();
-  auto tls = make_tls(config);
-  if (!tls) return tls.error();
+  TRY(auto collected, blobs::CollectedBlobs::open(
+                          (state / "checkpoints").string(),
+                          std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));
+  TRY(auto reports, http::DeviceReports::open(state / "device-reports"));
+  TRY(auto tls, make_tls(config));
   auto server =
-      std::make_unique<RunningServer>(config, std::move(storage), std::move(*blobs),
-                                      std::move(*collected), std::move(*reports), std::move(*tls));
-  const Status started = server->start();
-  if (!started) return started.error();
+      std::make_unique<RunningServer>(config, std::move(storage), std::move(blobs),
+                                      std::move(collected), std::move(reports), std::move(tls));
+  TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }
 

@@ -1,11 +1,17 @@
-// Result<T>: a value or an Error. For failures that are expected; exceptions are for start-up and
-// bugs.
+// Result<T> holds a value or an Error: it is std::expected<T, Error>, and an Error converts to it.
+// Use it for failures that are expected, and exceptions for start-up and bugs. TRY takes the value
+// out:
+//
+//   Result<std::string> name_of(StudyId id) {
+//     TRY(const auto row, storage.study(id));  // returns the error where there is one
+//     return row.name;
+//   }
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace hyperflock {
 
@@ -19,36 +25,31 @@ struct Error {
 };
 
 template <typename T>
-class [[nodiscard]] Result {
+class [[nodiscard]] Result : public std::expected<T, Error> {
  public:
-  // NOLINTBEGIN(google-explicit-constructor): functions return values and errors as they are
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  // NOLINTEND(google-explicit-constructor)
-
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
-
-  // REQUIRES: ok().
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
-  T& operator*() & { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  const T& operator*() const& { return value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-
-  // REQUIRES: !ok().
-  const Error& error() const { return std::get<1>(state_); }
-
- private:
-  std::variant<T, Error> state_;
+  using std::expected<T, Error>::expected;
+  Result() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): functions return errors as they are
+  Result(Error error) : std::expected<T, Error>(std::unexpect, std::move(error)) {}
 };
 
-struct Done {
-  bool operator==(const Done&) const = default;
-};
-using Status = Result<Done>;
+using Status = Result<void>;
 
 }  // namespace hyperflock
+
+// TRY(declaration, expression) declares a variable with the value of a Result. TRY(expression) is
+// for a Result whose value nobody needs. Both return the error from the function where there is
+// one.
+#define TRY(...) TRY_PICK_(__VA_ARGS__, TRY_VALUE_, TRY_DONE_)(__VA_ARGS__)
+#define TRY_PICK_(first, second, macro, ...) macro
+#define TRY_DONE_(expression)                                                           \
+  do {                                                                                  \
+    if (auto TRY_NAME_ = (expression); !TRY_NAME_) return std::move(TRY_NAME_).error(); \
+  } while (false)
+#define TRY_VALUE_(declaration, expression)            \
+  auto TRY_NAME_ = (expression);                       \
+  if (!TRY_NAME_) return std::move(TRY_NAME_).error(); \
+  declaration = *std::move(TRY_NAME_)
+#define TRY_NAME_ TRY_JOIN_(try_result_, __LINE__)
+#define TRY_JOIN_(first, second) TRY_PASTE_(first, second)
+#define TRY_PASTE_(first, second) first##second

@@ -131,7 +131,7 @@ Status BlobStore::Writer::append(std::span<const std::byte> bytes) {
   if (!write_all(descriptor_, bytes)) return failure("write a blob");
   hash_.update(bytes);
   bytes_ += bytes.size();
-  return Done{};
+  return {};
 }
 
 Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sha256) {

@@ -37,7 +37,7 @@ class Blobs : public testing::Test {
   static Result<BlobStore::Stored> put(const BlobStore& store, std::string_view text,
                                        const std::string& sha256) {
     auto writer = store.begin().value();
-    if (const auto appended = writer->append(bytes_of(text)); !appended) return appended.error();
+    TRY(writer->append(bytes_of(text)));
     return writer->finish(sha256);
   }
   std::size_t uploads() const {
@@ -65,11 +65,11 @@ TEST_F(Blobs, AreStoredByTheirHash) {
   const auto store = open();
   EXPECT_FALSE(store->exists(hello_));
   auto writer = store->begin().value();
-  ASSERT_TRUE(writer->append(bytes_of(kHello.substr(0, 5))).ok());
-  ASSERT_TRUE(writer->append(bytes_of(kHello.substr(5))).ok());
+  ASSERT_TRUE(writer->append(bytes_of(kHello.substr(0, 5))).has_value());
+  ASSERT_TRUE(writer->append(bytes_of(kHello.substr(5))).has_value());
   EXPECT_FALSE(store->exists(hello_));
   const auto stored = writer->finish(hello_);
-  ASSERT_TRUE(stored.ok());
+  ASSERT_TRUE(stored.has_value());
   EXPECT_EQ(stored->bytes, kHello.size());
   EXPECT_TRUE(stored->is_new);
 
@@ -83,7 +83,7 @@ TEST_F(Blobs, AreStoredByTheirHash) {
 
 TEST_F(Blobs, MayBeEmpty) {
   const auto store = open();
-  EXPECT_TRUE(store->begin().value()->finish(sha256_hex("")).ok());
+  EXPECT_TRUE(store->begin().value()->finish(sha256_hex("")).has_value());
   EXPECT_EQ(store->size(sha256_hex("")), 0U);
 }
 
@@ -97,7 +97,7 @@ TEST_F(Blobs, SameBytesTwiceAreStoredOnce) {
 TEST_F(Blobs, WrongHashLeavesNothing) {
   const auto store = open();
   const auto refused = put(*store, "hello, flocK", hello_);
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "hash_mismatch");
   EXPECT_THAT(refused.error().message, HasSubstr(sha256_hex("hello, flocK")));
   EXPECT_FALSE(store->exists(hello_));
@@ -107,29 +107,29 @@ TEST_F(Blobs, WrongHashLeavesNothing) {
 
 TEST_F(Blobs, LimitIsTheLastSizeThatFits) {
   const auto store = open(10);
-  EXPECT_TRUE(put(*store, "0123456789", sha256_hex("0123456789")).ok());
+  EXPECT_TRUE(put(*store, "0123456789", sha256_hex("0123456789")).has_value());
   auto writer = store->begin().value();
-  ASSERT_TRUE(writer->append(bytes_of("0123456789")).ok());
+  ASSERT_TRUE(writer->append(bytes_of("0123456789")).has_value());
   const auto refused = writer->append(bytes_of("x"));
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "blob_too_large");
   EXPECT_EQ(uploads(), 0U);
-  EXPECT_FALSE(writer->append(bytes_of("x")).ok());
-  EXPECT_FALSE(writer->finish(sha256_hex("0123456789")).ok());
+  EXPECT_FALSE(writer->append(bytes_of("x")).has_value());
+  EXPECT_FALSE(writer->finish(sha256_hex("0123456789")).has_value());
 }
 
 TEST_F(Blobs, AbandonedUploadIsRemoved) {
   const auto store = open();
   {
     auto writer = store->begin().value();
-    ASSERT_TRUE(writer->append(bytes_of(kHello)).ok());
+    ASSERT_TRUE(writer->append(bytes_of(kHello)).has_value());
     EXPECT_EQ(uploads(), 1U);
   }
   EXPECT_EQ(uploads(), 0U);
 }
 
 TEST_F(Blobs, UploadsThatACrashLeftAreSweptAtOpenAndBlobsStay) {
-  ASSERT_TRUE(put(*open(), kHello, hello_).ok());
+  ASSERT_TRUE(put(*open(), kHello, hello_).has_value());
   std::ofstream(folder_.path() / "blobs" / "uploads" / "a1b2c3") << "half a bl";
   const auto store = open();
   EXPECT_EQ(uploads(), 0U);
@@ -150,18 +150,18 @@ TEST_F(Blobs, NamesThatAreNoHashAreNeverLookedUp) {
 TEST_F(Blobs, FolderThatCannotBeUsedIsAnError) {
   std::ofstream(folder_.path() / "file") << "x";
   const auto refused = BlobStore::open(folder_.path() / "file", 10);
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_open");
 }
 
 TEST_F(Blobs, DiskThatFailsIsReportedAndLeavesNothing) {
   const auto store = open();
   auto writer = store->begin().value();
-  ASSERT_TRUE(writer->append(bytes_of(kHello)).ok());
+  ASSERT_TRUE(writer->append(bytes_of(kHello)).has_value());
   // The blob's folder cannot be created: a file has its name.
   std::ofstream(folder_.path() / "blobs" / hello_.substr(0, 2)) << "x";
   const auto refused = writer->finish(hello_);
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_unavailable");
   EXPECT_EQ(uploads(), 0U);
 }
@@ -174,7 +174,7 @@ TEST_F(Blobs, UploadsOfTheSameBytesAtOnceAllSucceed) {
   std::vector<std::thread> threads;
   threads.reserve(succeeded.size());
   for (int& ok : succeeded) {
-    threads.emplace_back([&] { ok = put(*store, text, sha256).ok() ? 1 : 0; });
+    threads.emplace_back([&] { ok = put(*store, text, sha256).has_value() ? 1 : 0; });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(succeeded, Each(1));

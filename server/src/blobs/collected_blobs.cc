@@ -9,20 +9,18 @@ namespace hyperflock::blobs {
 Result<std::unique_ptr<CollectedBlobs>> CollectedBlobs::open(const std::filesystem::path& folder,
                                                              std::uint64_t max_bytes,
                                                              const std::vector<std::string>& kept) {
-  auto blobs = BlobStore::open(folder, max_bytes);
-  if (!blobs) return blobs.error();
-  for (const std::string& name : (*blobs)->names()) {
-    if (!std::ranges::binary_search(kept, name)) (*blobs)->remove(name);
+  TRY(auto blobs, BlobStore::open(folder, max_bytes));
+  for (const std::string& name : blobs->names()) {
+    if (!std::ranges::binary_search(kept, name)) blobs->remove(name);
   }
-  return std::unique_ptr<CollectedBlobs>(new CollectedBlobs(std::move(*blobs)));
+  return std::unique_ptr<CollectedBlobs>(new CollectedBlobs(std::move(blobs)));
 }
 
 Result<std::unique_ptr<CollectedBlobs::Upload>> CollectedBlobs::begin(const std::string& sha256) {
-  auto writer = blobs_->begin();
-  if (!writer) return writer.error();
+  TRY(auto writer, blobs_->begin());
   const std::lock_guard lock(mutex_);
   ++entries_[sha256].holds;
-  return std::unique_ptr<Upload>(new Upload(*this, sha256, std::move(*writer)));
+  return std::unique_ptr<Upload>(new Upload(*this, sha256, std::move(writer)));
 }
 
 std::unique_ptr<CollectedBlobs::Hold> CollectedBlobs::hold(std::vector<std::string> blobs) {

@@ -19,8 +19,8 @@ class CollectedBlobsTest : public ::testing::Test {
   // An upload whose bytes are on the disk.
   Upload uploaded(const std::string& text) {
     Upload upload = std::move(store_->begin(sha256_hex(text))).value();
-    EXPECT_TRUE(upload->append(std::as_bytes(std::span(text))).ok());
-    EXPECT_TRUE(upload->finish().ok());
+    EXPECT_TRUE(upload->append(std::as_bytes(std::span(text))).has_value());
+    EXPECT_TRUE(upload->finish().has_value());
     return upload;
   }
   void save(const std::string& text) { uploaded(text)->named(); }

@@ -130,9 +130,8 @@ std::string trimmed(std::string text) {
 
 Result<std::string> token_of(const AdminCommand& command) {
   if (!command.credentials_file.empty()) {
-    const auto credentials = read_credentials(command.credentials_file);
-    if (!credentials) return credentials.error();
-    return credentials->admin_token;
+    TRY(const auto credentials, read_credentials(command.credentials_file));
+    return credentials.admin_token;
   }
   if (!command.token_file.empty()) {
     std::ifstream in(command.token_file);
@@ -158,12 +157,10 @@ class Conversation {
 
   // Returns the id of the person whom the command names.
   Result<std::string> person() {
-    const auto listed = get("/api/researchers");
-    if (!listed) return listed.error();
-    const auto json = protocol::parse_object(*listed);
-    if (!json) return json.error();
-    const auto rows = json->find("researchers");
-    if (rows != json->end() && rows->is_array()) {
+    TRY(const auto listed, get("/api/researchers"));
+    TRY(const auto json, protocol::parse_object(listed));
+    const auto rows = json.find("researchers");
+    if (rows != json.end() && rows->is_array()) {
       for (const Json& row : *rows) {
         if (row.value("name", "") == command_.name)
           return std::to_string(row.value("researcher", std::int64_t{0}));
@@ -179,12 +176,13 @@ class Conversation {
     while (url.ends_with('/')) url.pop_back();
     ClientSettings settings;
     settings.ca_file = command_.ca_file;
-    auto reply = asker_(
-        {.method = method, .url = url + path, .authorization = "Bearer " + token_, .body = body},
-        settings);
-    if (!reply) return reply.error();
-    if (reply->status >= 200 && reply->status < 300) return std::move(reply->body);
-    return refusal(*reply);
+    TRY(auto reply, asker_({.method = method,
+                            .url = url + path,
+                            .authorization = "Bearer " + token_,
+                            .body = body},
+                           settings));
+    if (reply.status >= 200 && reply.status < 300) return std::move(reply.body);
+    return refusal(reply);
   }
 
   static Error refusal(const ClientReply& reply) {
@@ -249,13 +247,12 @@ std::string code_body(const AdminCommand& command) {
 
 Result<std::string> answer_person(const AdminCommand& command, Conversation& server) {
   if (command.verb == "create") return server.post("/api/researchers", person_body(command, ""));
-  const auto id = server.person();
-  if (!id) return id.error();
+  TRY(const auto id, server.person());
   std::string_view state;
   if (command.verb == "approve") state = "active";
   if (command.verb == "refuse") state = "refused";
   if (command.verb == "suspend") state = "suspended";
-  return server.post("/api/researchers/" + *id, person_body(command, state));
+  return server.post("/api/researchers/" + id, person_body(command, state));
 }
 
 Result<std::string> answer_token(const AdminCommand& command, Conversation& server) {
@@ -266,10 +263,9 @@ Result<std::string> answer_token(const AdminCommand& command, Conversation& serv
     ObjectWriter(out).integer("grace_s", seconds_of(command.grace_hours)).end();
     return server.post("/api/tokens/rotate", out);
   }
-  const auto id = server.person();
-  if (!id) return id.error();
+  TRY(const auto id, server.person());
   ObjectWriter(out)
-      .raw("researcher", *id)
+      .raw("researcher", id)
       .integer("expires_s", seconds_of(command.expires_hours))
       .end();
   return server.post("/api/tokens", out);
@@ -284,10 +280,9 @@ Result<std::string> export_audit(const AdminCommand& command, Conversation& serv
     if (!page || page->empty()) return page ? Result<std::string>(all) : page.error();
     all += *page;
     const std::size_t last = page->find_last_of('\n', page->size() - 2);
-    const auto json = protocol::parse_object(
-        std::string_view(*page).substr(last == std::string::npos ? 0 : last + 1));
-    if (!json) return json.error();
-    after = json->value("id", after + 1);
+    TRY(const auto json, protocol::parse_object(std::string_view(*page).substr(
+                             last == std::string::npos ? 0 : last + 1)));
+    after = json.value("id", after + 1);
   }
 }
 
@@ -316,20 +311,18 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
 Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
   if (command.verb == "recover")
     return recover_admin(command.state_dir, command.name, auth::IdentityBook::system_clock());
-  const auto token = token_of(command);
-  if (!token) return token.error();
-  Conversation server(command, asker, *token);
+  TRY(const auto token, token_of(command));
+  Conversation server(command, asker, token);
   return answer_of(command, server);
 }
 
 // Writes the new token to the file of the administrator's token.
 Status keep_new(const AdminCommand& command, const Json& answer) {
   const bool is_kept = command.verb == "rotate" || command.verb == "recover";
-  if (!is_kept || command.credentials_file.empty()) return Done{};
-  auto credentials = read_credentials(command.credentials_file);
-  if (!credentials) return credentials.error();
-  credentials->admin_token = answer.value("token", "");
-  return write_credentials(command.credentials_file, *credentials);
+  if (!is_kept || command.credentials_file.empty()) return {};
+  TRY(auto credentials, read_credentials(command.credentials_file));
+  credentials.admin_token = answer.value("token", "");
+  return write_credentials(command.credentials_file, credentials);
 }
 
 }  // namespace
@@ -345,7 +338,7 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
   // A new token is shown in any case, because it cannot be read again.
-  const Status kept = json ? keep_new(command, *json) : Status(Done{});
+  const Status kept = json ? keep_new(command, *json) : Status();
   if (!kept) result = failed(kept.error());
   if (command.json) {
     result.output = *text + "\n";

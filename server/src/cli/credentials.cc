@@ -12,7 +12,6 @@
 
 #include "protocol/json_reader.h"
 #include "protocol/json_writer.h"
-#include "telemetry/json_text.h"
 
 namespace hyperflock::cli {
 namespace {
@@ -33,11 +32,11 @@ Status write_atomically(const std::string& path, const std::string& text, mode_t
   const bool written =
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fsync(file) == 0;
-  Status status = written ? Status(Done{}) : Status(fault());
+  Status status = written ? Status() : Status(fault());
   ::close(file);
   if (!status) return status;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return fault();
-  return Done{};
+  return {};
 }
 
 }  // namespace
@@ -59,10 +58,9 @@ Result<Credentials> read_credentials(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(in), {});
   if (!in.is_open()) return Error{"file_unreadable", "Cannot read " + path + "."};
-  const Result<protocol::Json> json = protocol::parse_object(text);
-  if (!json) return json.error();
+  TRY(const auto json, protocol::parse_object(text));
   protocol::Problem problem;
-  const protocol::Value file(*json, problem);
+  const protocol::Value file(json, problem);
   Credentials credentials;
   credentials.admin_token = file["admin_token"].as_text();
   credentials.researcher_token = file["researcher_token"].as_text();

@@ -17,7 +17,7 @@ Status check_health(const std::string& url, Millis limit_ms) {
   settings.verify = ClientSettings::Verify::none;
   const auto reply = ask({.method = "GET", .url = url, .authorization = {}, .body = {}}, settings);
   if (!reply) return unhealthy(reply.error().message);
-  if (reply->status == 200) return Done{};
+  if (reply->status == 200) return {};
   return unhealthy("it answers \"" + reply->status_line + "\".");
 }
 

@@ -1,208 +1,172 @@
 #include "cli/http_client.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string_view>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/url/src.hpp>
+#include <boost/url/url_view.hpp>
+#include <chrono>
+#include <utility>
 
 namespace hyperflock::cli {
 namespace {
 
-constexpr std::size_t kLargestReply = std::size_t{64} << 20;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace urls = boost::urls;
+using Plain = beast::tcp_stream;
+using Encrypted = beast::ssl_stream<beast::tcp_stream>;
+using Message = http::request<http::string_body>;
+using ErrorCode = boost::system::error_code;
 
-struct Url {
-  bool tls = false;
-  std::string host;
-  std::string port;
-  std::string path;
-};
+constexpr auto kUse = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint64_t kLargestReply = std::uint64_t{64} << 20;
 
 Error unreachable(const std::string& why) {
   return Error{"unreachable", "The server cannot be asked: " + why + "."};
 }
 
-Result<Url> parse_url(const std::string& text) {
-  Url url;
-  url.tls = text.starts_with("https://");
-  std::string_view rest = text;
-  const std::size_t scheme = rest.find("://");
-  if (scheme == std::string_view::npos) return unreachable("the URL has no scheme");
-  rest.remove_prefix(scheme + 3);
-  const std::size_t slash = rest.find('/');
-  url.path = slash == std::string_view::npos ? "/" : std::string(rest.substr(slash));
-  std::string_view authority = rest.substr(0, slash);
-  url.port = url.tls ? "443" : "80";
-  const std::size_t bracket = authority.find(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  if (colon != std::string_view::npos) {
-    url.port = authority.substr(colon + 1);
-    authority = authority.substr(0, colon);
+// Says why no reply could be read.
+std::string fault_of(const ErrorCode& error) {
+  if (error == http::error::body_limit) return "its answer is too long";
+  const bool broken_off =
+      error == http::error::end_of_stream || error == http::error::partial_message;
+  const bool misread = error.category() == make_error_code(http::error::bad_version).category();
+  return misread && !broken_off ? "it does not speak HTTP" : "it gives no answer";
+}
+
+Message message_of(const ClientRequest& request, const urls::url_view& url) {
+  const std::string target(url.encoded_target());
+  Message message(http::string_to_verb(request.method), target.empty() ? "/" : target, 11);
+  message.set(http::field::host, std::string(url.encoded_host_and_port()));
+  message.keep_alive(false);
+  if (!request.authorization.empty())
+    message.set(http::field::authorization, request.authorization);
+  if (request.method != "GET") {
+    message.set(http::field::content_type, "application/json");
+    message.body() = request.body;
+    message.prepare_payload();
   }
-  if (authority.starts_with('[') && authority.ends_with(']'))
-    authority = authority.substr(1, authority.size() - 2);
-  url.host = authority;
-  return url;
+  return message;
 }
 
-bool is_address(const std::string& host) {
-  std::array<unsigned char, sizeof(in6_addr)> binary{};
-  return inet_pton(AF_INET, host.c_str(), binary.data()) == 1 ||
-         inet_pton(AF_INET6, host.c_str(), binary.data()) == 1;
-}
-
-// A connected socket, closed at the end of its life.
-class Connection {
+// One request over one connection. Everything runs in the caller's thread.
+class Exchange {
  public:
-  Connection() = default;
-  ~Connection() {
-    if (socket_ >= 0) ::close(socket_);
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  Exchange(const urls::url_view& url, const ClientSettings& settings)
+      : url_(url), settings_(settings) {}
 
-  Status open(const Url& url, const ClientSettings& settings) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* list = nullptr;
-    if (::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &list) != 0)
-      return unreachable("unknown host");
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
-    socket_ = ::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    timeval limit{};
-    limit.tv_sec = settings.limit_ms / 1000;
-    limit.tv_usec = (settings.limit_ms % 1000) * 1000;
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (socket_ < 0 || ::connect(socket_, list->ai_addr, list->ai_addrlen) != 0)
-      return unreachable(std::string("cannot connect (") + std::strerror(errno) + ")");
-    return url.tls ? shake_hands(url, settings) : Status(Done{});
-  }
-
-  bool write(std::string_view text) {
-    while (!text.empty()) {
-      const long sent = tls_ ? SSL_write(tls_.get(), text.data(), static_cast<int>(text.size()))
-                             : ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
-  }
-
-  // Bytes read; 0 or less at the end or on a fault.
-  long read(char* to, std::size_t room) {
-    return tls_ ? SSL_read(tls_.get(), to, static_cast<int>(room)) : ::recv(socket_, to, room, 0);
+  asio::awaitable<Result<ClientReply>> run(Message message) {
+    Plain plain(co_await asio::this_coro::executor);
+    if (const Status connected = co_await connect(plain); !connected) co_return connected.error();
+    if (url_.scheme_id() != urls::scheme::https) co_return co_await ask(plain, message);
+    asio::ssl::context context(asio::ssl::context::tls_client);
+    if (const Status trusted = trust(context); !trusted) co_return trusted.error();
+    Encrypted encrypted(std::move(plain), context);
+    if (const Status shaken = co_await shake_hands(encrypted); !shaken) co_return shaken.error();
+    co_return co_await ask(encrypted, message);
   }
 
  private:
-  Status shake_hands(const Url& url, const ClientSettings& settings) {
-    context_.reset(SSL_CTX_new(TLS_client_method()));
-    if (settings.verify == ClientSettings::Verify::identity) {
-      SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-      const int loaded =
-          settings.ca_file.empty()
-              ? SSL_CTX_set_default_verify_paths(context_.get())
-              : SSL_CTX_load_verify_locations(context_.get(), settings.ca_file.c_str(), nullptr);
-      if (loaded != 1) return unreachable("no certificates of trusted authorities can be read");
-    }
-    tls_.reset(SSL_new(context_.get()));
-    SSL_set_fd(tls_.get(), socket_);
-    if (is_address(url.host)) {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), url.host.c_str());
-    } else {
-      SSL_set1_host(tls_.get(), url.host.c_str());
-      SSL_set_tlsext_host_name(tls_.get(), url.host.c_str());
-    }
-    if (SSL_connect(tls_.get()) == 1) return Done{};
-    const long fault = SSL_get_verify_result(tls_.get());
-    if (fault != X509_V_OK)
-      return unreachable(std::string("its certificate is not trusted (") +
-                         X509_verify_cert_error_string(fault) + ")");
-    return unreachable("the TLS handshake failed");
+  asio::awaitable<Status> connect(Plain& stream) {
+    asio::ip::tcp::resolver resolver(co_await asio::this_coro::executor);
+    const std::string port(url_.has_port() ? url_.port() : url_.scheme());
+    ErrorCode unknown;
+    const auto addresses = resolver.resolve(std::string(url_.host_address()), port, unknown);
+    if (unknown) co_return unreachable("unknown host");
+    give_time(stream);
+    const auto [refused, address] = co_await stream.async_connect(addresses, kUse);
+    if (refused) co_return unreachable("cannot connect (" + refused.message() + ")");
+    co_return Status();
   }
 
-  struct Free {
-    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-    void operator()(SSL* tls) const { SSL_free(tls); }
-  };
-  int socket_ = -1;
-  std::unique_ptr<SSL_CTX, Free> context_;
-  std::unique_ptr<SSL, Free> tls_;
-};
+  Status trust(asio::ssl::context& context) const {
+    if (settings_.verify == ClientSettings::Verify::none) return {};
+    ErrorCode error;
+    context.set_verify_mode(asio::ssl::verify_peer);
+    if (settings_.ca_file.empty()) {
+      context.set_default_verify_paths(error);
+    } else {
+      context.load_verify_file(settings_.ca_file, error);
+    }
+    if (error) return unreachable("no certificates of trusted authorities can be read");
+    return {};
+  }
 
-std::optional<std::size_t> content_length(std::string_view head) {
-  constexpr std::string_view kName = "content-length:";
-  std::string lower(head);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::size_t at = lower.find(kName);
-  if (at == std::string::npos) return std::nullopt;
-  std::size_t from = at + kName.size();
-  while (from < lower.size() && lower[from] == ' ') ++from;
-  std::size_t value = 0;
-  std::from_chars(lower.data() + from, lower.data() + lower.size(), value);
-  return value;
-}
+  asio::awaitable<Status> shake_hands(Encrypted& stream) {
+    SSL* const tls = stream.native_handle();
+    const std::string host(url_.host_address());
+    if (url_.host_type() == urls::host_type::name) {
+      SSL_set1_host(tls, host.c_str());
+      SSL_set_tlsext_host_name(tls, host.c_str());
+    } else {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host.c_str());
+    }
+    give_time(stream);
+    const auto [error] = co_await stream.async_handshake(asio::ssl::stream_base::client, kUse);
+    if (!error) co_return Status();
+    const long fault = SSL_get_verify_result(tls);
+    if (fault == X509_V_OK) co_return unreachable("the TLS handshake failed");
+    co_return unreachable(std::string("its certificate is not trusted (") +
+                          X509_verify_cert_error_string(fault) + ")");
+  }
+
+  template <typename Stream>
+  asio::awaitable<Result<ClientReply>> ask(Stream& stream, const Message& message) {
+    give_time(stream);
+    const auto [unsent, sent] = co_await http::async_write(stream, message, kUse);
+    if (unsent) co_return unreachable("it takes no request");
+    beast::flat_buffer buffer;
+    http::response_parser<http::string_body> parser;
+    parser.body_limit(kLargestReply);
+    while (!parser.is_done()) {
+      give_time(stream);
+      const auto [error, read] = co_await http::async_read_some(stream, buffer, parser, kUse);
+      if (error) co_return unreachable(fault_of(error));
+    }
+    auto reply = parser.release();
+    co_return ClientReply{.status = static_cast<int>(reply.result_int()),
+                          .status_line = "HTTP/1.1 " + std::to_string(reply.result_int()) + " " +
+                                         std::string(reply.reason()),
+                          .body = std::move(reply.body())};
+  }
+
+  template <typename Stream>
+  void give_time(Stream& stream) const {
+    beast::get_lowest_layer(stream).expires_after(std::chrono::milliseconds(settings_.limit_ms));
+  }
+
+  urls::url_view url_;
+  const ClientSettings& settings_;
+};
 
 }  // namespace
 
 Result<ClientReply> ask(const ClientRequest& request, const ClientSettings& settings) {
-  const Result<Url> url = parse_url(request.url);
-  if (!url) return url.error();
-  Connection connection;
-  const Status opened = connection.open(*url, settings);
-  if (!opened) return opened.error();
-  std::string text = request.method + " " + url->path + " HTTP/1.1\r\nHost: " + url->host +
-                     "\r\nConnection: close\r\n";
-  if (!request.authorization.empty()) text += "Authorization: " + request.authorization + "\r\n";
-  if (request.method != "GET")
-    text +=
-        "Content-Type: application/json\r\nContent-Length: " + std::to_string(request.body.size()) +
-        "\r\n";
-  if (!connection.write(text + "\r\n" + request.body)) return unreachable("it takes no request");
-
-  std::string answer;
-  std::array<char, 16'384> piece{};
-  std::size_t body_at = std::string::npos;
-  std::optional<std::size_t> wanted;
-  const auto complete = [&] {
-    if (body_at == std::string::npos) {
-      const std::size_t end = answer.find("\r\n\r\n");
-      if (end == std::string::npos) return false;
-      body_at = end + 4;
-      wanted = content_length(std::string_view(answer).substr(0, body_at));
-    }
-    return wanted && answer.size() >= body_at + *wanted;
-  };
-  while (!complete()) {
-    const long bytes = connection.read(piece.data(), piece.size());
-    if (bytes <= 0) break;
-    answer.append(piece.data(), static_cast<std::size_t>(bytes));
-    if (answer.size() > kLargestReply) return unreachable("its answer is too long");
-  }
-  if (body_at == std::string::npos || (wanted && answer.size() < body_at + *wanted))
-    return unreachable("it gives no answer");
-  ClientReply reply;
-  reply.status_line = answer.substr(0, answer.find("\r\n"));
-  const std::size_t space = reply.status_line.find(' ');
-  if (!reply.status_line.starts_with("HTTP/1.") || space == std::string::npos)
-    return unreachable("it does not speak HTTP");
-  std::from_chars(reply.status_line.data() + space + 1,
-                  reply.status_line.data() + reply.status_line.size(), reply.status);
-  reply.body = answer.substr(body_at);
-  return reply;
+  const auto url = urls::parse_uri(request.url);
+  if (!url || (url->scheme_id() != urls::scheme::http && url->scheme_id() != urls::scheme::https))
+    return unreachable("the URL does not begin with http:// or https://");
+  asio::io_context io;
+  Exchange exchange(*url, settings);
+  auto reply = asio::co_spawn(io, exchange.run(message_of(request, *url)), asio::use_future);
+  io.run();
+  return reply.get();
 }
 
 }  // namespace hyperflock::cli

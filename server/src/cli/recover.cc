@@ -33,29 +33,27 @@ Result<std::string> recover_admin(const std::string& state_dir, const std::strin
     return Error{"bad_state",
                  "There is no " + database + ": give the folder that `serve --state` was given."};
   }
-  const auto storage = storage::open_sqlite_storage(database, clock);
-  if (!storage) return storage.error();
-  const auto known = (*storage)->identities();
-  if (!known) return known.error();
-  const auto admin = std::ranges::find_if(known->principals, [&name](const auto& one) {
+  TRY(const auto storage, storage::open_sqlite_storage(database, clock));
+  TRY(const auto known, storage->identities());
+  const auto admin = std::ranges::find_if(known.principals, [&name](const auto& one) {
     return one.role == storage::PrincipalRole::admin &&
            one.state == storage::PrincipalState::active && (name.empty() || one.name == name);
   });
-  if (admin == known->principals.end()) return nobody(name);
+  if (admin == known.principals.end()) return nobody(name);
 
   const std::string token = auth::new_token(auth::TokenKind::admin);
   storage::NoteAudit note;
   note.entry.actor = "server";
   note.entry.action = "token.recover";
   note.entry.object = admin->name;
-  const auto outcomes = (*storage)->apply(std::vector<storage::Transition>{
-      storage::CreateToken{.principal = admin->id, .hash = auth::token_hash(token)}, note});
-  if (!outcomes) return outcomes.error();
+  TRY(const auto outcomes,
+      storage->apply(std::vector<storage::Transition>{
+          storage::CreateToken{.principal = admin->id, .hash = auth::token_hash(token)}, note}));
   std::string out;
   protocol::ObjectWriter(out)
       .integer("researcher", admin->id)
       .text("name", admin->name)
-      .integer("id", outcomes->front().id)
+      .integer("id", outcomes.front().id)
       .text("token", token)
       .end();
   return out;

@@ -113,7 +113,7 @@ void GroupCommit::run() {
                       {"transitions", batch.items.size()}});
     }
 
-    tidy_later = batch.outcomes.ok();
+    tidy_later = batch.outcomes.has_value();
     lock.lock();
     if (!batch.outcomes) {
       // Waiting transitions were proposed after those that were not written, so they fail too.

@@ -201,11 +201,10 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
   // On a reader thread: the study, where the caller may see it.
   Result<storage::StudyRow> own_study(StudyId id) const {
-    auto study = context_.storage.study(id);
-    if (!study) return study.error();
-    const bool mine = *study && (principal_->role == storage::PrincipalRole::admin ||
-                                 (*study)->owner == principal_->name);
-    if (mine) return std::move(**study);
+    TRY(auto study, context_.storage.study(id));
+    const bool mine = study && (principal_->role == storage::PrincipalRole::admin ||
+                                study->owner == principal_->name);
+    if (mine) return std::move(*study);
     return Error{"unknown_study", "There is no such study, or it belongs to somebody else.",
                  "study"};
   }

@@ -239,13 +239,13 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     http::Response failure;
     bool failed = false;
     const auto note = [&failure, &failed](const Status& status) {
-      if (status.ok()) return;
+      if (status) return;
       failed = true;
       failure = http::error_response(status.error());
     };
     const auto open = [this, request, upload]() -> Status {
       *upload = context_.site->open_upload(*request);
-      return *upload ? Status(Done{}) : Status(upload->error());
+      return *upload ? Status() : Status(upload->error());
     };
     note(co_await on_reader<Status>(open));
     std::string piece;

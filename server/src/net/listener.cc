@@ -46,7 +46,7 @@ class TcpListener final : public Listener {
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
-    if (!error) return Done{};
+    if (!error) return {};
     return Error{"bind_failed", "Cannot listen on " + address.host + ":" +
                                     std::to_string(address.port) + " (" + error.message() +
                                     "); choose another address or port."};
@@ -115,8 +115,7 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::io_context& io, const Add
                                                  const Tls* tls, Connections& connections,
                                                  const HttpContext& context) {
   auto listener = std::make_unique<TcpListener>(io, tls, connections, context);
-  const Status bound = listener->bind(address);
-  if (!bound) return bound.error();
+  TRY(listener->bind(address));
   return std::unique_ptr<Listener>(std::move(listener));
 }
 

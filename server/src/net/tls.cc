@@ -104,8 +104,7 @@ std::string host_of(const std::string& origin) {
 
 Result<std::unique_ptr<Tls>> Tls::open(const CertificateFiles& files) {
   std::unique_ptr<Tls> tls(new Tls(files));
-  const Status loaded = tls->reload();
-  if (!loaded) return loaded.error();
+  TRY(tls->reload());
   return tls;
 }
 
@@ -120,11 +119,10 @@ CertificateFacts Tls::facts() const {
 }
 
 Status Tls::reload() {
-  auto loaded = load();
-  if (!loaded) return loaded.error();
+  TRY(auto loaded, load());
   const std::scoped_lock lock(mutex_);
-  loaded_ = std::move(*loaded);
-  return Done{};
+  loaded_ = std::move(loaded);
+  return {};
 }
 
 Result<Tls::Loaded> Tls::load() const {
@@ -138,9 +136,8 @@ Result<Tls::Loaded> Tls::load() const {
     return bad("The certificate in " + files_.chain + " cannot be used: " + error.message() + ".");
   context->use_private_key_file(files_.key, Context::pem, error);
   if (error) return bad("The key in " + files_.key + " does not fit: " + error.message() + ".");
-  auto facts = checked(SSL_CTX_get0_certificate(context->native_handle()), files_);
-  if (!facts) return facts.error();
-  return Loaded{std::move(context), std::move(*facts)};
+  TRY(auto facts, checked(SSL_CTX_get0_certificate(context->native_handle()), files_));
+  return Loaded{std::move(context), std::move(facts)};
 }
 
 }  // namespace hyperflock::net

@@ -9,7 +9,7 @@ namespace {
 
 Error client_error(std::string_view text) {
   const Result<ClientMessage> parsed = parse_client_message(text);
-  return parsed.ok() ? Error{"parsed", ""} : parsed.error();
+  return parsed.has_value() ? Error{"parsed", ""} : parsed.error();
 }
 
 TEST(Codec, R1_FrameOfOneMebibyteIsReadAndOneByteMoreIsNot) {
@@ -17,7 +17,7 @@ TEST(Codec, R1_FrameOfOneMebibyteIsReadAndOneByteMoreIsNot) {
   text.append((std::size_t{1} << 20) - text.size() - 2, 'x');
   text += "\"}";
   ASSERT_EQ(text.size(), std::size_t{1} << 20);
-  EXPECT_TRUE(parse_client_message(text).ok());
+  EXPECT_TRUE(parse_client_message(text).has_value());
   text.insert(text.size() - 2, "x");
   EXPECT_EQ(client_error(text).code, "frame_too_large");
 }
@@ -60,7 +60,7 @@ TEST(Codec, R1_AKeyThatComesTwiceIsFoundAmongManyAtLittleCost) {
 TEST(Codec, R6_HelloOfAnotherVersionIsReadWhateverItsFields) {
   const Result<ClientMessage> parsed =
       parse_client_message(R"({"type":"hello","protocol":2,"role":"device","passport":[1]})");
-  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(parsed.has_value());
   EXPECT_EQ(std::get<Hello>(*parsed).protocol, 2);
 }
 
@@ -78,7 +78,7 @@ TEST(Codec, NumberThatOverflowsIsNamedInsideAnUnknownFieldToo) {
 TEST(Codec, WholeFloatIsAnInteger) {
   const Result<ClientMessage> parsed =
       parse_client_message(R"({"type":"watch","study":5.0,"after":1e3})");
-  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(parsed.has_value());
   EXPECT_EQ(std::get<Watch>(*parsed).study, StudyId{5});
   EXPECT_EQ(std::get<Watch>(*parsed).after, 1000);
 }
@@ -86,7 +86,7 @@ TEST(Codec, WholeFloatIsAnInteger) {
 TEST(Codec, ValuesOfAPrunedResultAreNotRead) {
   const Result<ClientMessage> parsed = parse_client_message(
       R"({"type":"result","attempt":1,"seq":1,"outcome":"pruned","values":"none","error":7})");
-  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(parsed.has_value());
   EXPECT_TRUE(std::get<TrialResult>(*parsed).values.empty());
   EXPECT_FALSE(std::get<TrialResult>(*parsed).failure.has_value());
 }
@@ -95,7 +95,7 @@ TEST(Codec, TextKeepsNulAndEveryControlCharacter) {
   ErrorMessage message{.code = "x", .message = "", .field = "", .id = {}, .attempt = {}};
   for (char c = 0; c < 0x20; ++c) message.message += c;
   const Result<ServerMessage> parsed = parse_server_message(serialize(ServerMessage(message)));
-  ASSERT_TRUE(parsed.ok());
+  ASSERT_TRUE(parsed.has_value());
   EXPECT_EQ(std::get<ErrorMessage>(*parsed), message);
 }
 
@@ -108,7 +108,7 @@ TEST(StudyCodec, ProvenanceKeepsOrderKindsAndLargeIntegers) {
       R"(","bytes":1},"space":[{"name":"x","values":[1]}],"runtime":{"chainer":"7.8.1"},"provenance":)" +
       provenance + "}";
   const Result<StudySpec> spec = parse_study_spec(text);
-  ASSERT_TRUE(spec.ok()) << spec.error().field;
+  ASSERT_TRUE(spec.has_value()) << spec.error().field;
   EXPECT_EQ(spec.value().provenance_json, provenance);
 }
 

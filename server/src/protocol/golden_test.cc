@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Files, GoldenSpecInvalid,
 TEST_P(GoldenValid, R1_IsReadAndWrittenAgain) {
   const json file = read_file(GetParam());
   const Result<std::string> text = round_trip(file["direction"], file["message"].dump());
-  ASSERT_TRUE(text.ok()) << text.error().code << ' ' << text.error().message;
+  ASSERT_TRUE(text.has_value()) << text.error().code << ' ' << text.error().message;
   const json& expected = file.contains("normal") ? file["normal"] : file["message"];
   EXPECT_EQ(json::parse(*text), expected);
 }
@@ -75,7 +75,7 @@ TEST_P(GoldenValid, R1_IsReadAndWrittenAgain) {
 TEST_P(GoldenInvalid, R3_IsRefusedWithItsCode) {
   const json file = read_file(GetParam());
   const Result<std::string> text = round_trip(file["direction"], file["text"]);
-  ASSERT_FALSE(text.ok()) << *text;
+  ASSERT_FALSE(text.has_value()) << *text;
   EXPECT_EQ(text.error().code, file["code"].get<std::string>()) << text.error().message;
   EXPECT_EQ(text.error().field, file.value("field", "")) << text.error().message;
   EXPECT_FALSE(text.error().message.empty());
@@ -84,7 +84,7 @@ TEST_P(GoldenInvalid, R3_IsRefusedWithItsCode) {
 TEST_P(GoldenSpecValid, KindsAreKept) {
   const json file = read_file(GetParam());
   const Result<StudySpec> spec = parse_study_spec(file["spec"].dump());
-  ASSERT_TRUE(spec.ok()) << spec.error().code << ' ' << spec.error().field;
+  ASSERT_TRUE(spec.has_value()) << spec.error().code << ' ' << spec.error().field;
   const json& expected = file.contains("normal") ? file["normal"] : file["spec"];
   // As text, because 1 == 1.0 as JSON values.
   EXPECT_EQ(json::parse(serialize_study_spec(*spec)).dump(), expected.dump());
@@ -94,7 +94,7 @@ TEST_P(GoldenSpecValid, KindsAreKept) {
 TEST_P(GoldenSpecInvalid, IsRefusedWithItsCode) {
   const json file = read_file(GetParam());
   const Result<StudySpec> spec = parse_study_spec(file["text"].get<std::string>());
-  ASSERT_FALSE(spec.ok());
+  ASSERT_FALSE(spec.has_value());
   EXPECT_EQ(spec.error().code, file["code"].get<std::string>()) << spec.error().message;
   EXPECT_EQ(spec.error().field, file.value("field", "")) << spec.error().message;
 }
@@ -125,7 +125,7 @@ TEST(Golden, R30_GridPoints) {
   for (const json& grid : grids) {
     spec["space"] = grid["space"];
     const Result<StudySpec> parsed = parse_study_spec(spec.dump());
-    ASSERT_TRUE(parsed.ok()) << parsed.error().code << ' ' << parsed.error().field;
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().code << ' ' << parsed.error().field;
     ASSERT_EQ(grid_size(parsed.value().space), grid["size"].get<std::int64_t>());
     for (std::size_t i = 0; i < grid["points"].size(); ++i) {
       EXPECT_EQ(grid_point(parsed.value().space, static_cast<std::int64_t>(i)),

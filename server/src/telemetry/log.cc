@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "protocol/json_writer.h"
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 
 namespace hyperflock::telemetry {
 namespace {
@@ -34,8 +34,9 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 }  // namespace
 
-LogField::LogField(std::string_view name, std::string_view text)
-    : key(name), json(json_string(text)) {}
+LogField::LogField(std::string_view name, std::string_view text) : key(name) {
+  protocol::append_string(json, valid_utf8(text));
+}
 
 LogField::LogField(std::string_view name, double number) : key(name) {
   protocol::append_float(json, number);
@@ -54,10 +55,10 @@ void log(LogLevel level, std::string_view event, std::initializer_list<LogField>
   const auto& sink = logger();
   if (!sink || !sink->should_log(to_spdlog(level))) return;
   std::string line = R"("event":)";
-  append_json_string(line, event);
+  protocol::append_string(line, event);
   for (const LogField& field : fields) {
     line += ',';
-    append_json_string(line, field.key);
+    protocol::append_string(line, field.key);
     line += ':';
     line += field.json;
   }

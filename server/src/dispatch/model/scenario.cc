@@ -264,7 +264,7 @@ void Scenario::note(const Effect& effect, Said& said) {
       sessions_.erase(found);
     }
   } else if (const auto* answer = std::get_if<Answer>(&effect)) {
-    const std::string result = answer->result.ok()
+    const std::string result = answer->result.has_value()
                                    ? "study " + std::to_string(to_int(answer->result.value()))
                                    : answer->result.error().code;
     said.push_back("answer " + result + (answer->repeated ? " again" : ""));

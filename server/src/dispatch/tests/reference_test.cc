@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Blocks, Model, ::testing::Range<std::uint64_t>(0, 10));
 TEST_P(Model, RandomEventsOverSqliteAgreeWithTheReference) {
   ScratchFolder folder(ScratchFolder::Where::memory);
   auto storage = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
-  ASSERT_TRUE(storage.ok()) << storage.error().message;
+  ASSERT_TRUE(storage.has_value()) << storage.error().message;
   for (std::uint64_t i = 0; i < kWalks; ++i) {
     const std::uint64_t seed = GetParam() * kWalks + i;
     const auto wrong = random_walk(seed, kEvents, storage->get());

@@ -9,7 +9,7 @@
 #include "http/compute/attempt_upload.h"
 #include "http/core/router.h"
 #include "protocol/json_writer.h"
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 
 namespace hyperflock::http {
 namespace {
@@ -136,8 +136,7 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
       return Error{"bad_field", field.wanted, std::string(field.key)};
     artifact.*field.value = std::move(*value);
   }
-  if (const Status live = live_attempt(context, request, artifact.attempt); !live)
-    return live.error();
+  TRY(live_attempt(context, request, artifact.attempt));
   const auto admitted = context.admission.admit_artifact(request.captures.at(0));
   if (!admitted) {
     return Error{"artifact_quota",
@@ -150,10 +149,9 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
     return Error{"artifact_no_room",
                  "The server's disk is nearly full: its operator has to make room for artifacts."};
   }
-  auto upload = context.collected.begin(artifact.blob.sha256);
-  if (!upload) return upload.error();
+  TRY(auto upload, context.collected.begin(artifact.blob.sha256));
   return std::unique_ptr<Upload>(
-      std::make_unique<ArtifactUpload>(context, std::move(store), std::move(*upload)));
+      std::make_unique<ArtifactUpload>(context, std::move(store), std::move(upload)));
 }
 
 std::uint64_t max_bytes(const SiteContext& context) { return context.max_artifact_bytes; }

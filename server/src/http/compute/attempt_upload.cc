@@ -22,13 +22,11 @@ Error ended_attempt() {
 }
 
 Status live_attempt(const SiteContext& context, const Request& request, AttemptId attempt) {
-  const auto row = context.storage.attempt(attempt);
-  if (!row) return row.error();
-  if (!*row || (**row).device != request.device.id ||
-      (**row).state != storage::AttemptState::live) {
+  TRY(const auto row, context.storage.attempt(attempt));
+  if (!row || row->device != request.device.id || row->state != storage::AttemptState::live) {
     return ended_attempt();
   }
-  return Done{};
+  return {};
 }
 
 Status AttemptUpload::append(std::string_view bytes) {

@@ -34,8 +34,8 @@ class AttemptUpload : public Upload {
       : upload_(std::move(upload)), most_(most), too_large_(std::move(too_large)) {}
 
   // Judges the bytes: as they come, before they are stored, and when all have come.
-  virtual Status look(std::string_view) { return Done{}; }
-  virtual Status look_at_end() const { return Done{}; }
+  virtual Status look(std::string_view) { return {}; }
+  virtual Status look_at_end() const { return {}; }
   // Commits the row that names `bytes` bytes. `told` may be called on any thread.
   virtual void commit(std::int64_t bytes, hub::Committed told) = 0;
   // The body of an answer to an upload that was taken.

@@ -33,12 +33,10 @@ class CheckpointUpload final : public AttemptUpload {
  private:
   Status look(std::string_view bytes) override {
     head_ += bytes.substr(0, kArchive.size() - std::min(kArchive.size(), head_.size()));
-    return kArchive.starts_with(head_) ? Status(Done{}) : Status(malformed());
+    return kArchive.starts_with(head_) ? Status() : Status(malformed());
   }
 
-  Status look_at_end() const override {
-    return head_ == kArchive ? Status(Done{}) : Status(malformed());
-  }
+  Status look_at_end() const override { return head_ == kArchive ? Status() : Status(malformed()); }
 
   void commit(std::int64_t bytes, hub::Committed told) override {
     checkpoint_.blob.bytes = bytes;
@@ -77,8 +75,7 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
     checkpoint.step = parse_integer(*text, kMaxWireInteger);
     if (!checkpoint.step) return Error{"bad_number", "A step is a whole number.", "step"};
   }
-  if (const Status live = live_attempt(context, request, checkpoint.attempt); !live)
-    return live.error();
+  TRY(live_attempt(context, request, checkpoint.attempt));
   const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
   if (!admitted) {
     return Error{"checkpoint_quota",
@@ -86,10 +83,9 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
                  {},
                  admitted.wait_s};
   }
-  auto upload = context.collected.begin(sha256);
-  if (!upload) return upload.error();
+  TRY(auto upload, context.collected.begin(sha256));
   return std::unique_ptr<Upload>(std::make_unique<CheckpointUpload>(
-      context, request.device.id, std::move(checkpoint), std::move(*upload)));
+      context, request.device.id, std::move(checkpoint), std::move(upload)));
 }
 
 std::uint64_t max_bytes(const SiteContext& context) { return context.max_checkpoint_bytes; }

@@ -41,7 +41,7 @@ struct ProjectSummary {
 };
 
 Status admit(const SiteContext& context, const Route& route, Request& request) {
-  if (route.access == Access::open) return Done{};
+  if (route.access == Access::open) return {};
   constexpr std::string_view kScheme = "Device ";
   std::string_view header = request.authorization;
   if (header.starts_with(kScheme)) {
@@ -53,7 +53,7 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
             : context.book.find_own(header.substr(0, colon), header.substr(colon + 1));
     if (device && (route.access == Access::own_device || !device->revoked)) {
       request.device = *device;
-      return Done{};
+      return {};
     }
   }
   return Error{
@@ -75,11 +75,10 @@ Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& 
 }
 
 Result<ProjectSummary> summarize(const SiteContext& context, const std::string& project) {
-  const auto studies = context.storage.studies();
-  if (!studies) return studies.error();
+  TRY(const auto studies, context.storage.studies());
   ProjectSummary summary;
   std::vector<std::string> owners;
-  for (const storage::StudyRow& study : *studies) {
+  for (const storage::StudyRow& study : studies) {
     if (study.project != project) continue;
     ++summary.studies;
     summary.done += study.complete + study.pruned + study.failed;
@@ -95,123 +94,102 @@ Result<ProjectSummary> summarize(const SiteContext& context, const std::string& 
   return summary;
 }
 
-Response project(const SiteContext& context, const Request& request) {
-  const auto query = parse_project_query(request.body);
-  if (!query) return error_response(query.error());
+Result<Response> project(const SiteContext& context, const Request& request) {
+  TRY(const auto query, parse_project_query(request.body));
   // Also by a code that has ended: devices that joined by it stay.
-  const auto code = opened_by(context, query->code, request.address);
-  if (!code) return error_response(code.error());
-  const auto summary = summarize(context, code->project);
-  if (!summary) return error_response(summary.error());
+  TRY(const auto code, opened_by(context, query.code, request.address));
+  TRY(const auto summary, summarize(context, code.project));
   std::string out = R"({"project":)";
   ObjectWriter(out)
-      .text("name", code->project)
-      .text("owner", summary->owners)
-      .integer("studies", summary->studies)
-      .integer("trials_done", summary->done)
-      .integer("trials_total", summary->total)
+      .text("name", code.project)
+      .text("owner", summary.owners)
+      .integer("studies", summary.studies)
+      .integer("trials_done", summary.done)
+      .integer("trials_total", summary.total)
       .end();
   return json_response(200, out + "}");
 }
 
-void join(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_join_query(request.body);
-  if (!query) return reply(error_response(query.error()));
-  const auto code = opened_by(context, query->code, request.address);
-  if (!code) return reply(error_response(code.error()));
-  if (!code->open) return reply(error_response(closed_code()));
+Status join(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_join_query(request.body));
+  TRY(const auto code, opened_by(context, query.code, request.address));
+  if (!code.open) return closed_code();
   const auto admitted = context.admission.admit_join(request.address);
   if (!admitted) {
-    return reply(error_response(
-        Error{"rate_limited",
-              "Many devices joined from this address just now; try again in a minute.",
-              {},
-              admitted.wait_s}));
+    return Error{"rate_limited",
+                 "Many devices joined from this address just now; try again in a minute.",
+                 {},
+                 admitted.wait_s};
   }
   const std::string secret = auth::new_token(auth::TokenKind::device_secret);
-  const storage::Device device{auth::new_device_id(), code->project, auth::token_hash(secret),
-                               query->device_class, query->engine};
-  const storage::CreateDevice create{device, auth::token_hash(query->code)};
-  context.hub.commit({create}, [reply, create, device, secret,
-                                &book = context.book](Result<storage::Outcome> outcome) {
-    if (!outcome) return reply(error_response(outcome.error()));
-    if (outcome->applied == storage::Applied::superseded)
-      return reply(error_response(closed_code()));
-    if (outcome->applied != storage::Applied::applied) {
-      return reply(
-          error_response(Error{"internal", "The new device's name was taken; join again."}));
-    }
-    book.committed(create, *outcome);
+  const storage::Device device{auth::new_device_id(), code.project, auth::token_hash(secret),
+                               query.device_class, query.engine};
+  const storage::CreateDevice create{device, auth::token_hash(query.code)};
+  const auto answer = [create, device, secret,
+                       &book = context.book](const storage::Outcome& outcome) -> Result<Response> {
+    if (outcome.applied == storage::Applied::superseded) return closed_code();
+    if (outcome.applied != storage::Applied::applied)
+      return Error{"internal", "The new device's name was taken; join again."};
+    book.committed(create, outcome);
     telemetry::log(
         telemetry::LogLevel::info, "device_joined",
         {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
-    std::string out;
-    ObjectWriter(out)
-        .text("device", device.id)
-        .text("secret", secret)
-        .text("project", device.project)
-        .end();
-    reply(json_response(201, std::move(out)));
-  });
+    return object_response(201, [&](ObjectWriter& body) {
+      body.text("device", device.id).text("secret", secret).text("project", device.project);
+    });
+  };
+  context.hub.commit({create}, reply_with(reply, answer));
+  return {};
 }
 
 // The volunteer's own wish. Nothing about the device is noted but that it happened.
-void erase(const SiteContext& context, const Request& request, const Reply& reply) {
+Status erase(const SiteContext& context, const Request& request, const Reply& reply) {
   storage::NoteAudit note;
   note.entry.actor = "device";
   note.entry.action = "device.erase";
-  erase_device(context, request.device.id, std::move(note), reply);
+  return erase_device(context, request.device.id, std::move(note), reply);
 }
 
 // A page that goes away cannot wait for its socket: it says so by this request, which outlives
 // it.
-Response leave(const SiteContext& context, const Request& request) {
-  const auto query = parse_leave_query(request.body);
-  if (!query) return error_response(query.error());
-  context.hub.leave(request.device.id, query->session);
+Result<Response> leave(const SiteContext& context, const Request& request) {
+  TRY(const auto query, parse_leave_query(request.body));
+  context.hub.leave(request.device.id, query.session);
   return json_response(200, "{}");
 }
 
-Response report(const SiteContext& context, const Request& request) {
-  const auto query = parse_device_report_query(request.body);
-  if (!query) return error_response(query.error());
-  const auto code = opened_by(context, query->code, request.address);
-  if (!code) return error_response(code.error());
+Result<Response> report(const SiteContext& context, const Request& request) {
+  TRY(const auto query, parse_device_report_query(request.body));
+  TRY(const auto code, opened_by(context, query.code, request.address));
   const auto admitted = context.admission.admit_report(request.address);
   if (!admitted) {
-    return error_response(
-        Error{"rate_limited",
-              "Many reports came from this address just now; try again in a minute.",
-              {},
-              admitted.wait_s});
+    return Error{"rate_limited",
+                 "Many reports came from this address just now; try again in a minute.",
+                 {},
+                 admitted.wait_s};
   }
-  const auto number = context.reports.add(query->report, code->project, context.book.now());
-  if (!number) return error_response(number.error());
-  std::string out;
-  ObjectWriter(out).integer("report", *number).end();
-  return json_response(201, std::move(out));
+  TRY(const auto number, context.reports.add(query.report, code.project, context.book.now()));
+  return object_response(201, [&](ObjectWriter& body) { body.integer("report", number); });
 }
 
-Response blob(const SiteContext& context, const Request& request) {
+Result<Response> blob(const SiteContext& context, const Request& request) {
   const Error unknown{"unknown_blob", "No study of this device's project names such a blob."};
   const std::string& sha256 = request.captures.front();
-  const auto referenced = context.storage.project_references(request.device.project, sha256);
-  if (!referenced) return error_response(referenced.error());
+  TRY(const auto referenced, context.storage.project_references(request.device.project, sha256));
   const auto path = context.blobs.path_of(sha256);
   const auto bytes = context.blobs.size(sha256);
-  if (!*referenced || !path || !bytes) return error_response(404, unknown);
+  if (!referenced || !path || !bytes) return error_response(404, unknown);
   return blob_response(path->string(), *bytes);
 }
 
 // What this attempt begins with.
-Response checkpoint(const SiteContext& context, const Request& request) {
+Result<Response> checkpoint(const SiteContext& context, const Request& request) {
   const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-  const auto attempt = context.storage.attempt(AttemptId{id.value_or(0)});
-  if (!attempt) return error_response(attempt.error());
-  if (!*attempt || (**attempt).device != request.device.id || !(**attempt).from)
+  TRY(const auto attempt, context.storage.attempt(AttemptId{id.value_or(0)}));
+  if (!attempt || attempt->device != request.device.id || !attempt->from)
     return error_response(404, unknown);
-  const std::string& sha256 = (**attempt).from->blob.sha256;
+  const std::string& sha256 = attempt->from->blob.sha256;
   const auto path = context.collected.path_of(sha256);
   const auto bytes = context.collected.size(sha256);
   if (!path || !bytes) return error_response(404, unknown);
@@ -222,8 +200,8 @@ constexpr std::array<Route, 12> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     {Method::get, "/healthz", Access::open, answer<alive>},
     {Method::post, "/api/project", Access::open, answer<project>, kSmallBody},
-    {Method::post, "/api/join", Access::open, join, kSmallBody},
-    {Method::post, "/api/device/erase", Access::own_device, erase, kSmallBody},
+    {Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody},
+    {Method::post, "/api/device/erase", Access::own_device, answer_later<erase>, kSmallBody},
     {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
     {Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody},
     {Method::get, "/api/blobs/{}", Access::device, answer<blob>},

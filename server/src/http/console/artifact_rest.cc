@@ -29,49 +29,42 @@ void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
       .end();
 }
 
-void list(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto study = readable_study(context, request);
-  if (!study) return reply(error_response(study.error()));
-  const auto asked = page_of(request.query, kLargestPage, kLargestPage);
-  if (!asked) return reply(error_response(asked.error()));
+Result<Response> list(const SiteContext& context, const Request& request) {
+  TRY(const auto study, readable_study(context, request));
+  TRY(const auto asked, page_of(request.query, kLargestPage, kLargestPage));
   std::optional<TrialNumber> trial;
   if (const auto text = query_value(request.query, "trial")) {
     const auto number = parse_integer(*text, kMaxWireInteger);
     if (!number) {
-      return reply(
-          error_response(Error{"bad_number", "trial must be the number of a trial.", "trial"}));
+      return Error{"bad_number", "trial must be the number of a trial.", "trial"};
     }
     trial = TrialNumber{*number};
   }
-  const auto found = context.storage.artifacts(study->id, trial, asked->after, asked->limit);
-  if (!found) return reply(error_response(found.error()));
+  TRY(const auto found, context.storage.artifacts(study.id, trial, asked.after, asked.limit));
   std::string out;
   ObjectWriter page(out);
-  append_list(page.begin("artifacts"), *found,
+  append_list(page.begin("artifacts"), found,
               [&out](const storage::ArtifactRow& one) { append_artifact(out, one); });
-  page.integer("cursor", found->empty() ? asked->after : found->back().arrived).end();
-  reply(json_response(200, std::move(out)));
+  page.integer("cursor", found.empty() ? asked.after : found.back().arrived).end();
+  return json_response(200, std::move(out));
 }
 
-void bytes(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto study = readable_study(context, request);
-  if (!study) return reply(error_response(study.error()));
-  const auto found = context.storage.artifact(study->id, request.captures.at(1));
-  if (!found) return reply(error_response(found.error()));
-  const std::string sha256 = *found ? (**found).blob.sha256 : std::string();
+Status bytes(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto study, readable_study(context, request));
+  TRY(const auto found, context.storage.artifact(study.id, request.captures.at(1)));
+  const std::string sha256 = found ? found->blob.sha256 : std::string();
   const auto path = context.collected.path_of(sha256);
   const auto size = context.collected.size(sha256);
   if (!path || !size) {
-    return reply(error_response(
-        Error{"unknown_artifact", "The study has no such artifact, or it is kept no more."}));
+    return Error{"unknown_artifact", "The study has no such artifact, or it is kept no more."};
   }
-  reply_noted(context, request, *study, download_response(path->string(), *size, (**found).name),
-              reply);
+  return reply_noted(context, request, study, download_response(path->string(), *size, found->name),
+                     reply);
 }
 
 constexpr std::array<Route, 2> kRoutes{{
-    {Method::get, "/api/studies/{}/artifacts", Access::principal, list},
-    {Method::get, "/api/studies/{}/artifacts/{}", Access::principal, bytes},
+    {Method::get, "/api/studies/{}/artifacts", Access::principal, answer<list>},
+    {Method::get, "/api/studies/{}/artifacts/{}", Access::principal, answer_later<bytes>},
 }};
 
 }  // namespace

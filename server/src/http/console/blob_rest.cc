@@ -28,28 +28,25 @@ class BlobUpload final : public Upload {
     own_.bytes = static_cast<std::int64_t>(stored->bytes);
     const Status owned = take_over();
     if (!owned) return error_response(owned.error());
-    std::string out;
-    ObjectWriter(out).text("sha256", own_.sha256).end();
-    return json_response(stored->is_new ? 201 : 200, std::move(out));
+    return object_response(stored->is_new ? 201 : 200,
+                           [this](ObjectWriter& body) { body.text("sha256", own_.sha256); });
   }
 
  private:
   // Counts the blob for the researcher who uploaded it. This thread may wait for the commit.
   Status take_over() const {
     constexpr std::chrono::seconds kPatience{5};
-    const Result<storage::Outcome> got = hub::await_commit(
-        kPatience,
-        Error{"storage_unavailable", "The server is about to stop; upload the blob again."},
-        [this](const hub::Committed& done) {
-          hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
-            // In the order of the commits: see CollectedBlobs::drop().
-            if (outcome && !outcome->excess) upload->named();
-            done(outcome);
-          });
-        });
-    if (!got) return got.error();
-    if (got->excess) return storage::quota_error(*got->excess);
-    return Done{};
+    const auto begin = [this](const hub::Committed& done) {
+      hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
+        // In the order of the commits: see CollectedBlobs::drop().
+        if (outcome && !outcome->excess) upload->named();
+        done(outcome);
+      });
+    };
+    const Error late{"storage_unavailable", "The server is about to stop; upload the blob again."};
+    TRY(const auto got, hub::await_commit(kPatience, late, begin));
+    if (got.excess) return storage::quota_error(*got.excess);
+    return {};
   }
 
   // Shared with the commit's callback: the blob is not removed before the callback has run.
@@ -58,7 +55,7 @@ class BlobUpload final : public Upload {
   storage::OwnBlob own_;
 };
 
-Response head_blob(const SiteContext& context, const Request& request) {
+Result<Response> head_blob(const SiteContext& context, const Request& request) {
   if (context.blobs.exists(request.captures.front())) return json_response(200, "");
   return error_response(404, Error{"unknown_blob", "This server has no such blob; upload it."});
 }
@@ -77,16 +74,14 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
   // The quota is checked before the blob is read. A blob that is here already may be the caller's,
   // which the commit finds out.
   if (own.quota.bytes > 0 && !context.blobs.exists(own.sha256)) {
-    const auto used = context.storage.usage(own.owner);
-    if (!used) return used.error();
+    TRY(const auto used, context.storage.usage(own.owner));
     const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
-    if (const auto excess = storage::excess_of(own.quota, *used, {0, 0, bytes}))
+    if (const auto excess = storage::excess_of(own.quota, used, {0, 0, bytes}))
       return storage::quota_error(*excess);
   }
-  auto upload = context.blobs.begin(own.sha256);
-  if (!upload) return upload.error();
+  TRY(auto upload, context.blobs.begin(own.sha256));
   return std::unique_ptr<Upload>(
-      std::make_unique<BlobUpload>(std::move(*upload), context.hub, std::move(own)));
+      std::make_unique<BlobUpload>(std::move(upload), context.hub, std::move(own)));
 }
 
 constexpr UploadHandler kUpload{max_bytes, too_large, open_upload};

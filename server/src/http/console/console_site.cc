@@ -45,7 +45,7 @@ Status identify(const SiteContext& context, Request& request) {
   request.token = caller->token;
   switch (caller->principal.state) {
     case storage::PrincipalState::active:
-      return Done{};
+      return {};
     case storage::PrincipalState::pending:
       return Error{"approval_pending",
                    "An administrator has not decided about your request yet; ask again later."};
@@ -62,7 +62,7 @@ Status identify(const SiteContext& context, Request& request) {
 Status admit(const SiteContext& context, const Route& route, Request& request) {
   const bool is_open =
       route.access == Access::open || (route.access == Access::metrics && context.open_metrics);
-  if (is_open) return Done{};
+  if (is_open) return {};
   Status known = identify(context, request);
   if (known && route.access == Access::admin && !is_admin(request))
     return Error{"forbidden", "Only an administrator may do this."};

@@ -19,7 +19,7 @@ using storage::Outcome;
 
 // ---- projects
 
-void list_projects(const SiteContext& context, const Request& request, const Reply& reply) {
+Result<Response> list_projects(const SiteContext& context, const Request& request) {
   const auto devices = context.book.devices_by_project();
   std::string out;
   ObjectWriter body(out);
@@ -41,23 +41,22 @@ void list_projects(const SiteContext& context, const Request& request, const Rep
   }
   list += ']';
   body.end();
-  reply(json_response(200, std::move(out)));
+  return json_response(200, std::move(out));
 }
 
-void create_project(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_project_name_query(request.body);
-  if (!query) return reply(error_response(query.error()));
-  commit_noted(context, storage::CreateProject{query->project},
-               note_of(request, "project.create", query->project), reply,
-               [name = query->project](const Outcome& outcome) {
-                 if (outcome.applied != Applied::applied) {
-                   return error_response(
-                       Error{"name_taken", "A project has this name; choose another.", "project"});
-                 }
-                 std::string out;
-                 ObjectWriter(out).integer("id", outcome.id).text("project", name).end();
-                 return json_response(201, std::move(out));
-               });
+Status create_project(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_project_name_query(request.body));
+  return commit_noted(context, storage::CreateProject{query.project},
+                      note_of(request, "project.create", query.project), reply,
+                      [name = query.project](const Outcome& outcome) {
+                        if (outcome.applied != Applied::applied) {
+                          return error_response(Error{
+                              "name_taken", "A project has this name; choose another.", "project"});
+                        }
+                        return object_response(201, [&](ObjectWriter& body) {
+                          body.integer("id", outcome.id).text("project", name);
+                        });
+                      });
 }
 
 // ---- codes
@@ -83,7 +82,7 @@ void append_code(std::string& out, const storage::Enrolment& code, std::int64_t 
   row.end();
 }
 
-void list_codes(const SiteContext& context, const Request& request, const Reply& reply) {
+Result<Response> list_codes(const SiteContext& context, const Request& request) {
   std::string out = R"({"enrolments":[)";
   bool first = true;
   for (const storage::Enrolment& code : context.book.enrolments()) {
@@ -91,23 +90,21 @@ void list_codes(const SiteContext& context, const Request& request, const Reply&
     if (!std::exchange(first, false)) out += ',';
     append_code(out, code, context.book.now());
   }
-  reply(json_response(200, out + "]}"));
+  return json_response(200, out + "]}");
 }
 
-void create_code(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_enrolment_query(request.body);
-  if (!query) return reply(error_response(query.error()));
-  const auto project = project_of(context, request, query->project.value_or(""));
-  if (!project) return reply(error_response(project.error()));
+Status create_code(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_enrolment_query(request.body));
+  TRY(const auto project, project_of(context, request, query.project.value_or("")));
   const std::string code = auth::new_token(auth::TokenKind::enrolment_code);
-  storage::Enrolment made{.code_hash = auth::token_hash(code), .project = *project};
-  made.label = query->label;
+  storage::Enrolment made{.code_hash = auth::token_hash(code), .project = project};
+  made.label = query.label;
   made.created_by = request.principal.name;
-  made.max_uses = query->max_uses;
-  if (query->expires_s != 0) made.expires_at = context.book.now() + query->expires_s * 1'000;
-  commit_noted(
-      context, storage::CreateEnrolment{made}, note_of(request, "enrolment.create", *project),
-      reply, [&context, code, made](const Outcome& outcome) {
+  made.max_uses = query.max_uses;
+  if (query.expires_s != 0) made.expires_at = context.book.now() + query.expires_s * 1'000;
+  return commit_noted(
+      context, storage::CreateEnrolment{made}, note_of(request, "enrolment.create", project), reply,
+      [&context, code, made](const Outcome& outcome) {
         telemetry::log(telemetry::LogLevel::info, "enrolment_created", {{"project", made.project}});
         std::string out;
         ObjectWriter row(out);
@@ -122,53 +119,54 @@ void create_code(const SiteContext& context, const Request& request, const Reply
       });
 }
 
-void revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
+Status revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
   const auto code = id ? context.book.enrolment(*id) : std::nullopt;
   if (!code || !auth::IdentityBook::may_use(request.principal, code->project)) {
-    return reply(error_response(
-        Error{"unknown_enrolment", "There is no such code, or it is of another project."}));
+    return Error{"unknown_enrolment", "There is no such code, or it is of another project."};
   }
-  commit_noted(context, storage::RevokeEnrolment{code->id},
-               note_of(request, "enrolment.revoke", std::to_string(code->id)), reply,
-               [id = code->id](const Outcome&) {
-                 std::string out;
-                 ObjectWriter(out).integer("enrolment", id).boolean("revoked", true).end();
-                 return json_response(200, std::move(out));
-               });
+  return commit_noted(context, storage::RevokeEnrolment{code->id},
+                      note_of(request, "enrolment.revoke", std::to_string(code->id)), reply,
+                      [id = code->id](const Outcome&) {
+                        return object_response(200, [&](ObjectWriter& body) {
+                          body.integer("enrolment", id).boolean("revoked", true);
+                        });
+                      });
 }
 
 // ---- devices
 
 // The device is refused from now on, its session closed and its attempt issued again.
-void revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
+Status revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
-  context.hub.revoke_device(
-      device, note_of(request, "device.revoke", device),
-      [&book = context.book, device, reply](Result<storage::Outcome> outcome) {
-        if (!outcome) return reply(error_response(outcome.error()));
-        if (outcome->applied == Applied::conflict) return reply(error_response(unknown_device()));
-        book.committed(storage::RevokeDevice{device}, *outcome);
-        telemetry::log(telemetry::LogLevel::info, "device_revoked", {{"device", device}});
-        std::string out;
-        ObjectWriter(out).text("device", device).boolean("revoked", true).end();
-        reply(json_response(200, std::move(out)));
-      });
+  const auto answer = [&book = context.book, device](const Outcome& outcome) -> Result<Response> {
+    if (outcome.applied == Applied::conflict) return unknown_device();
+    book.committed(storage::RevokeDevice{device}, outcome);
+    telemetry::log(telemetry::LogLevel::info, "device_revoked", {{"device", device}});
+    return object_response(
+        200, [&](ObjectWriter& body) { body.text("device", device).boolean("revoked", true); });
+  };
+  context.hub.revoke_device(device, note_of(request, "device.revoke", device),
+                            reply_with(reply, answer));
+  return {};
 }
 
-void erase_by_admin(const SiteContext& context, const Request& request, const Reply& reply) {
+Status erase_by_admin(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
-  erase_device(context, device, note_of(request, "device.erase", device), reply);
+  return erase_device(context, device, note_of(request, "device.erase", device), reply);
 }
 
 constexpr std::array<Route, 7> kRoutes{{
-    {Method::get, "/api/projects", Access::principal, list_projects},
-    {Method::post, "/api/projects", Access::admin, create_project, kSmallBody},
-    {Method::get, "/api/enrolment", Access::principal, list_codes},
-    {Method::post, "/api/enrolment", Access::principal, create_code, kSmallBody},
-    {Method::post, "/api/enrolment/{}/revoke", Access::principal, revoke_code, kSmallBody},
-    {Method::post, "/api/devices/{}/revoke", Access::admin, revoke_device, kSmallBody},
-    {Method::post, "/api/devices/{}/erase", Access::admin, erase_by_admin, kSmallBody},
+    {Method::get, "/api/projects", Access::principal, answer<list_projects>},
+    {Method::post, "/api/projects", Access::admin, answer_later<create_project>, kSmallBody},
+    {Method::get, "/api/enrolment", Access::principal, answer<list_codes>},
+    {Method::post, "/api/enrolment", Access::principal, answer_later<create_code>, kSmallBody},
+    {Method::post, "/api/enrolment/{}/revoke", Access::principal, answer_later<revoke_code>,
+     kSmallBody},
+    {Method::post, "/api/devices/{}/revoke", Access::admin, answer_later<revoke_device>,
+     kSmallBody},
+    {Method::post, "/api/devices/{}/erase", Access::admin, answer_later<erase_by_admin>,
+     kSmallBody},
 }};
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "http/console/console_rest.h"
 #include "protocol/json_writer.h"
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 
 namespace hyperflock::http {
 namespace {
@@ -21,22 +21,20 @@ constexpr std::size_t kReportsShown = 100;
 void append_entry(std::string& out, const storage::AuditEntry& entry) {
   ObjectWriter row(out);
   row.integer("id", entry.id).integer("at", entry.at);
-  telemetry::append_json_string(row.begin("actor"), entry.actor);
-  telemetry::append_json_string(row.begin("action"), entry.action);
-  telemetry::append_json_string(row.begin("object"), entry.object);
-  telemetry::append_json_string(row.begin("address"), entry.address);
+  row.text("actor", telemetry::valid_utf8(entry.actor));
+  row.text("action", telemetry::valid_utf8(entry.action));
+  row.text("object", telemetry::valid_utf8(entry.object));
+  row.text("address", telemetry::valid_utf8(entry.address));
   row.raw("detail", entry.detail.empty() ? "{}" : entry.detail).end();
 }
 
-Response audit_page(const SiteContext& context, const Request& request) {
-  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
-  if (!wanted) return error_response(wanted.error());
-  const auto entries = context.storage.audit(wanted->after, wanted->limit);
-  if (!entries) return error_response(entries.error());
-  std::int64_t cursor = wanted->after;
+Result<Response> audit_page(const SiteContext& context, const Request& request) {
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(const auto entries, context.storage.audit(wanted.after, wanted.limit));
+  std::int64_t cursor = wanted.after;
   std::string out;
   ObjectWriter body(out);
-  append_list(body.begin("entries"), *entries, [&](const storage::AuditEntry& entry) {
+  append_list(body.begin("entries"), entries, [&](const storage::AuditEntry& entry) {
     append_entry(out, entry);
     cursor = entry.id;
   });
@@ -45,13 +43,11 @@ Response audit_page(const SiteContext& context, const Request& request) {
 }
 
 // One JSON object a line. The next export goes on after the last one's id.
-Response audit_export(const SiteContext& context, const Request& request) {
-  const auto wanted = page_of(request.query, kLargestExport, kLargestExport);
-  if (!wanted) return error_response(wanted.error());
-  const auto entries = context.storage.audit(wanted->after, wanted->limit);
-  if (!entries) return error_response(entries.error());
+Result<Response> audit_export(const SiteContext& context, const Request& request) {
+  TRY(const auto wanted, page_of(request.query, kLargestExport, kLargestExport));
+  TRY(const auto entries, context.storage.audit(wanted.after, wanted.limit));
   std::string out;
-  for (const storage::AuditEntry& entry : *entries) {
+  for (const storage::AuditEntry& entry : entries) {
     append_entry(out, entry);
     out += '\n';
   }
@@ -61,7 +57,7 @@ Response audit_export(const SiteContext& context, const Request& request) {
   return response;
 }
 
-Response device_reports(const SiteContext& context, const Request&) {
+Result<Response> device_reports(const SiteContext& context, const Request&) {
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("reports"), context.reports.newest(kReportsShown),
@@ -70,15 +66,14 @@ Response device_reports(const SiteContext& context, const Request&) {
   return json_response(200, std::move(out));
 }
 
-Response readiness(const SiteContext& context, const Request&) {
+Result<Response> readiness(const SiteContext& context, const Request&) {
   const hub::Health health = context.hub.health();
-  if (health.draining) return error_response(Error{"draining", "The server is about to stop."});
-  if (health.read_only)
-    return error_response(Error{"read_only", "The server cannot write to its database now."});
+  if (health.draining) return Error{"draining", "The server is about to stop."};
+  if (health.read_only) return Error{"read_only", "The server cannot write to its database now."};
   return json_response(200, R"({"status":"ready"})");
 }
 
-void metrics(const SiteContext& context, const Request&, const Reply& reply) {
+Status metrics(const SiteContext& context, const Request&, const Reply& reply) {
   context.hub.counters([reply, &metrics = context.metrics](const dispatch::Counters& now) {
     metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
     metrics.owners(now.owners, now.calls_waiting);
@@ -88,6 +83,7 @@ void metrics(const SiteContext& context, const Request&, const Reply& reply) {
     response.body = metrics.text();
     reply(std::move(response));
   });
+  return {};
 }
 
 constexpr std::array<Route, 5> kRoutes{{
@@ -95,7 +91,7 @@ constexpr std::array<Route, 5> kRoutes{{
     {Method::get, "/api/audit/export", Access::admin, answer<audit_export>},
     {Method::get, "/api/device-reports", Access::admin, answer<device_reports>},
     {Method::get, "/readyz", Access::open, answer<readiness>},
-    {Method::get, "/metrics", Access::metrics, metrics},
+    {Method::get, "/metrics", Access::metrics, answer_later<metrics>},
 }};
 
 }  // namespace

@@ -77,7 +77,7 @@ std::optional<storage::Principal> person_of(const SiteContext& context, const Re
 
 // ---- tokens
 
-void list_tokens(const SiteContext& context, const Request& request, const Reply& reply) {
+Result<Response> list_tokens(const SiteContext& context, const Request& request) {
   std::vector<storage::Token> tokens = context.book.tokens();
   if (!is_admin(request)) {
     std::erase_if(tokens,
@@ -97,37 +97,35 @@ void list_tokens(const SiteContext& context, const Request& request, const Reply
     row.boolean("current", one.id == request.token).end();
   });
   body.end();
-  reply(json_response(200, std::move(out)));
+  return json_response(200, std::move(out));
 }
 
-void create_token(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_token_query(request.body);
-  if (!query) return reply(error_response(query.error()));
-  const auto owner = context.book.principal(query->researcher);
-  if (!owner) return reply(error_response(unknown_researcher()));
+Status create_token(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_token_query(request.body));
+  const auto owner = context.book.principal(query.researcher);
+  if (!owner) return unknown_researcher();
   const std::string token = auth::new_token(kind_of(owner->role));
-  const std::int64_t expires_at = ends_at(context, query->expires_s);
-  commit_noted(context, storage::CreateToken{owner->id, auth::token_hash(token), expires_at},
-               note_of(request, "token.create", owner->name), reply,
-               [token, expires_at](const Outcome& outcome) {
-                 std::string out;
-                 ObjectWriter row(out);
-                 row.integer("id", outcome.id).text("token", token);
-                 if (expires_at != 0) row.integer("expires_at", expires_at);
-                 row.end();
-                 return json_response(201, std::move(out));
-               });
+  const std::int64_t expires_at = ends_at(context, query.expires_s);
+  return commit_noted(context, storage::CreateToken{owner->id, auth::token_hash(token), expires_at},
+                      note_of(request, "token.create", owner->name), reply,
+                      [token, expires_at](const Outcome& outcome) {
+                        std::string out;
+                        ObjectWriter row(out);
+                        row.integer("id", outcome.id).text("token", token);
+                        if (expires_at != 0) row.integer("expires_at", expires_at);
+                        row.end();
+                        return json_response(201, std::move(out));
+                      });
 }
 
 // A new token for the caller; the one they came by ends after its time of grace.
-void rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_rotate_query(request.body);
-  if (!query) return reply(error_response(query.error()));
+Status rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_rotate_query(request.body));
   const std::string token = auth::new_token(kind_of(request.principal.role));
-  const std::int64_t retires_at = context.book.now() + query->grace_s * 1'000;
+  const std::int64_t retires_at = context.book.now() + query.grace_s * 1'000;
   const std::int64_t old = request.token;
-  const bool at_once = query->grace_s == 0;
-  commit_noted(
+  const bool at_once = query.grace_s == 0;
+  return commit_noted(
       context,
       storage::CreateToken{request.principal.id, auth::token_hash(token), 0, old, retires_at},
       note_of(request, "token.rotate", std::to_string(old)), reply,
@@ -150,116 +148,110 @@ void rotate_token(const SiteContext& context, const Request& request, const Repl
       });
 }
 
-void revoke_token(const SiteContext& context, const Request& request, const Reply& reply) {
+Status revoke_token(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
   const auto token = id ? context.book.token(*id) : std::nullopt;
   const bool mine = token && token->principal == request.principal.id;
-  if (!token || (!mine && !is_admin(request))) return reply(error_response(unknown_token()));
+  if (!token || (!mine && !is_admin(request))) return unknown_token();
   const auto owner = context.book.principal(token->principal);
   const bool is_way_in = owner && owner->role == PrincipalRole::admin && token->revoked_at == 0;
-  if (is_way_in && !context.book.others_administer(token->id, 0))
-    return reply(error_response(last_admin()));
-  commit_noted(context, storage::RevokeToken{token->id},
-               note_of(request, "token.revoke", std::to_string(token->id)), reply,
-               [&context, token](const Outcome&) {
-                 context.hub.end_sessions({token->id}, Hub::Sessions::ended);
-                 std::string out;
-                 ObjectWriter(out).integer("token", token->id).boolean("revoked", true).end();
-                 return json_response(200, std::move(out));
-               });
+  if (is_way_in && !context.book.others_administer(token->id, 0)) return last_admin();
+  return commit_noted(context, storage::RevokeToken{token->id},
+                      note_of(request, "token.revoke", std::to_string(token->id)), reply,
+                      [&context, token](const Outcome&) {
+                        context.hub.end_sessions({token->id}, Hub::Sessions::ended);
+                        return object_response(200, [&](ObjectWriter& body) {
+                          body.integer("token", token->id).boolean("revoked", true);
+                        });
+                      });
 }
 
 // ---- people
 
-void list_people(const SiteContext& context, const Request&, const Reply& reply) {
+Result<Response> list_people(const SiteContext& context, const Request&) {
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("researchers"), context.book.principals(),
               [&out](const storage::Principal& one) { append_person(out, one); });
   body.end();
-  reply(json_response(200, std::move(out)));
+  return json_response(200, std::move(out));
 }
 
-// The first project that has not got that name.
-std::optional<Error> bad_projects(const SiteContext& context,
-                                  const std::optional<std::vector<std::string>>& projects) {
-  if (!projects) return std::nullopt;
+// Returns an error when the server lacks one of these projects.
+Status check_projects(const SiteContext& context,
+                      const std::optional<std::vector<std::string>>& projects) {
+  if (!projects) return {};
   for (const std::string& name : *projects) {
     if (!context.book.has_project(name))
       return Error{"bad_field", "This server has no project of one of these names.", "projects"};
   }
-  return std::nullopt;
+  return {};
 }
 
 // Answers with the token of a person who was just made.
-void make_person(const SiteContext& context, storage::Principal person, storage::NoteAudit note,
-                 Reply reply) {
+Status make_person(const SiteContext& context, storage::Principal person, storage::NoteAudit note,
+                   Reply reply) {
   const std::string token = auth::new_token(kind_of(person.role));
   const int status = person.state == PrincipalState::pending ? 202 : 201;
   const storage::CreatePrincipal create{.principal = person, .token_hash = auth::token_hash(token)};
-  commit_noted(context, create, std::move(note), std::move(reply),
-               [token, person = std::move(person), status](const Outcome& outcome) {
-                 if (outcome.applied != Applied::applied) {
-                   return error_response(
-                       Error{"name_taken", "Somebody has this name here; choose another.", "name"});
-                 }
-                 std::string out;
-                 ObjectWriter(out)
-                     .integer("researcher", outcome.id)
-                     .text("name", person.name)
-                     .text("state", name_of(person.state))
-                     .text("token", token)
-                     .end();
-                 return json_response(status, std::move(out));
-               });
+  return commit_noted(
+      context, create, std::move(note), std::move(reply),
+      [token, person = std::move(person), status](const Outcome& outcome) {
+        if (outcome.applied != Applied::applied) {
+          return error_response(
+              Error{"name_taken", "Somebody has this name here; choose another.", "name"});
+        }
+        return object_response(status, [&](ObjectWriter& body) {
+          body.integer("researcher", outcome.id)
+              .text("name", person.name)
+              .text("state", name_of(person.state))
+              .text("token", token);
+        });
+      });
 }
 
-void create_person(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_researcher_query(request.body);
-  if (!query) return reply(error_response(query.error()));
-  if (const auto wrong = bad_projects(context, query->projects))
-    return reply(error_response(*wrong));
-  storage::Principal person{.id = 0, .name = query->name, .role = query->role};
-  if (query->quota) person.quota = query->quota->of({});
-  if (query->projects) {
-    person.projects = *query->projects;
+Status create_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_researcher_query(request.body));
+  TRY(check_projects(context, query.projects));
+  storage::Principal person{.id = 0, .name = query.name, .role = query.role};
+  if (query.quota) person.quota = query.quota->of({});
+  if (query.projects) {
+    person.projects = *query.projects;
   } else if (const std::string first = context.book.first_project(request.principal);
              !first.empty() && person.role == PrincipalRole::researcher) {
     person.projects = {first};
   }
   std::ranges::sort(person.projects);
-  make_person(context, std::move(person), note_of(request, "researcher.create", query->name),
-              reply);
+  return make_person(context, std::move(person), note_of(request, "researcher.create", query.name),
+                     reply);
 }
 
 // Anybody may ask; the token that they get opens nothing before an administrator agrees.
-void register_person(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto query = parse_register_query(request.body);
-  if (!query) return reply(error_response(query.error()));
+Status register_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_register_query(request.body));
   if (!context.open_registration) {
-    return reply(error_response(Error{
-        "registration_closed", "This server takes no requests; ask its operator for a token."}));
+    return Error{"registration_closed",
+                 "This server takes no requests; ask its operator for a token."};
   }
   const auto admitted = context.admission.admit_stranger(request.address);
   if (!admitted) {
-    return reply(error_response(Error{"rate_limited",
-                                      "Too many requests came from this address; wait a minute.",
-                                      {},
-                                      admitted.wait_s}));
+    return Error{"rate_limited",
+                 "Too many requests came from this address; wait a minute.",
+                 {},
+                 admitted.wait_s};
   }
   if (context.book.pending() >= kMostPending) {
-    return reply(error_response(
-        Error{"registration_closed",
-              "A hundred requests wait for the operator already; ask again later."}));
+    return Error{"registration_closed",
+                 "A hundred requests wait for the operator already; ask again later."};
   }
-  storage::Principal person{.id = 0, .name = query->name};
+  storage::Principal person{.id = 0, .name = query.name};
   person.state = PrincipalState::pending;
-  person.note = query->note;
+  person.note = query.note;
   person.quota = kFirstQuota;
-  storage::NoteAudit note = note_of(request, "researcher.register", query->name);
-  note.entry.actor = query->name;
-  telemetry::log(telemetry::LogLevel::info, "researcher_registered", {{"name", query->name}});
-  make_person(context, std::move(person), std::move(note), reply);
+  storage::NoteAudit note = note_of(request, "researcher.register", query.name);
+  note.entry.actor = query.name;
+  telemetry::log(telemetry::LogLevel::info, "researcher_registered", {{"name", query.name}});
+  return make_person(context, std::move(person), std::move(note), reply);
 }
 
 std::string detail_of(const storage::UpdatePrincipal& change) {
@@ -275,45 +267,42 @@ std::string detail_of(const storage::UpdatePrincipal& change) {
   return out;
 }
 
-void change_person(const SiteContext& context, const Request& request, const Reply& reply) {
+Status change_person(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto person = person_of(context, request);
-  if (!person) return reply(error_response(unknown_researcher()));
-  const auto asked = parse_researcher_change(request.body);
-  if (!asked) return reply(error_response(asked.error()));
-  if (const auto wrong = bad_projects(context, asked->projects))
-    return reply(error_response(*wrong));
+  if (!person) return unknown_researcher();
+  TRY(const auto asked, parse_researcher_change(request.body));
+  TRY(check_projects(context, asked.projects));
   storage::UpdatePrincipal change{
-      .id = person->id, .state = asked->state, .projects = asked->projects};
-  if (asked->quota) change.quota = asked->quota->of(person->quota);
+      .id = person->id, .state = asked.state, .projects = asked.projects};
+  if (asked.quota) change.quota = asked.quota->of(person->quota);
   const bool closes = change.state && *change.state != PrincipalState::active;
   if (closes && person->role == PrincipalRole::admin &&
       !context.book.others_administer(0, person->id))
-    return reply(error_response(last_admin()));
+    return last_admin();
   // Who is let in needs somewhere to go.
   const bool opens = change.state == PrincipalState::active;
   if (opens && !change.projects && person->projects.empty()) {
     const std::string first = context.book.first_project(request.principal);
     if (!first.empty()) change.projects = std::vector<std::string>{first};
   }
-  commit_noted(context, change,
-               note_of(request, "researcher.update", person->name, detail_of(change)), reply,
-               [&context, id = person->id, closes](const Outcome&) {
-                 if (closes) {
-                   context.hub.end_sessions(context.book.live_tokens(id), Hub::Sessions::paused);
-                 }
-                 std::string out;
-                 const auto now = context.book.principal(id);
-                 if (now) append_person(out, *now);
-                 return json_response(200, std::move(out));
-               });
+  return commit_noted(
+      context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
+      reply, [&context, id = person->id, closes](const Outcome&) {
+        if (closes) {
+          context.hub.end_sessions(context.book.live_tokens(id), Hub::Sessions::paused);
+        }
+        std::string out;
+        const auto now = context.book.principal(id);
+        if (now) append_person(out, *now);
+        return json_response(200, std::move(out));
+      });
 }
 
 // ---- the caller
 
-Response me(const SiteContext& context, const Request& request) {
+Result<Response> me(const SiteContext& context, const Request& request) {
   const storage::Principal& caller = request.principal;
-  const auto used = context.storage.usage(caller.name);
-  if (!used) return error_response(used.error());
+  TRY(const auto used, context.storage.usage(caller.name));
   std::string out;
   ObjectWriter body(out);
   body.text("name", caller.name)
@@ -329,21 +318,23 @@ Response me(const SiteContext& context, const Request& request) {
   append_list(body.begin("projects"), projects,
               [&out](const std::string& name) { append_string(out, name); });
   append_quota(body.begin("quota"), caller.quota);
-  append_quota(body.begin("used"), {used->studies, used->trials, used->bytes});
+  append_quota(body.begin("used"), {used.studies, used.trials, used.bytes});
   body.end();
   return json_response(200, std::move(out));
 }
 
 constexpr std::array<Route, 9> kRoutes{{
     {Method::get, "/api/me", Access::principal, answer<me>},
-    {Method::get, "/api/tokens", Access::principal, list_tokens},
-    {Method::post, "/api/tokens", Access::admin, create_token, kSmallBody},
-    {Method::post, "/api/tokens/rotate", Access::principal, rotate_token, kSmallBody},
-    {Method::post, "/api/tokens/{}/revoke", Access::principal, revoke_token, kSmallBody},
-    {Method::get, "/api/researchers", Access::admin, list_people},
-    {Method::post, "/api/researchers", Access::admin, create_person, 4 * kSmallBody},
-    {Method::post, "/api/researchers/{}", Access::admin, change_person, 4 * kSmallBody},
-    {Method::post, "/api/register", Access::open, register_person, kSmallBody},
+    {Method::get, "/api/tokens", Access::principal, answer<list_tokens>},
+    {Method::post, "/api/tokens", Access::admin, answer_later<create_token>, kSmallBody},
+    {Method::post, "/api/tokens/rotate", Access::principal, answer_later<rotate_token>, kSmallBody},
+    {Method::post, "/api/tokens/{}/revoke", Access::principal, answer_later<revoke_token>,
+     kSmallBody},
+    {Method::get, "/api/researchers", Access::admin, answer<list_people>},
+    {Method::post, "/api/researchers", Access::admin, answer_later<create_person>, 4 * kSmallBody},
+    {Method::post, "/api/researchers/{}", Access::admin, answer_later<change_person>,
+     4 * kSmallBody},
+    {Method::post, "/api/register", Access::open, answer_later<register_person>, kSmallBody},
 }};
 
 }  // namespace

@@ -19,21 +19,24 @@ bool may_see(const storage::Principal& principal, const storage::StudyRow& study
 Result<storage::StudyRow> readable_study(const SiteContext& context, const Request& request) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
   if (!id) return unknown_study();
-  auto row = context.storage.study(StudyId{*id});
-  if (!row) return row.error();
-  if (!*row || !may_see(request.principal, **row)) return unknown_study();
-  return std::move(**row);
+  TRY(auto row, context.storage.study(StudyId{*id}));
+  if (!row || !may_see(request.principal, *row)) return unknown_study();
+  return std::move(*row);
 }
 
-void reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
-                 Response response, Reply reply) {
-  if (row.owner == request.principal.name) return reply(std::move(response));
+Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
+                   Response response, Reply reply) {
+  if (row.owner == request.principal.name) {
+    reply(std::move(response));
+    return {};
+  }
   storage::NoteAudit note = note_of(request, "study.read", std::to_string(to_int(row.id)));
   note.if_applied = false;  // nothing is changed
   context.hub.commit({std::move(note)}, [response = std::move(response), reply = std::move(reply)](
                                             const Result<storage::Outcome>& noted) {
     reply(noted ? response : error_response(noted.error()));
   });
+  return {};
 }
 
 }  // namespace hyperflock::http

@@ -20,7 +20,7 @@ Result<storage::StudyRow> readable_study(const SiteContext& context, const Reque
 
 // Answers with what was read of the study. Where an administrator reads somebody else's code, data
 // or files, a note of it is committed first. Without that commit nothing is shown.
-void reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
-                 Response response, Reply reply);
+Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
+                   Response response, Reply reply);
 
 }  // namespace hyperflock::http

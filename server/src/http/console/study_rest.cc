@@ -31,23 +31,19 @@ std::string row_json(const SiteContext& context, const storage::StudyRow& row) {
   return study_row_json(row, context.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
 }
 
-// Answers with the row of the study, which a reader reads. `objection` may return why the row is
+// Replies with the row of the study, which a reader reads. `objection` may return why the row is
 // not to be shown after all.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
-                    std::function<std::optional<Error>(const storage::StudyRow&)> objection = {}) {
-  const bool posted =
-      context.readers.post([&context, id, status, reply, objection = std::move(objection)] {
-        const auto row = context.storage.study(id);
-        if (!row) return reply(error_response(row.error()));
-        if (!*row) return reply(error_response(unknown_study()));
-        if (const auto error = objection ? objection(**row) : std::nullopt) {
-          return reply(error_response(*error));
-        }
-        reply(json_response(status, row_json(context, **row)));
-      });
-  if (!posted) {
-    reply(error_response(
-        Error{"storage_unavailable", "The server has too much to do; ask for the study again."}));
+                    std::function<Status(const storage::StudyRow&)> objection = {}) {
+  const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
+    TRY(const auto row, context.storage.study(id));
+    if (!row) return unknown_study();
+    if (objection) TRY(objection(*row));
+    return json_response(status, row_json(context, *row));
+  };
+  if (!context.readers.post([read, reply] { respond(reply, read()); })) {
+    respond(reply, Error{"storage_unavailable",
+                         "The server has too much to do; ask for the study again."});
   }
 }
 
@@ -62,9 +58,8 @@ hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
 // ---- submitting
 
 // Returns why a blob that the study names cannot be used, with its field.
-std::optional<Error> missing_blob(const SiteContext& context, const protocol::StudySpec& spec) {
-  const auto check = [&context](const protocol::BlobRef& blob,
-                                const std::string& field) -> std::optional<Error> {
+Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec) {
+  const auto check = [&context](const protocol::BlobRef& blob, const std::string& field) -> Status {
     const auto bytes = context.blobs.size(blob.sha256);
     if (!bytes)
       return Error{"unknown_blob", "Upload this blob before the study that names it.",
@@ -72,13 +67,12 @@ std::optional<Error> missing_blob(const SiteContext& context, const protocol::St
     if (*bytes != static_cast<std::uint64_t>(blob.bytes)) {
       return Error{"bad_field", "The blob of this hash has another length.", field + ".bytes"};
     }
-    return std::nullopt;
+    return {};
   };
-  if (auto error = check(spec.bundle, "bundle")) return error;
-  for (std::size_t i = 0; i < spec.data.size(); ++i) {
-    if (auto error = check(spec.data[i].blob, "data[" + std::to_string(i) + "]")) return error;
-  }
-  return std::nullopt;
+  TRY(check(spec.bundle, "bundle"));
+  for (std::size_t i = 0; i < spec.data.size(); ++i)
+    TRY(check(spec.data[i].blob, "data[" + std::to_string(i) + "]"));
+  return {};
 }
 
 std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
@@ -101,49 +95,46 @@ Error other_content(StudyId earlier) {
                                    "another key, or submit what it was made of."};
 }
 
-void submit(const SiteContext& context, const Request& request, const Reply& reply) {
-  Result<protocol::StudySpec> spec = protocol::parse_study_spec(request.body);
-  if (!spec) return reply(error_response(spec.error()));
-  const auto project = project_of(context, request, std::exchange(spec->project, {}));
-  if (!project) return reply(error_response(project.error()));
+Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(auto spec, protocol::parse_study_spec(request.body));
+  TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // Blobs that are here stay until the study names them, whatever is deleted meanwhile.
-  const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(*spec));
-  if (const auto missing = missing_blob(context, *spec))
-    return reply(error_response(422, *missing));
-  auto done = [&context, hold, sent = *spec, project = *project,
+  const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
+  TRY(check_blobs(context, spec));
+  auto done = [&context, hold, sent = spec, project,
                reply](Result<hub::Submitted> submitted) mutable {
     if (!submitted) return reply(error_response(submitted.error()));
     if (submitted->how == hub::Submitted::How::created) {
       hold->named();
       reply_with_row(context, submitted->study, 201, reply);
     } else {
-      reply_with_row(context, submitted->study, 200, reply,
-                     [sent, project](const storage::StudyRow& row) {
-                       return row.project == project && same_content(sent, row.spec)
-                                  ? std::nullopt
-                                  : std::optional(other_content(row.id));
-                     });
+      reply_with_row(
+          context, submitted->study, 200, reply, [sent, project](const storage::StudyRow& row) {
+            return row.project == project && same_content(sent, row.spec) ? Status()
+                                                                          : other_content(row.id);
+          });
     }
   };
-  context.hub.submit_study({request.principal.name, *project, std::move(*spec),
+  context.hub.submit_study({request.principal.name, project, std::move(spec),
                             quota_of(request.principal), note_of(request, "study.submit", {})},
                            std::move(done));
+  return {};
 }
 
 // ---- changing
 
-void cancel(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = readable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  context.hub.cancel_study(row->id, note_of(request, "study.cancel", {}),
+Status cancel(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
+  context.hub.cancel_study(row.id, note_of(request, "study.cancel", {}),
                            row_replier(context, reply));
+  return {};
 }
 
-void pause(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = readable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  context.hub.pause_study(row->id, true, note_of(request, "study.pause", {}),
+Status pause(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
+  context.hub.pause_study(row.id, true, note_of(request, "study.pause", {}),
                           row_replier(context, reply));
+  return {};
 }
 
 // A researcher who lost a project keeps what was computed there, and has nothing more computed.
@@ -153,18 +144,18 @@ Result<storage::StudyRow> usable_study(const SiteContext& context, const Request
   return row;
 }
 
-void resume(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = usable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  context.hub.pause_study(row->id, false, note_of(request, "study.resume", {}),
+Status resume(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, usable_study(context, request));
+  context.hub.pause_study(row.id, false, note_of(request, "study.resume", {}),
                           row_replier(context, reply));
+  return {};
 }
 
-void replay(const SiteContext& context, const Request& request, const Reply& reply) {
-  auto row = usable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  context.hub.replay_study(std::move(*row), quota_of(request.principal),
+Status replay(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(auto row, usable_study(context, request));
+  context.hub.replay_study(std::move(row), quota_of(request.principal),
                            note_of(request, "study.replay", {}), row_replier(context, reply));
+  return {};
 }
 
 // DELETE of a study (R55). The note tells whose study it was and its name: nobody can look that up
@@ -175,40 +166,34 @@ std::string detail_of(const storage::StudyRow& study) {
   return out;
 }
 
-Response deleted(const Result<storage::Outcome>& outcome) {
-  if (!outcome) return error_response(outcome.error());
-  if (outcome->applied == storage::Applied::superseded) {
-    return error_response(
-        Error{"study_running", "The study is not over: cancel it first, or wait for its end."});
-  }
-  if (outcome->applied != storage::Applied::applied) return error_response(unknown_study());
-  std::string out;
-  ObjectWriter(out)
-      .integer("study", to_int(*outcome->study))
-      .integer("trials", outcome->freed->trials)
-      .integer("artifacts", outcome->freed->artifacts)
-      .integer("bytes", outcome->freed->bytes)
-      .end();
-  return json_response(200, std::move(out));
+Result<Response> deleted(const storage::Outcome& outcome) {
+  if (outcome.applied == storage::Applied::superseded)
+    return Error{"study_running", "The study is not over: cancel it first, or wait for its end."};
+  if (outcome.applied != storage::Applied::applied) return unknown_study();
+  return object_response(200, [&](ObjectWriter& body) {
+    body.integer("study", to_int(*outcome.study))
+        .integer("trials", outcome.freed->trials)
+        .integer("artifacts", outcome.freed->artifacts)
+        .integer("bytes", outcome.freed->bytes);
+  });
 }
 
-void remove(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto study = readable_study(context, request);
-  if (!study) return reply(error_response(study.error()));
+Status remove(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto study, readable_study(context, request));
   context.hub.delete_study(
-      study->id,
-      note_of(request, "study.delete", std::to_string(to_int(study->id)), detail_of(*study)),
-      [reply](const Result<storage::Outcome>& outcome) { reply(deleted(outcome)); });
+      study.id,
+      note_of(request, "study.delete", std::to_string(to_int(study.id)), detail_of(study)),
+      reply_with(reply, deleted));
+  return {};
 }
 
 // ---- reading
 
-Response studies(const SiteContext& context, const Request& request) {
-  const auto rows = context.storage.studies();
-  if (!rows) return error_response(rows.error());
+Result<Response> studies(const SiteContext& context, const Request& request) {
+  TRY(const auto rows, context.storage.studies());
   std::string out = R"({"studies":[)";
   bool first = true;
-  for (const storage::StudyRow& row : *rows) {
+  for (const storage::StudyRow& row : rows) {
     if (!may_see(request.principal, row)) continue;
     if (!std::exchange(first, false)) out += ',';
     out += row_json(context, row);
@@ -216,38 +201,36 @@ Response studies(const SiteContext& context, const Request& request) {
   return json_response(200, out + "]}");
 }
 
-Response study(const SiteContext& context, const Request& request) {
-  const auto row = readable_study(context, request);
-  return row ? json_response(200, row_json(context, *row)) : error_response(row.error());
+Result<Response> study(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  return json_response(200, row_json(context, row));
 }
 
 // The spec that was submitted: what decides what the trials compute, and where it came from.
-void spec(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = readable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  reply_noted(context, request, *row, json_response(200, protocol::serialize_study_spec(row->spec)),
-              reply);
+Status spec(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
+  return reply_noted(context, request, row,
+                     json_response(200, protocol::serialize_study_spec(row.spec)), reply);
 }
 
 // Code or data of the study, for everybody who may see the study.
-void study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = readable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
+Status study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
   const std::string& sha256 = request.captures[1];
-  const bool named = std::ranges::count(blobs_of(row->spec), sha256) != 0;
+  const bool named = std::ranges::count(blobs_of(row.spec), sha256) != 0;
   const auto path = named ? context.blobs.path_of(sha256) : std::nullopt;
   const auto bytes = named ? context.blobs.size(sha256) : std::nullopt;
   if (!path || !bytes) {
-    const Error unknown{"unknown_blob", "The study names no such blob."};
-    return reply(error_response(404, unknown));
+    reply(error_response(404, Error{"unknown_blob", "The study names no such blob."}));
+    return {};
   }
-  reply_noted(context, request, *row, blob_response(path->string(), *bytes), reply);
+  return reply_noted(context, request, row, blob_response(path->string(), *bytes), reply);
 }
 
 // ---- devices
 
 // The connected devices of the projects that the caller may use.
-void workers(const SiteContext& context, const Request& request, const Reply& reply) {
+Status workers(const SiteContext& context, const Request& request, const Reply& reply) {
   context.hub.workers([caller = request.principal, reply](std::vector<dispatch::WorkerView> views) {
     std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
       return !auth::IdentityBook::may_use(caller, view.project);
@@ -275,14 +258,14 @@ void workers(const SiteContext& context, const Request& request, const Reply& re
     body.end();
     reply(json_response(200, std::move(out)));
   });
+  return {};
 }
 
 // Of the devices that could get work of the study's project: how many may run its trials, and why
 // the others may not (R40).
-void placement(const SiteContext& context, const Request& request, const Reply& reply) {
-  const auto row = readable_study(context, request);
-  if (!row) return reply(error_response(row.error()));
-  context.hub.workers([project = row->project, spec = row->spec,
+Status placement(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
+  context.hub.workers([project = row.project, spec = row.spec,
                        reply](std::vector<dispatch::WorkerView> views) {
     std::erase_if(views, [&](const auto& view) { return view.project != project; });
     std::map<std::string_view, std::int64_t> reasons;
@@ -301,21 +284,22 @@ void placement(const SiteContext& context, const Request& request, const Reply& 
     body.end();
     reply(json_response(200, std::move(out)));
   });
+  return {};
 }
 
 constexpr std::array<Route, 12> kRoutes{{
-    {Method::post, "/api/studies", Access::principal, submit, kSpecBody},
+    {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
     {Method::get, "/api/studies", Access::principal, answer<studies>},
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
-    {Method::get, "/api/studies/{}/spec", Access::principal, spec},
-    {Method::get, "/api/studies/{}/blobs/{}", Access::principal, study_blob},
-    {Method::post, "/api/studies/{}/cancel", Access::principal, cancel, kSmallBody},
-    {Method::post, "/api/studies/{}/pause", Access::principal, pause, kSmallBody},
-    {Method::post, "/api/studies/{}/resume", Access::principal, resume, kSmallBody},
-    {Method::post, "/api/studies/{}/replay", Access::principal, replay, kSmallBody},
-    {Method::remove, "/api/studies/{}", Access::principal, remove},
-    {Method::get, "/api/studies/{}/placement", Access::principal, placement},
-    {Method::get, "/api/workers", Access::principal, workers},
+    {Method::get, "/api/studies/{}/spec", Access::principal, answer_later<spec>},
+    {Method::get, "/api/studies/{}/blobs/{}", Access::principal, answer_later<study_blob>},
+    {Method::post, "/api/studies/{}/cancel", Access::principal, answer_later<cancel>, kSmallBody},
+    {Method::post, "/api/studies/{}/pause", Access::principal, answer_later<pause>, kSmallBody},
+    {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
+    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<replay>, kSmallBody},
+    {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
+    {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},
+    {Method::get, "/api/workers", Access::principal, answer_later<workers>},
 }};
 
 }  // namespace

@@ -44,52 +44,43 @@ void append_trials(std::string& out, const SiteContext& context,
   });
 }
 
-Response trials(const SiteContext& context, const Request& request) {
-  const auto row = readable_study(context, request);
-  if (!row) return error_response(row.error());
-  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
-  if (!wanted) return error_response(wanted.error());
-  const auto found = context.storage.finished_trials(row->id, wanted->after, wanted->limit);
-  if (!found) return error_response(found.error());
+Result<Response> trials(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(const auto found, context.storage.finished_trials(row.id, wanted.after, wanted.limit));
   std::string out;
   ObjectWriter page(out);
-  append_trials(page.begin("trials"), context, *found, request.query);
-  page.integer("cursor", found->empty() ? wanted->after : found->back().trial.seq).end();
+  append_trials(page.begin("trials"), context, found, request.query);
+  page.integer("cursor", found.empty() ? wanted.after : found.back().trial.seq).end();
   return json_response(200, std::move(out));
 }
 
-Response unfinished(const SiteContext& context, const Request& request) {
-  const auto row = readable_study(context, request);
-  if (!row) return error_response(row.error());
-  const auto found = context.storage.unfinished_trials(row->id);
-  if (!found) return error_response(found.error());
+Result<Response> unfinished(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto found, context.storage.unfinished_trials(row.id));
   std::string out = R"({"trials":)";
-  append_trials(out, context, *found, request.query);
+  append_trials(out, context, found, request.query);
   return json_response(200, out + '}');
 }
 
-Response trial(const SiteContext& context, const Request& request) {
-  const auto row = readable_study(context, request);
-  if (!row) return error_response(row.error());
+Result<Response> trial(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
   const auto number = parse_integer(request.captures[1], kMaxWireInteger);
   const Error none{"not_found", "The study has no such trial, or nobody has begun it."};
-  if (!number) return error_response(none);
-  const auto found = context.storage.trial(TrialKey{row->id, TrialNumber{*number}});
-  if (!found) return error_response(found.error());
-  if (!*found) return error_response(none);
-  return json_response(200, trial_row_json(**found, Detail::full));
+  if (!number) return none;
+  TRY(const auto found, context.storage.trial(TrialKey{row.id, TrialNumber{*number}}));
+  if (!found) return none;
+  return json_response(200, trial_row_json(*found, Detail::full));
 }
 
 // What a trial printed is kept in memory: its newest lines after the cursor.
-Response log(const SiteContext& context, const Request& request) {
-  const auto row = readable_study(context, request);
-  if (!row) return error_response(row.error());
+Result<Response> log(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
   const auto number = parse_integer(request.captures[1], kMaxWireInteger);
-  if (!number) return error_response(Error{"not_found", "The study has no such trial."});
-  const auto wanted = page_of(request.query, kDefaultPage, kLargestPage);
-  if (!wanted) return error_response(wanted.error());
+  if (!number) return Error{"not_found", "The study has no such trial."};
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
   const protocol::TrialLog found = context.outputs.read(
-      {row->id, TrialNumber{*number}}, wanted->after, static_cast<std::size_t>(wanted->limit));
+      {row.id, TrialNumber{*number}}, wanted.after, static_cast<std::size_t>(wanted.limit));
   std::string out;
   ObjectWriter page(out);
   protocol::append_log_lines(page.begin("lines"), found.lines);

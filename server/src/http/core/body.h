@@ -10,11 +10,10 @@ namespace hyperflock::http {
 // Parses an object and lets `read(in, query)` take its fields.
 template <typename Query, typename Read>
 Result<Query> parse_body(std::string_view body, Read read) {
-  Result<protocol::Json> json = protocol::parse_object(body);
-  if (!json) return json.error();
+  TRY(auto json, protocol::parse_object(body));
   protocol::Problem problem;
   Query query;
-  read(protocol::Value(*json, problem), query);
+  read(protocol::Value(json, problem), query);
   if (problem.found()) return problem.error();
   return query;
 }

@@ -7,6 +7,13 @@
 
 namespace hyperflock::http {
 
+hub::Committed reply_with(Reply reply, Answer answer) {
+  return [reply = std::move(reply),
+          answer = std::move(answer)](const Result<storage::Outcome>& outcome) {
+    respond(reply, outcome ? answer(*outcome) : outcome.error());
+  };
+}
+
 storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
                            std::string detail) {
   storage::NoteAudit note;
@@ -18,32 +25,31 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
   return note;
 }
 
-void commit_noted(const SiteContext& context, const storage::Transition& change,
-                  storage::NoteAudit note, Reply reply,
-                  std::function<Response(const storage::Outcome&)> answer) {
-  context.hub.commit({change, std::move(note)},
-                     [&book = context.book, change, reply = std::move(reply),
-                      answer = std::move(answer)](Result<storage::Outcome> outcome) {
-                       if (!outcome) return reply(error_response(outcome.error()));
-                       book.committed(change, *outcome);
-                       reply(answer(*outcome));
-                     });
+Status commit_noted(const SiteContext& context, const storage::Transition& change,
+                    storage::NoteAudit note, Reply reply, Answer answer) {
+  context.hub.commit(
+      {change, std::move(note)},
+      reply_with(std::move(reply), [&book = context.book, change,
+                                    answer = std::move(answer)](const storage::Outcome& outcome) {
+        book.committed(change, outcome);
+        return answer(outcome);
+      }));
+  return {};
 }
 
 Error unknown_device() { return {"unknown_device", "No device has this name."}; }
 
-void erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
-                  Reply reply) {
-  context.hub.erase_device(
-      device, std::move(note),
-      [&book = context.book, device, reply = std::move(reply)](Result<storage::Outcome> outcome) {
-        if (!outcome) return reply(error_response(outcome.error()));
-        if (outcome->applied == storage::Applied::conflict)
-          return reply(error_response(unknown_device()));
-        book.committed(storage::EraseDevice{device}, *outcome);
-        telemetry::log(telemetry::LogLevel::info, "device_erased");
-        reply(json_response(200, R"({"erased":true})"));
-      });
+Status erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
+                    Reply reply) {
+  const auto answer = [&book = context.book,
+                       device](const storage::Outcome& outcome) -> Result<Response> {
+    if (outcome.applied == storage::Applied::conflict) return unknown_device();
+    book.committed(storage::EraseDevice{device}, outcome);
+    telemetry::log(telemetry::LogLevel::info, "device_erased");
+    return json_response(200, R"({"erased":true})");
+  };
+  context.hub.erase_device(device, std::move(note), reply_with(std::move(reply), answer));
+  return {};
 }
 
 }  // namespace hyperflock::http

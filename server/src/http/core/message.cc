@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 
 namespace hyperflock::http {
 namespace {
@@ -172,16 +172,12 @@ Response download_response(std::string path, std::uint64_t bytes, std::string_vi
 }
 
 Response error_response(int status, const Error& error) {
-  std::string text = R"({"error":{"code":)";
-  telemetry::append_json_string(text, error.code);
-  text += R"(,"message":)";
-  telemetry::append_json_string(text, error.message);
-  if (!error.field.empty()) {
-    text += R"(,"field":)";
-    telemetry::append_json_string(text, error.field);
-  }
-  text += "}}";
-  Response response = json_response(status, std::move(text));
+  Response response = object_response(status, [&error](protocol::ObjectWriter& body) {
+    protocol::ObjectWriter inner(body.begin("error"));
+    inner.text("code", error.code).text("message", telemetry::valid_utf8(error.message));
+    if (!error.field.empty()) inner.text("field", telemetry::valid_utf8(error.field));
+    inner.end();
+  });
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 503 || status == 429) {
     response.headers.emplace_back(

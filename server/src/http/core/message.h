@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "protocol/json_writer.h"
 #include "storage/records.h"
 
 namespace hyperflock::http {
@@ -58,6 +59,17 @@ struct Response {
 };
 
 Response json_response(int status, std::string text);
+
+// The response with an object that `fill` writes:
+//   object_response(200, [&](ObjectWriter& body) { body.integer("study", id); });
+template <typename Fill>
+Response object_response(int status, Fill fill) {
+  std::string out;
+  protocol::ObjectWriter body(out);
+  fill(body);
+  body.end();
+  return json_response(status, std::move(out));
+}
 
 // Content by its hash, which never changes; private, because the right to read it is the caller's.
 Response blob_response(std::string path, std::uint64_t bytes);

@@ -74,7 +74,7 @@ Result<std::unique_ptr<Upload>> RoutedSite::open_upload(const Request& request) 
   return parts_.routes[request.route].upload->open(context_, request);
 }
 
-Response alive(const SiteContext&, const Request&) {
+Result<Response> alive(const SiteContext&, const Request&) {
   return json_response(200, R"({"status":"ok"})");
 }
 

@@ -45,7 +45,7 @@ class RoutedSite final : public Site {
 
 // GET /: leads to the site's first page.
 template <const auto& kPages>
-Response to_first_page(const SiteContext&, const Request&) {
+Result<Response> to_first_page(const SiteContext&, const Request&) {
   Response response;
   response.status = 302;
   response.headers.emplace_back("Location", kPages.front());
@@ -53,6 +53,6 @@ Response to_first_page(const SiteContext&, const Request&) {
 }
 
 // GET /healthz.
-Response alive(const SiteContext& context, const Request& request);
+Result<Response> alive(const SiteContext& context, const Request& request);
 
 }  // namespace hyperflock::http

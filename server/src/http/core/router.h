@@ -23,10 +23,21 @@ struct SiteContext;
 // Answers a request. It runs on a thread that may block; `reply` may be kept and called later.
 using Handler = void (*)(const SiteContext& context, const Request& request, const Reply& reply);
 
-// Makes a Handler of a function that returns the answer.
-template <Response (*kFunction)(const SiteContext&, const Request&)>
+inline void respond(const Reply& reply, Result<Response> response) {
+  reply(response ? *std::move(response) : error_response(response.error()));
+}
+
+// Makes a Handler of a function that returns the answer, or why there is none.
+template <Result<Response> (*kFunction)(const SiteContext&, const Request&)>
 void answer(const SiteContext& context, const Request& request, const Reply& reply) {
-  reply(kFunction(context, request));
+  respond(reply, kFunction(context, request));
+}
+
+// Makes a Handler of a function that replies later, or returns why it does not.
+template <Status (*kFunction)(const SiteContext&, const Request&, const Reply&)>
+void answer_later(const SiteContext& context, const Request& request, const Reply& reply) {
+  if (const Status begun = kFunction(context, request, reply); !begun)
+    reply(error_response(begun.error()));
 }
 
 // How a route takes a body that is stored while it arrives. The last part of its path is the

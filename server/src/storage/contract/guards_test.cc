@@ -318,7 +318,7 @@ TEST_P(StorageContract, R33_ReplayedTrialsRunAgainAndTheirFailuresAreForgiven) {
   EXPECT_THAT(trial(1, 0).attempts_list, SizeIs(1));  // what was is still shown
 
   apply({start(4, key(1, 0))});
-  ASSERT_TRUE(storage().load().ok());
+  ASSERT_TRUE(storage().load().has_value());
   const Snapshot snapshot = storage().load().value();
   ASSERT_THAT(snapshot.studies, SizeIs(1));
   ASSERT_THAT(snapshot.studies[0].unfinished, SizeIs(2));

@@ -40,7 +40,7 @@ constexpr std::int64_t kGroup = 8;
     for (std::int64_t i = first; i < first + kGroup; ++i) batch.push_back(start(i, key(1, i)));
     return batch;
   };
-  if (!storage.apply(starts(attempt)).ok()) ::_exit(4);
+  if (!storage.apply(starts(attempt)).has_value()) ::_exit(4);
   for (;; attempt += kGroup) {
     std::vector<Transition> batch;
     for (std::int64_t i = attempt; i < attempt + kGroup; ++i) {
@@ -92,7 +92,7 @@ TEST(SqliteCrash, AcknowledgedSurvivesKill) {
     auto storage = open_sqlite_storage(path, [] { return kNow; }).value();
     CreateStudy study = create_study(1);
     study.total = kMaxWireInteger;
-    ASSERT_TRUE(storage->apply(std::vector<Transition>{study}).ok());
+    ASSERT_TRUE(storage->apply(std::vector<Transition>{study}).has_value());
   }
   std::mt19937 random(20'261);  // the moments differ from run to run by themselves
   std::vector<std::int64_t> acknowledged;
@@ -171,9 +171,9 @@ TEST(SqliteCrash, R55_ADeletionGoesOnAfterAKill) {
   const auto open = [&] { return open_sqlite_storage(path, [] { return kNow; }).value(); };
   {
     const auto storage = open();
-    ASSERT_TRUE(storage->apply(whole_study(1, 1, 3)).ok());
-    ASSERT_TRUE(storage->apply(whole_study(2, 100, kTrials)).ok());
-    ASSERT_TRUE(storage->apply(std::vector<Transition>{DeleteStudy{StudyId{2}}}).ok());
+    ASSERT_TRUE(storage->apply(whole_study(1, 1, 3)).has_value());
+    ASSERT_TRUE(storage->apply(whole_study(2, 100, kTrials)).has_value());
+    ASSERT_TRUE(storage->apply(std::vector<Transition>{DeleteStudy{StudyId{2}}}).has_value());
   }
   std::mt19937 random(20'262);
   for (bool unswept = true; unswept;) {

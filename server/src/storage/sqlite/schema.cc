@@ -45,7 +45,7 @@ Status migrate(Db& db, const std::string& path) {
     db.exec(std::string("PRAGMA application_id = ") + kApplicationId);
   }
   transaction.commit();
-  return Done{};
+  return {};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_t
          }) {
       if (!wrong.empty()) return open_error(path, wrong, "check how SQLite was built");
     }
-    if (const auto migrated = migrate(*db, path); !migrated) return migrated.error();
+    TRY(migrate(*db, path));
     db->watch_log();
     return db;
   } catch (const SqliteError& error) {

@@ -65,12 +65,10 @@ FileLock::~FileLock() { ::close(descriptor_); }
 
 Result<std::unique_ptr<SqliteStorage>> SqliteStorage::open(const std::string& path, WallClock clock,
                                                            SqliteSettings settings) {
-  auto lock = FileLock::take(path + ".lock");
-  if (!lock) return lock.error();
-  auto db = sqlite::open_for_writing(path, settings.busy_timeout_ms);
-  if (!db) return db.error();
-  return std::unique_ptr<SqliteStorage>(new SqliteStorage(
-      std::move(lock).value(), std::move(db).value(), path, std::move(clock), settings));
+  TRY(auto lock, FileLock::take(path + ".lock"));
+  TRY(auto db, sqlite::open_for_writing(path, settings.busy_timeout_ms));
+  return std::unique_ptr<SqliteStorage>(
+      new SqliteStorage(std::move(lock), std::move(db), path, std::move(clock), settings));
 }
 
 SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
@@ -144,9 +142,8 @@ std::string database_of(const std::string& state_dir) {
 }
 
 Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock) {
-  auto storage = SqliteStorage::open(path, std::move(clock), SqliteSettings{});
-  if (!storage) return storage.error();
-  return std::unique_ptr<Storage>(std::move(storage).value());
+  TRY(auto storage, SqliteStorage::open(path, std::move(clock), SqliteSettings{}));
+  return std::unique_ptr<Storage>(std::move(storage));
 }
 
 }  // namespace hyperflock::storage

@@ -55,7 +55,7 @@ void sqlite_cycles(benchmark::State& state) {
   for (std::int64_t i = 1; i <= size; ++i) {
     first.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
   }
-  if (!storage->apply(first).ok()) state.SkipWithError("the first batch failed");
+  if (!storage->apply(first).has_value()) state.SkipWithError("the first batch failed");
 
   std::vector<double> group_ms;
   std::int64_t attempt = 1;
@@ -102,7 +102,7 @@ void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
   constexpr std::int64_t kGroup = 500;
   CreateStudy study = create_study(1);
   study.total = trials;
-  bool ok = storage.apply(std::vector<Transition>{study}).ok();
+  bool ok = storage.apply(std::vector<Transition>{study}).has_value();
   for (std::int64_t first = 1; first <= trials; first += kGroup) {
     std::vector<Transition> batch;
     for (std::int64_t i = first; i < first + kGroup; ++i) {
@@ -119,9 +119,9 @@ void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
         result.result.points.push_back({step, 1.0 / static_cast<double>(step)});
       batch.emplace_back(std::move(result));
     }
-    ok = ok && storage.apply(batch).ok();
+    ok = ok && storage.apply(batch).has_value();
   }
-  ok = ok && storage.apply(std::vector<Transition>{end_study(1, StudyState::finished)}).ok();
+  ok = ok && storage.apply(std::vector<Transition>{end_study(1, StudyState::finished)}).has_value();
   if (!ok) std::abort();
 }
 
@@ -138,13 +138,13 @@ void sqlite_deletion(benchmark::State& state) {
     fill_study(*storage, state.range(0), state.range(1));
     state.ResumeTiming();
     const auto begun = Clock::now();
-    if (!storage->apply(std::vector<Transition>{DeleteStudy{StudyId{1}}}).ok())
+    if (!storage->apply(std::vector<Transition>{DeleteStudy{StudyId{1}}}).has_value())
       state.SkipWithError("it was not deleted");
     first_ms = ms_since(begun);
     for (bool more = true; more;) {
       const auto piece = Clock::now();
       const auto outcomes = storage->apply(std::vector<Transition>{SweepDeleted{state.range(2)}});
-      more = outcomes.ok() && outcomes.value().front().applied == Applied::applied;
+      more = outcomes.has_value() && outcomes.value().front().applied == Applied::applied;
       pieces.push_back(ms_since(piece));
     }
   }

@@ -53,13 +53,13 @@ TEST_F(SqliteFile, PragmasReadBackAsPromised) {
 
 TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
   {
-    ASSERT_TRUE(open().ok());
+    ASSERT_TRUE(open().has_value());
   }
   {
     sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("PRAGMA user_version = 999");
   }
   const auto refused = open();
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_too_new");
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
 }
@@ -125,7 +125,7 @@ TEST_F(SqliteFile, AnotherProgramsDatabaseIsRefusedUntouched) {
     sqlite::Db(path_, sqlite::Db::Mode::read_write).exec("CREATE TABLE photos (id INTEGER)");
   }
   const auto refused = open();
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_open");
   EXPECT_THAT(refused.error().message, HasSubstr("another program"));
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA journal_mode"), "delete");
@@ -134,25 +134,25 @@ TEST_F(SqliteFile, AnotherProgramsDatabaseIsRefusedUntouched) {
 TEST_F(SqliteFile, FileThatIsNoDatabaseIsRefused) {
   std::ofstream(path_) << std::string(5'000, 'x');
   const auto refused = open();
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_open");
 }
 
 TEST_F(SqliteFile, MissingFolderIsRefused) {
   const auto refused = open_sqlite_storage(folder_.file("no/such/db"), [] { return kNow; });
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_open");
 }
 
 TEST_F(SqliteFile, SecondServerOnTheSameFileIsRefused) {
   auto first = open();
-  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(first.has_value());
   const auto second = open();
-  ASSERT_FALSE(second.ok());
+  ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, "storage_open");
   EXPECT_THAT(second.error().message, HasSubstr("Another hyperflock-server"));
   first.value().reset();
-  EXPECT_TRUE(open().ok());
+  EXPECT_TRUE(open().has_value());
 }
 
 TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
@@ -163,7 +163,7 @@ TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
   std::vector<Transition> batch = {complete(1, {0.5})};
   for (std::int64_t i = 2; i < 2'000; ++i) batch.push_back(start(i, key(1, i)));
   const auto refused = storage->apply(batch);
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_unavailable");
   EXPECT_THAT(refused.error().message, HasSubstr("free disk space"));
   EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 0);
@@ -190,7 +190,7 @@ TEST_F(SqliteFile, FailedBatchLeavesTheNextOneRight) {
       with_points.result.points.push_back({step, 0.1});
     }
     batch[1] = with_points;
-    EXPECT_FALSE(storage->apply(batch).ok());
+    EXPECT_FALSE(storage->apply(batch).has_value());
   }
   storage->limit_pages(1'000'000);
   const auto outcomes = apply(*storage, {start(2, key(1, 1)), complete(2, {0.9})});
@@ -207,7 +207,7 @@ TEST_F(SqliteFile, LockOfAnotherProgramFailsABatchAndNoRead) {
   sqlite::Db other(path_, sqlite::Db::Mode::read_write);
   other.exec("BEGIN IMMEDIATE");
   const auto refused = storage->apply(std::vector<Transition>{start(1, key(1, 0))});
-  ASSERT_FALSE(refused.ok());
+  ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_unavailable");
   EXPECT_THAT(refused.error().message, HasSubstr("other program"));
   EXPECT_TRUE(storage->study(StudyId{1}).value().has_value());

@@ -178,10 +178,9 @@ class FaultyStorage final : public Storage {
     for (std::size_t place = 0; place < batch.size(); ++place) {
       if (!conflict.places.contains(place)) others.push_back(batch[place]);
     }
-    auto applied = inner_->apply(others);
-    if (!applied) return applied.error();
+    TRY(auto applied, inner_->apply(others));
     std::vector<Outcome> outcomes;
-    auto next = applied->begin();
+    auto next = applied.begin();
     for (std::size_t place = 0; place < batch.size(); ++place) {
       if (conflict.places.contains(place)) {
         outcomes.emplace_back().applied = Applied::conflict;

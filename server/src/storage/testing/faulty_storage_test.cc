@@ -26,25 +26,25 @@ class Faulty : public testing::Test {
 };
 
 TEST_F(Faulty, PassesWithoutAScript) {
-  EXPECT_TRUE(apply({create_study(1)}).ok());
+  EXPECT_TRUE(apply({create_study(1)}).has_value());
   EXPECT_TRUE(has_study(1));
   EXPECT_EQ(storage_.batches(), 1);
 }
 
 TEST_F(Faulty, FailBeforeWritesNothing) {
   storage_.script({Pass{}, FailBefore{}});
-  EXPECT_TRUE(apply({create_study(1, "a")}).ok());
+  EXPECT_TRUE(apply({create_study(1, "a")}).has_value());
   const auto failed = apply({create_study(2, "b")});
-  ASSERT_FALSE(failed.ok());
+  ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().code, "storage_unavailable");
   EXPECT_FALSE(has_study(2));
-  EXPECT_TRUE(apply({create_study(2, "b")}).ok());
+  EXPECT_TRUE(apply({create_study(2, "b")}).has_value());
   EXPECT_TRUE(has_study(2));
 }
 
 TEST_F(Faulty, FailAfterWritesAndLosesTheAnswer) {
   storage_.script({FailAfter{}});
-  EXPECT_FALSE(apply({create_study(1)}).ok());
+  EXPECT_FALSE(apply({create_study(1)}).has_value());
   EXPECT_TRUE(has_study(1));
   EXPECT_EQ(apply({create_study(1)}).value()[0].applied, Applied::repeated);
 }
@@ -63,14 +63,14 @@ TEST_F(Faulty, ConflictTakesThePlacesThatItNames) {
 
 TEST_F(Faulty, DelaySleepsAndPasses) {
   storage_.script({Delay{std::chrono::milliseconds(25)}});
-  EXPECT_TRUE(apply({create_study(1)}).ok());
+  EXPECT_TRUE(apply({create_study(1)}).has_value());
   EXPECT_THAT(slept_, ElementsAre(std::chrono::milliseconds(25)));
   EXPECT_TRUE(has_study(1));
 }
 
 TEST_F(Faulty, HoldWaitsForItsRelease) {
   storage_.script({Hold{}});
-  std::thread writer([this] { EXPECT_TRUE(apply({create_study(1)}).ok()); });
+  std::thread writer([this] { EXPECT_TRUE(apply({create_study(1)}).has_value()); });
   EXPECT_TRUE(storage_.wait_until_held());
   EXPECT_FALSE(has_study(1));
   storage_.release();
@@ -80,9 +80,9 @@ TEST_F(Faulty, HoldWaitsForItsRelease) {
 
 TEST_F(Faulty, ReadsFailAsOftenAsTold) {
   storage_.fail_reads(2);
-  EXPECT_FALSE(storage_.load().ok());
-  EXPECT_FALSE(storage_.study(StudyId{1}).ok());
-  EXPECT_TRUE(storage_.studies().ok());
+  EXPECT_FALSE(storage_.load().has_value());
+  EXPECT_FALSE(storage_.study(StudyId{1}).has_value());
+  EXPECT_TRUE(storage_.studies().has_value());
 }
 
 }  // namespace

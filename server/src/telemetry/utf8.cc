@@ -1,4 +1,4 @@
-#include "telemetry/json_text.h"
+#include "telemetry/utf8.h"
 
 #include <cstddef>
 
@@ -30,13 +30,6 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-void append_control(std::string& out, unsigned char byte) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += "\\u00";
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
-}
-
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -49,29 +42,20 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == '"' || byte == '\\') {
-      out += '\\';
-      out += text[at++];
-    } else if (byte == '\n') {
-      out += "\\n";
-      ++at;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      append_control(out, byte);
-      ++at;
-    } else if (const std::size_t length = utf8_length(text, at); length != 0) {
-      out.append(text, at, length);
-      at += length;
-    } else {
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) {
       out += "\xEF\xBF\xBD";
       ++at;
+    } else {
+      out.append(text, at, length);
+      at += length;
     }
   }
-  out += '"';
+  return out;
 }
 
 }  // namespace hyperflock::telemetry

@@ -1,0 +1,15 @@
+// UTF-8 in text of unknown origin: log lines, error messages, file names. protocol/json_writer.h
+// writes it as JSON once it is valid. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hyperflock::telemetry {
+
+bool is_utf8(std::string_view text);
+
+// Returns the text with U+FFFD in place of each byte that is not valid UTF-8.
+std::string valid_utf8(std::string_view text);
+
+}  // namespace hyperflock::telemetry
