@@ -55,25 +55,24 @@ step_chainer_suite_test() {
   check python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
 }
 
-# Every WGSL text that the code generator writes: run by Dawn on a software device and compared with the reference
-# interpreter, and compiled by naga, the WGSL compiler of other browsers.
+# WGSL texts that the code generator writes: naga, the WGSL compiler of other browsers, compiles all of them. A sample runs
+# on Dawn's software device and is compared with the reference interpreter.
 step_array_core_wgsl_test() {
   local cases=build/wgsl
   mkdir -p "$cases"
   build/debug/bin/wgsl_cases "$cases"
-  check node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases"
+  check node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases" --every "$(one_in 4)"
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
 # The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
-# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases
-# where the parity cases and array_core_wgsl_test judge the same operations there.
+# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases.
 step_array_core_python_test() {
   local tests=array-core/python/tests
   suite_in "--host node --backend cpu" "$tests" array-core/samples
   suite_in "--host node --backend cpu --simd baseline" "$tests/functions/test_linear.py"
   suite_in "--host node --backend webgpu --hooks" "$tests" array-core/samples \
-    --ignore "$tests/runtime/test_faults.py" --sample 4
+    --ignore "$tests/runtime/test_faults.py" --sample "$(one_in 16)"
 }
 
 # What depends on the host: crossings, transfers, waiting, users' own shaders. Chromium makes the same kernels of the same
@@ -111,7 +110,8 @@ suite_in() {
 step_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     check python3 -m parity --backend-name native_cpu --short
-  check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short
+  check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short \
+    --every "$(one_in 4)"
   check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
   check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \

@@ -1,7 +1,7 @@
 """Run steps by CTest, and say at the end what each suite gave.
 
-    driver.py test [--list] [--changed] [--failed] [--loaded] [NAME...]   # ./run test
-    driver.py steps NAME...                                               # what other verbs need
+    driver.py test [--list] [--changed] [--failed] [--loaded] [--whole] [NAME...]   # ./run test
+    driver.py steps NAME...                                      # what other verbs need
 
 CMakeLists.txt declares the steps, CTest orders and runs them, ``step`` runs one. This script
 chooses suites, prints a line when a step starts or ends, and ends every process on Ctrl-C. It needs
@@ -309,7 +309,12 @@ def test(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--loaded", action="store_true", help=f"with {BUSY_PROCESSES} busy processes at the side"
     )
+    parser.add_argument(
+        "--whole", action="store_true", help="every case where a suite otherwise runs a sample"
+    )
     options = parser.parse_args(arguments)
+    if options.whole:
+        os.environ["HYPERFLOCK_WHOLE"] = "1"
     steps = configure()
     if options.list:
         list_suites(steps)

@@ -313,6 +313,12 @@ def test_the_load_ends_with_the_run(run: Run, toy: Path) -> None:
     assert not [pid for pid in busy if start_of(pid) is not None]
 
 
+def test_whole_runs_every_case_of_a_sample(run: Run, toy: Path) -> None:
+    (toy / "part/steps.sh").write_text(STEPS + 'step_good() { echo "$(one_in 4) passed in 1s"; }\n')
+    assert "4 passed in 1s" in run("test", "good").stdout
+    assert "1 passed in 1s" in run("test", "--whole", "good").stdout
+
+
 def test_colours_of_runners_do_not_reach_the_report(run: Run, toy: Path) -> None:
     (toy / "part/steps.sh").write_text(
         STEPS + "step_good() { printf '\\033[32m3 passed\\033[0m in 1s\\n'; false; }\n"
