@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -206,14 +205,6 @@ bool share_a_byte(const Array& a, const Array& b) {
   const auto in_b = marks(b);
   for (std::size_t i = 0; i < in_a.size(); ++i)
     if (in_a[i] && in_b[i]) return true;
-  return false;
-}
-
-bool shows_a_byte_twice(const Array& array) {
-  auto starts = offsets(array.view);
-  std::sort(starts.begin(), starts.end());
-  for (std::size_t i = 1; i < starts.size(); ++i)
-    if (starts[i] - starts[i - 1] < static_cast<std::int64_t>(array.item_size())) return true;
   return false;
 }
 
