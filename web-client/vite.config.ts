@@ -5,7 +5,7 @@ import { buildOf } from "./vite.pages.ts";
 
 export default defineConfig({
   ...buildOf(["join", "selftest"], "build/web"),
-  // A worker's file keeps its entry's name in front: the server gives `python-thread*` a policy of its own.
+  // A worker's file name begins with its entry's name, because the server gives `python-thread*` a policy of its own.
   worker: {
     format: "es",
     rolldownOptions: {

@@ -1,5 +1,5 @@
-// Builds the script of the researcher's local runs into `build/web/app/local`, with addresses relative to it, because the
-// package serves it on loopback below a path of its own. `build/web/local-run.json` lists the files by their hashes. Runs
+// Builds the script of the researcher's local runs into `build/web/app/local`. Its addresses are relative, because the
+// package serves it on loopback below a path of its own. `build/web/local-run.json` lists the files with their hashes. Runs
 // after vite.config.ts, which empties `build/web`.
 
 import { createHash } from "node:crypto";
@@ -16,7 +16,10 @@ const names = {
   assetFileNames: "[name]-[hash][extname]",
 };
 
-/** Writes the list beside the folder `app`, where the server gives it out under its own name and as what may change. */
+/**
+ * Writes the list of files next to the folder `app`. There the server serves it under its own name, as a file that may
+ * change.
+ */
 function listing(): Plugin {
   let outDir = "";
   return {
@@ -52,7 +55,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: { input: { page: here("src/local/main.ts") }, output: names },
   },
-  // A worker's file keeps its entry's name in front: by it the thread gets a policy of its own.
+  // A worker's file name begins with its entry's name, because the name decides the thread's policy.
   worker: { format: "es", rolldownOptions: { output: names } },
   plugins: [listing(), precompress()],
 });

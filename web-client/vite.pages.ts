@@ -1,5 +1,6 @@
-// What the builds of the pages share: the head of every page, and how files are laid out. The builds themselves stay apart
-// (vite.config.ts, vite.research.config.ts): each origin serves its own folder, and no file is in both. Node at build time.
+// What the builds of the pages share: the head of every page, and the layout of files. The builds themselves are separate
+// (vite.config.ts, vite.research.config.ts), because each origin serves its own folder and no file is in both. Node at
+// build time.
 
 import { fileURLToPath } from "node:url";
 import type { HtmlTagDescriptor, Plugin, UserConfig } from "vite";
@@ -9,7 +10,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const meta = (attrs: Record<string, string>): HtmlTagDescriptor => ({ tag: "meta", attrs });
 
-/** Puts the same head on every page; `mark`: the icon's path from the page. */
+/** Puts the same head on every page. `mark` is the icon's path from the page. */
 export function pageHead(mark: string): Plugin {
   const tags: HtmlTagDescriptor[] = [
     meta({ charset: "utf-8" }),
@@ -23,7 +24,7 @@ export function pageHead(mark: string): Plugin {
   ];
   return {
     name: "hyperflock:page-head",
-    // Before Vite looks for what a page names, so that the icon is found.
+    // The head is added before Vite looks for the files that a page names, so that Vite finds the icon.
     transformIndexHtml: {
       order: "pre",
       handler: () => tags.map((tag) => ({ ...tag, injectTo: "head-prepend" as const })),
@@ -31,7 +32,7 @@ export function pageHead(mark: string): Plugin {
   };
 }
 
-/** `<page>.html` at the top of `outDir`, everything else content-addressed below `app/`, nothing inline. */
+/** Puts `<page>.html` at the top of `outDir`, and everything else below `app/`, named by its content. Nothing is inline. */
 export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
   return {
     outDir,
@@ -45,8 +46,8 @@ export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
 }
 
 /**
- * Returns the build configuration of `pages`, names of HTML files in this folder, with its output folder below the project's
- * root.
+ * Returns the build configuration of `pages`, which are names of HTML files in this folder. `outDir` is below the
+ * project's root.
  */
 export function buildOf(pages: readonly string[], outDir: string): UserConfig {
   const input = Object.fromEntries(pages.map((page) => [page, here(`${page}.html`)]));

@@ -9,7 +9,7 @@ export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"]
 /** Why the project cannot be shown before the tap. */
 export type ProjectProblem = "no_code" | "bad_code" | "rate_limited" | "unreachable" | "server";
 
-/** Failure codes that have their own sentence; any other shows the message that came with it. */
+/** Failure codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const failureCodes = [
   "agent_failed",
   "bad_enrolment_code",
@@ -58,7 +58,7 @@ export interface Dictionary {
     readonly stop: string;
     readonly pause: string;
     readonly resume: string;
-    /** A switch: stop once the running trial is done. */
+    /** The label of a switch: stop after the running trial. */
     readonly finish: string;
     readonly startAgain: string;
     readonly tryAgain: string;
@@ -87,16 +87,16 @@ export interface Dictionary {
     readonly pausedByChoice: Notice;
     readonly stopped: Notice;
     readonly finished: Notice;
-    /** Another tab computes; this one may take over. */
+    /** Shown while another tab computes. This tab may take over. */
     readonly elsewhere: Notice;
     readonly forgetting: Notice;
     readonly forgotten: Notice;
     readonly notForgotten: Notice;
     readonly replaced: Notice;
-    /** How the browser ended the last visit. */
+    /** Sentences about how the browser ended the last visit. */
     readonly interruptedTrial: (trial: string, study: string) => string;
     readonly interruptedHidden: string;
-    /** The trial of then runs here again. */
+    /** Says that the interrupted trial now runs here again. */
     readonly comesBack: string;
     readonly failed: string;
     readonly failures: Readonly<Record<FailureCode, string>>;
@@ -111,12 +111,12 @@ export interface Dictionary {
     readonly remedies: Readonly<Record<UnsupportedReason, string>>;
   };
 
-  /** The page was opened in an app's own browser. */
+  /** For a page that was opened in an app's own browser. */
   readonly inApp: {
     readonly title: string;
     readonly text: (app: string) => string;
     readonly textUnknown: string;
-    /** Where its menu is. */
+    /** Where each app's menu is. */
     readonly menu: Readonly<Record<InAppName, string>>;
     readonly choose: (browser: string) => string;
     readonly byHand: (browser: string) => string;
@@ -168,7 +168,7 @@ export interface Dictionary {
   };
 
   readonly selfTest: string;
-  /** Has the server forget this device. */
+  /** Texts of the button that makes the server forget this device. */
   readonly forget: {
     readonly ask: string;
     readonly question: string;

@@ -1,4 +1,4 @@
-// Numbers, sizes and durations in the words of a language, all by Intl. Page thread; pure.
+// Writes numbers, sizes and durations in a language, with Intl. Page thread; pure.
 
 /** Longest text of a parameter's value on the page, in characters. */
 const PARAM_CHARS = 60;
@@ -45,7 +45,7 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
-    // Japanese has no blank between words that would part what "unit" joins by one.
+    // In Japanese, "unit" would join the parts with blanks, which the language does not use between words.
     const type = new Intl.Locale(tag).language === "ja" ? "conjunction" : "unit";
     this.#list = new Intl.ListFormat(tag, { type });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
@@ -65,7 +65,7 @@ export class Formatter {
     this.#units = { hour: unit("hour"), minute: unit("minute"), second: unit("second") };
   }
 
-  /** Parts of a sentence, one after the other. */
+  /** Joins the parts of a sentence. */
   list(parts: readonly string[]): string {
     return this.#list.format(parts);
   }
@@ -100,7 +100,7 @@ export class Formatter {
     return second.format(seconds);
   }
 
-  /** A result for its researcher: seven digits that count. */
+  /** A result for its researcher, with seven significant digits. */
   value(value: number): string {
     const size = Math.abs(value);
     const plain = value === 0 || (size >= 1e-4 && size < 1e6);
@@ -112,17 +112,17 @@ export class Formatter {
     return this.#time.format(at);
   }
 
-  /** The same without the year, for columns. */
+  /** The same moment without the year, for table columns. */
   shortTime(at: number): string {
     return this.#shortTime.format(at);
   }
 
-  /** A countdown: whole seconds, never below one, so that it does not stand at zero. */
+  /** A countdown in whole seconds. The least is 1, so that it never shows zero. */
   countdown(ms: number): string {
     return this.duration(Math.max(1, Math.ceil(ms / 1000)) * 1000);
   }
 
-  /** A reported metric: four digits that count, scientific where plain digits would be unreadable. */
+  /** A reported metric with four significant digits, in scientific notation where plain digits would be unreadable. */
   metric(value: number): string {
     const size = Math.abs(value);
     const plain = value === 0 || (size >= 1e-4 && size < 1e6);

@@ -1,7 +1,7 @@
-// Which language the page speaks: the reader's last choice, else the browser's preference, else English.
-// Page thread; the environment is passed in.
+// Chooses the page's language: the reader's last choice, else the browser's preference, else English. Page thread; the
+// environment is passed in.
 
-/** Each language that every page speaks, by its own name. */
+/** The languages of every page, each under its own name. */
 export const languageNames = { en: "English", ja: "日本語" } as const;
 export type Language = keyof typeof languageNames;
 
@@ -11,7 +11,7 @@ export function isLanguage(value: unknown): value is Language {
   return typeof value === "string" && Object.hasOwn(languageNames, value);
 }
 
-/** The first of the browser's languages that we speak; `ja-JP` counts as `ja`. */
+/** Returns the first of the browser's languages that the pages have; `ja-JP` counts as `ja`. */
 export function preferredLanguage(browserLanguages: readonly string[]): Language {
   for (const tag of browserLanguages) {
     const base = tag.toLowerCase().split("-")[0];
@@ -22,7 +22,7 @@ export function preferredLanguage(browserLanguages: readonly string[]): Language
   return "en";
 }
 
-/** The part of `Storage` that we use. Browsers may forbid storage: then every call throws. */
+/** The part of `Storage` that is used here. Every call throws if the browser forbids storage. */
 export type KeyValueStore = Pick<Storage, "getItem" | "setItem">;
 
 export function rememberedLanguage(store: KeyValueStore): Language | null {
@@ -38,7 +38,7 @@ export function rememberLanguage(store: KeyValueStore, language: Language): void
   try {
     store.setItem(STORAGE_KEY, language);
   } catch {
-    // The choice then lasts as long as the page.
+    // Storage is forbidden. The choice lasts as long as the page.
   }
 }
 

@@ -1,7 +1,6 @@
-// The enrolment code of the join link. It is a secret: it travels in the fragment, which browsers never
-// send, and leaves the address bar at once so that it is not in history, screenshots or shared addresses.
-// A link may hold the codes of several projects, with commas between them: the volunteer chooses one.
-// Page thread; the environment is passed in.
+// The enrolment codes of the join link. A code is a secret. It travels in the address's fragment, which browsers never
+// send, and it leaves the address bar at once. So it is not in history, screenshots or shared addresses. A link may hold
+// the codes of several projects, separated by commas; the volunteer chooses one. Page thread; the environment is passed in.
 
 const STORAGE_KEY = "hyperflock.code";
 const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
@@ -18,14 +17,14 @@ export type CodeResult =
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
-/** Null for what no join link holds. The same code twice is one. */
+/** Returns the codes of a fragment without duplicates, or null if no join link has this text. */
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;
   return codes.length <= MAX_CODES && codes.every((code) => CODE_PATTERN.test(code)) ? codes : null;
 }
 
-/** Takes the codes out of the address, or from this tab's earlier visit when the page was reloaded. */
+/** Takes the codes out of the address. After a reload it takes them from this tab's storage. */
 export function takeCode({ location, history, store }: CodeEnvironment): CodeResult {
   const fragment = location.hash.slice(1);
   if (fragment !== "") {
@@ -37,7 +36,7 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
     try {
       store.setItem(STORAGE_KEY, fragment);
     } catch {
-      // Storage is forbidden here: the code lasts until the page is reloaded.
+      // Storage is forbidden. The codes last until the page is reloaded.
     }
     return { kind: "codes", codes };
   }
@@ -47,12 +46,12 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
       return { kind: "codes", codes };
     }
   } catch {
-    // As above.
+    // Storage is forbidden.
   }
   return { kind: "missing" };
 }
 
-/** The whole link again, for a volunteer who must open it elsewhere. */
+/** Returns the whole link, for a volunteer who must open it elsewhere. */
 export function joinLink(origin: string, codes: readonly string[]): string {
   return `${origin}/join#${codes.join(",")}`;
 }

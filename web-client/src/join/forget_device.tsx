@@ -1,4 +1,4 @@
-// The way out for good: asks once more, then has the server forget this device. Page thread.
+// The button that makes the server forget this device. It asks for confirmation first. Page thread.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JoinStore } from "./join_store.ts";
@@ -9,7 +9,7 @@ export function ForgetDevice({ store }: { readonly store: JoinStore }) {
   const question = useRef<HTMLParagraphElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
-  // The pressed button is gone: the keyboard's focus goes where the conversation goes on.
+  // The pressed button has disappeared. The keyboard's focus moves to the question, or back to the first button.
   useEffect(() => {
     if (asks) {
       question.current?.focus();

@@ -11,7 +11,7 @@ export function isGpuShare(value: number): value is GpuShare {
   return (gpuShares as readonly number[]).includes(value);
 }
 
-/** What was chosen before; all of it where nothing was, or nothing can be kept. */
+/** Returns the stored choice, or all of the time if there is none or storage is forbidden. */
 export function rememberedGpuShare(store: KeyValueStore): GpuShare {
   try {
     const value = Number(store.getItem(STORAGE_KEY));
@@ -25,6 +25,6 @@ export function rememberGpuShare(store: KeyValueStore, share: GpuShare): void {
   try {
     store.setItem(STORAGE_KEY, String(share));
   } catch {
-    // The choice then lasts as long as the page.
+    // Storage is forbidden. The choice lasts as long as the page.
   }
 }

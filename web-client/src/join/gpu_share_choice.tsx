@@ -1,4 +1,4 @@
-// The volunteer's policy for the graphics processor, where this browser has one to lend. Page thread.
+// The choice of how much of the graphics processor trials may use, shown if this browser has one to lend. Page thread.
 
 import { gpuShares, isGpuShare } from "./gpu_share.ts";
 import type { JoinStore } from "./join_store.ts";

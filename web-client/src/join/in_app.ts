@@ -1,17 +1,21 @@
-// Is this page inside an app's own browser, and which one's? Such browsers often lack isolation or are ended with the
-// app's next tap; the page then tells the way out. By name, because no feature tells it apart. Page thread; pure.
+// Detects whether this page is inside an app's own browser, and which app's. Such browsers often lack isolation, or close
+// at the app's next tap; the page then explains how to open another browser. They are detected by name, because no feature
+// tells them apart. Page thread; pure.
 
 export type InAppName = "line" | "instagram" | "facebook" | "x" | "google" | "wechat" | "other";
 export type System = "ios" | "android" | "other";
 
 export interface InAppBrowser {
   readonly app: InAppName;
-  /** As people know it; null where only the fact is known. */
+  /** The app's name as people know it, or null if the app is unknown. */
   readonly label: string | null;
   readonly system: System;
 }
 
-/** Marks that the apps leave in `navigator.userAgent`; the first that fits. `; wv)` is Android's WebView in any app. */
+/**
+ * Marks that the apps leave in `navigator.userAgent`. The first that matches counts. `; wv)` is Android's WebView in
+ * any app.
+ */
 const MARKS: readonly (readonly [RegExp, InAppName, string | null])[] = [
   [/\bLine\//i, "line", "LINE"],
   [/\bInstagram\b/, "instagram", "Instagram"],
@@ -37,7 +41,10 @@ export function inAppBrowser(userAgent: string): InAppBrowser | null {
     : { app: found[1], label: found[2], system: systemOf(userAgent) };
 }
 
-/** LINE opens a link with this parameter in the system's browser; the other apps offer pages no way. */
+/**
+ * Returns the link with the parameter for which LINE opens it in the system's browser. Other apps offer pages no such
+ * way.
+ */
 export function linkOutside(link: string, browser: InAppBrowser): string | null {
   if (browser.app !== "line" || browser.system === "other") {
     return null;

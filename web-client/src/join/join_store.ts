@@ -1,5 +1,5 @@
-// What the join page knows, as signals, and what its buttons do. Page thread; the browser is passed in, so
-// that stories and tests run it with a volunteer of their own.
+// The join page's state, as signals, and the actions of its buttons. The browser is passed in, so that stories and tests
+// can use a volunteer of their own. Page thread.
 
 import type { ProjectView, Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
@@ -27,9 +27,9 @@ export interface JoinEnvironment {
   readonly fetchProject: (code: string) => Promise<ProjectLoad>;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Calls back about every `ms` until the answer is called. */
+  /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
   readonly every: (ms: number, tick: () => void) => () => void;
-  /** What the browser says of its connection, now and after each change. */
+  /** Whether the browser reports a connection. `onOnlineChange` reports each change. */
   readonly online: boolean;
   readonly onOnlineChange: (tell: (online: boolean) => void) => () => void;
   readonly inApp: InAppBrowser | null;
@@ -48,7 +48,7 @@ export interface Choice {
   readonly isChosen: boolean;
 }
 
-/** Phases in which another project may be chosen: nothing is joined. */
+/** Phases in which nothing is joined, so that another project may be chosen. */
 const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "idle",
   "stopped",
@@ -58,7 +58,7 @@ const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set
   "failed",
 ]);
 
-/** Phases in which nothing is left to forget. */
+/** Phases in which there is no device to forget. */
 const FORGOTTEN: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "unsupported",
   "forgetting",
@@ -72,22 +72,22 @@ export class JoinStore {
   readonly project: ReadonlySignal<ProjectView | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
-  /** Empty where there is nothing to choose, or while this device computes. */
+  /** Empty if there is nothing to choose, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
   readonly gpuShare: Signal<GpuShare>;
   readonly hasGpu: boolean;
-  /** The codes, for the link that can be copied; empty when there is none. */
+  /** The link's codes, for copying the link; empty if there are none. */
   readonly codes: readonly string[];
 
   readonly #environment: JoinEnvironment;
-  /** What is known of each code's project. */
+  /** For each code, what is known of its project. */
   readonly #loads: Signal<readonly ProjectLoad[]>;
   readonly #chosen: Signal<number> = signal(0);
   readonly #snapshot: Signal<VolunteerSnapshot | null> = signal(null);
   readonly #nowMs: Signal<number>;
   readonly #online: Signal<boolean>;
   readonly #inApp: Signal<InAppBrowser | null>;
-  /** One a code, made when its project is first chosen. */
+  /** One volunteer for each code, made when its project is first chosen. */
   readonly #volunteers = new Map<string, Volunteer>();
   readonly #disposers: (() => void)[] = [];
 
@@ -129,7 +129,7 @@ export class JoinStore {
     void this.loadProject();
   }
 
-  /** Asks what is computed and for whom; again after a failure. */
+  /** Asks the server for each code's project: what is computed and for whom. A later call tries again after a failure. */
   async loadProject(): Promise<void> {
     await Promise.all(
       this.codes.map(async (code, index) => {
@@ -140,7 +140,7 @@ export class JoinStore {
         this.#setLoad(index, await this.#environment.fetchProject(code));
       }),
     );
-    // A link of several codes is good while one of them is.
+    // If the chosen project did not load, another one of the link that did is shown.
     const loads = this.#loads.value;
     const ready = loads.findIndex(({ kind }) => kind === "ready");
     if (loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {
@@ -148,7 +148,7 @@ export class JoinStore {
     }
   }
 
-  /** Turns to another of the link's projects; not while this device computes. */
+  /** Chooses another of the link's projects. Does nothing while this device computes. */
   choose(index: number): void {
     const phase = this.#snapshot.value?.state.phase;
     if (index in this.codes && phase !== undefined && RESTING_PHASES.has(phase)) {
@@ -157,7 +157,7 @@ export class JoinStore {
     }
   }
 
-  /** Only from a tap. */
+  /** Must be called from a tap. */
   start(): void {
     this.#volunteer?.start();
   }
@@ -179,7 +179,7 @@ export class JoinStore {
     this.#volunteer?.stop();
   }
 
-  /** How much of the graphics processor's time trials may have, from now on. */
+  /** Sets how much of the graphics processor's time trials may have, from now on. */
   setGpuShare(share: GpuShare): void {
     this.gpuShare.value = share;
     this.#environment.rememberGpuShare(share);
@@ -194,12 +194,12 @@ export class JoinStore {
     return phase !== undefined && !FORGOTTEN.has(phase);
   }
 
-  /** Ends the work and has the server forget this device. Only from a tap. */
+  /** Ends the work and makes the server forget this device. Must be called from a tap. */
   forget(): void {
     this.#volunteer?.forget();
   }
 
-  /** The volunteer would rather try inside the app. */
+  /** Hides the advice to leave the app's browser, because the volunteer wants to try there. */
   stayInApp(): void {
     this.#inApp.value = null;
   }
@@ -258,7 +258,7 @@ export class JoinStore {
         if (this.#volunteer !== volunteer) {
           return;
         }
-        // The clock first: a trial that has just begun must not look as if it began in the future.
+        // The clock is set first. Otherwise a trial that has just begun would seem to begin in the future.
         this.#nowMs.value = this.#environment.now();
         this.#snapshot.value = snapshot;
       }),
@@ -273,7 +273,7 @@ export class JoinStore {
     }
   }
 
-  /** Ticks only while something on the page counts seconds. */
+  /** The clock runs only while something on the page counts seconds. */
   #runClock(): void {
     const wanted = computed(() => needsClock(this.#snapshot.value?.state));
     this.#disposers.push(

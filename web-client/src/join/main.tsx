@@ -36,7 +36,7 @@ const store = new JoinStore({
   ...languages,
 });
 
-// Another join link opened in this tab changes the fragment only: begin again with its code.
+// Opening another join link in this tab changes only the fragment. The page then starts again with the new code.
 addEventListener("hashchange", () => location.reload());
 
 show(<JoinPage store={store} />);

@@ -1,4 +1,4 @@
-// The panel with the one large button: first what taking part costs, then what this device does. Page thread.
+// The panel with the one large button. It first shows what taking part costs, then what this device does. Page thread.
 
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -77,7 +77,7 @@ function ContributionStrip({ store }: { readonly store: JoinStore }) {
   );
 }
 
-/** The ways to another browser: by a link where the app allows one, and by hand. */
+/** Shows how to open another browser: by a link if the app allows one, and by hand. */
 function WayOut({ view, store }: { readonly view: PanelView; readonly store: JoinStore }) {
   const words = store.words.value;
   const link = joinLink(location.origin, store.codes);
@@ -98,7 +98,7 @@ function WayOut({ view, store }: { readonly view: PanelView; readonly store: Joi
   );
 }
 
-/** Pressing the button removes it; the heading of what follows then takes the keyboard's focus. */
+/** A pressed button disappears. The heading of what follows then gets the keyboard's focus. */
 function useFocusAfterAction(phase: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   const pressed = useRef(false);
@@ -167,7 +167,7 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       {label}
     </button>
   );
-  // Stop is the last of all, Resume the first.
+  // Of all buttons, Resume comes first and Stop last.
   const moreRow = more.length === 0 ? null : <div class="more-actions">{more.map(moreButton)}</div>;
   return (
     <section class="panel" data-phase={view.phase} data-tone={view.tone} aria-labelledby="state">

@@ -1,4 +1,4 @@
-// `POST /api/project`: what is computed and for whom. The one request before the tap. Page thread.
+// `POST /api/project` returns what is computed and for whom. It is the only request before the tap. Page thread.
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";
@@ -25,7 +25,7 @@ function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** The answer's body as a `ProjectView`, or null when it is not one. */
+/** Returns the answer's body as a `ProjectView`, or null if it is not one. */
 export function parseProject(body: unknown): ProjectView | null {
   if (!isRecord(body) || !isRecord(body.project)) {
     return null;
@@ -49,7 +49,7 @@ export function parseProject(body: unknown): ProjectView | null {
 
 function problemOf(status: number): ProjectProblem {
   switch (status) {
-    case 400: // the code is no code at all
+    case 400: // the code is malformed
     case 403:
     case 422:
       return "bad_code";

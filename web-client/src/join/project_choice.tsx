@@ -1,4 +1,4 @@
-// Which of the link's projects this device computes for; shown only where there are several. Page thread.
+// The choice between the link's projects, shown only if there are several. Page thread.
 
 import type { JoinStore } from "./join_store.ts";
 

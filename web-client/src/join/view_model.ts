@@ -1,5 +1,5 @@
-// From what is known to what is shown: one pure function of the volunteer's state, the project, the clock
-// and the language. Components only lay out its answer. Page thread.
+// Decides what the page shows: one pure function of the volunteer's state, the project, the clock and the language.
+// Components only lay out its result. Page thread.
 
 import type {
   Contribution,
@@ -18,10 +18,10 @@ import type { Point } from "../ui/curve.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
-/** Sets colour and icon; words always say the same. */
+/** Selects colour and icon. The text always says the same in words. */
 export type Tone = "ready" | "busy" | "active" | "paused" | "problem";
 
-/** What a button does. `finish` is a switch, `stay` goes on inside an app's browser. */
+/** What a button does. `finish` is a switch; `stay` continues inside an app's browser. */
 export type Action =
   | "start"
   | "stop"
@@ -35,7 +35,7 @@ export type Action =
 export interface ActionView {
   readonly kind: Action;
   readonly label: string;
-  /** Only a switch has it. */
+  /** Whether a switch is on. Other buttons do not have it. */
   readonly pressed?: boolean;
 }
 
@@ -74,21 +74,21 @@ export interface PanelView {
   readonly advice: string | null;
   /** Small print: a failure's code. */
   readonly note: string | null;
-  /** What a screen reader hears when it changes; holds no ticking number. */
+  /** The text that a screen reader speaks when it changes. It contains no time that counts. */
   readonly announcement: string;
   readonly progress: ProgressView | null;
   readonly trial: TrialCard | null;
   /** The one large button. */
   readonly action: ActionView | null;
-  /** Smaller ones beside it. */
+  /** The smaller buttons next to the large one. */
   readonly more: readonly ActionView[];
-  /** What to do one after the other. */
+  /** Instructions, in the order in which to follow them. */
   readonly steps: readonly string[];
-  /** Show the costs above the button: only before the first tap. */
+  /** Whether to show the costs above the button: only before the first tap. */
   readonly showFacts: boolean;
-  /** Offer the join link for another browser. */
+  /** Whether to offer the join link for another browser. */
   readonly offerLink: boolean;
-  /** The app whose browser is to be left. */
+  /** The app whose browser the volunteer should leave, or null. */
   readonly inApp: InAppBrowser | null;
 }
 
@@ -103,9 +103,9 @@ export interface ViewInput {
   /** Null until there is a code to volunteer with. */
   readonly snapshot: VolunteerSnapshot | null;
   readonly nowMs: number;
-  /** What the browser says of its connection. */
+  /** Whether the browser reports a connection. */
   readonly online: boolean;
-  /** Null in a browser of its own, and after the volunteer chose to stay. */
+  /** The app in whose browser this page is. Null in an ordinary browser, and after the volunteer chose to stay. */
   readonly inApp: InAppBrowser | null;
   readonly words: Dictionary;
   readonly format: Formatter;
@@ -194,7 +194,10 @@ function connectingPanel(
   });
 }
 
-/** Where to go when the page is inside an app. `reason`: why it cannot compute here; null where it may try. */
+/**
+ * Returns the panel that explains how to leave an app's browser. `reason` says why this browser cannot compute; null if
+ * it may try.
+ */
 function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionary): PanelView {
   const { inApp: way, actions } = words;
   const browser = way.browser[inApp.system];
@@ -210,7 +213,7 @@ function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionar
   });
 }
 
-/** How the last visit ended, where that was not the volunteer's wish. */
+/** Returns a sentence about how the browser ended the last visit, or null if it did not. */
 function interruption({ snapshot, words: { states }, format }: ViewInput): string | null {
   const interrupted = snapshot?.interrupted ?? null;
   if (interrupted === null) {
@@ -366,7 +369,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   }
 }
 
-/** Whether asking again may help. */
+/** Whether another request may succeed. */
 export function mayPass(problem: ProjectProblem): boolean {
   return problem === "rate_limited" || problem === "unreachable" || problem === "server";
 }
@@ -391,7 +394,7 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
   }
 }
 
-/** The panel with the button. A browser that cannot compute says so even before the project is known. */
+/** Returns the panel with the button. It reports a browser that cannot compute even before the project is known. */
 export function panelView(input: ViewInput): PanelView {
   const state = input.snapshot?.state ?? { phase: "idle" };
   if (state.phase === "idle") {

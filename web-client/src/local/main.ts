@@ -1,5 +1,5 @@
-// The script of the page that the researcher's package serves on loopback, for a replay or a dry run in a browser. Page
-// thread.
+// The script of the page that the researcher's package serves on loopback. It replays a trial, or makes a dry run, in a
+// browser. Page thread.
 
 import { runLocally } from "@hyperflock/worker-runtime/local";
 

@@ -1,4 +1,4 @@
-// The console's REST (server/docs/rest.md) with a researcher's token, which travels in the header alone. Page thread.
+// The console's REST interface (server/docs/rest.md). The researcher's token travels only in a header. Page thread.
 
 import {
   type ArtifactRow,
@@ -21,16 +21,16 @@ import {
 } from "./rows.ts";
 
 const TIMEOUT_MS = 15_000;
-/** A file of 64 MiB over a slow line. */
+/** The limit of a download: enough for a file of 64 MiB over a slow line. */
 const DOWNLOAD_MS = 600_000;
-/** Rows of one page of trials. */
+/** How many trials one request returns at most. */
 export const PAGE_ROWS = 500;
 
 type Method = "GET" | "POST" | "DELETE";
 
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 
-/** Raised when the console did not give what was asked for; `code` is the server's, or `unreachable` or `bad_answer`. */
+/** The console did not give what was asked for. `code` is the server's, or `unreachable` or `bad_answer`. */
 export class ConsoleError extends Error {
   readonly code: string;
 
@@ -44,13 +44,13 @@ export interface Api {
   me(): Promise<Me>;
   studies(): Promise<readonly StudyRow[]>;
   study(study: number): Promise<StudyRow>;
-  /** Trials that finished after `after`, at most PAGE_ROWS, and the cursor behind them. */
+  /** Returns at most PAGE_ROWS trials that finished after the cursor `after`, and the next cursor. */
   trials(
     study: number,
     after: number,
   ): Promise<{ readonly trials: readonly TrialRow[]; readonly cursor: number }>;
   trial(study: number, trial: number): Promise<TrialDetail>;
-  /** The files that a trial uploaded; the first 500. */
+  /** Returns the files that a trial uploaded, at most 500. */
   artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]>;
   artifact(study: number, id: string): Promise<Blob>;
   workers(): Promise<readonly WorkerRow[]>;
@@ -59,9 +59,9 @@ export interface Api {
   pause(study: number): Promise<StudyRow>;
   resume(study: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
-  /** Deletes a study that is over. */
+  /** Deletes a study that has ended. */
   remove(study: number): Promise<void>;
-  /** A new join link of the first project. */
+  /** Makes a new join link for the first project. */
   joinLink(): Promise<string>;
 }
 

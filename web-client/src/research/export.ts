@@ -1,10 +1,10 @@
-// A study's trials as CSV (RFC 4180) and as JSON, for a file. Page thread; pure.
+// Writes a study's trials as CSV (RFC 4180) and as JSON. Page thread; pure.
 
 import { paramText } from "./params.ts";
 import type { StudyRow, TrialRow } from "./rows.ts";
 import { columnsOf, paramNamed } from "./trials_model.ts";
 
-/** Spreadsheets run text that begins so as a formula; texts here may come from phones. */
+/** Spreadsheets run a text that begins like this as a formula, and some texts here come from volunteers' devices. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function textCell(text: string): string {
@@ -40,7 +40,7 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
       if (param === undefined) {
         return "";
       }
-      // Numbers stay numbers, `-1` too.
+      // Numbers are written as they are, even `-1`.
       return typeof param.value === "string" ? textCell(paramText(param)) : param.raw;
     }),
     ...[String(trial.seed), String(trial.attempts)],
@@ -54,7 +54,7 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
   return `${[head.map(textCell), ...rows].map((row) => row.join(",")).join("\r\n")}\r\n`;
 }
 
-/** Parameters keep the text that Python wrote. */
+/** Returns the trials as JSON. Parameters keep the text that Python wrote. */
 export function jsonOf(study: StudyRow, trials: readonly TrialRow[]): string {
   const { names, best, ...head } = study;
   const rows = byNumber(trials).map(({ params, ...rest }) => {
@@ -65,7 +65,7 @@ export function jsonOf(study: StudyRow, trials: readonly TrialRow[]): string {
   return `{\n  "study": ${summary},\n  "trials": [\n${rows.join(",\n")}\n  ]\n}\n`;
 }
 
-/** A file name of harmless characters. */
+/** Returns a file name without special characters. */
 export function fileName(study: StudyRow, extension: "csv" | "json"): string {
   const name = study.name.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 80);
   return `${name}-${study.study}.${extension}`;

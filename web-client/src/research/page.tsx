@@ -33,7 +33,7 @@ function SignedIn({ store }: Props): ComponentChild {
   );
 }
 
-/** Above what is shown, which may be old while the server does not answer. */
+/** Shows problems above the content, which may be old while the server does not answer. */
 function ProblemBars({ store }: Props) {
   const words = store.words.value;
   const bar = (problem: Problem | null, advice: string) =>
@@ -67,7 +67,7 @@ function View({ store }: Props): ComponentChild {
   }
 }
 
-/** A keyboard's focus goes with the page: to its heading, once another view is shown. */
+/** Gives the keyboard's focus to the page's heading when another view is shown. */
 function useFocusOnView(key: string) {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(key);
@@ -90,7 +90,7 @@ export function ResearchPage({ store }: Props) {
   const words = store.words.value;
   const signedIn = session.kind === "in";
   const main = useFocusOnView(signedIn ? hashOf(store.route.value) : "sign in");
-  // A button, because the fragment that a link would set is the page's route.
+  // This is a button, because a link would set the fragment, which is the page's route.
   const skip = (
     <button
       type="button"

@@ -1,11 +1,11 @@
-// A trial's parameters from their JSON text, each with the text that its author's Python wrote: `1.0` stays `1.0`, and a
-// large integer keeps every digit. Page thread; pure.
+// Reads a trial's parameters from their JSON text. Each keeps the text that Python wrote: `1.0` stays `1.0`, and a large
+// integer keeps every digit. Page thread; pure.
 
 export interface Param {
   readonly name: string;
   /** The value as JSON text, exactly. */
   readonly raw: string;
-  /** For sorting and for people: numbers may have lost digits here. */
+  /** The value for sorting and for display. A number may have lost digits here. */
   readonly value: unknown;
 }
 
@@ -18,7 +18,7 @@ function take(pattern: RegExp, text: string, at: number): { token: string; end: 
   return found === null ? null : { token: found[1] ?? "", end: pattern.lastIndex };
 }
 
-/** The members of an object of scalars with their own text; null where a value is no scalar. */
+/** Returns the members of an object, each with its own text. Returns null if a value is not a scalar. */
 function rawMembers(text: string): ReadonlyMap<string, string> | null {
   const members = new Map<string, string>();
   let at = text.indexOf("{") + 1;
@@ -39,7 +39,7 @@ function rawMembers(text: string): ReadonlyMap<string, string> | null {
   }
 }
 
-/** Empty for anything that is not the JSON text of an object. */
+/** Returns an empty list for anything that is not the JSON text of an object. */
 export function paramsOf(text: string): readonly Param[] {
   let parsed: unknown;
   try {
@@ -58,7 +58,7 @@ export function paramsOf(text: string): readonly Param[] {
   }));
 }
 
-/** A value as people read it: a string without its quotes, everything else as it was written. */
+/** Returns a value for display: a string without its quotes, everything else as it was written. */
 export function paramText({ raw, value }: Pick<Param, "raw" | "value">): string {
   return typeof value === "string" ? value : raw;
 }

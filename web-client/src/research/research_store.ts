@@ -1,5 +1,5 @@
-// What the researcher's page knows, as signals, and what its buttons do: sign in, follow a study by asking again, cancel,
-// replay, delete. Page thread; the browser is passed in, so that stories and tests run it with a console of their own.
+// The researcher's page's state, as signals, and the actions of its buttons: sign in, cancel, replay, delete. A study is
+// followed by polling. The browser is passed in, so that stories and tests can use a console of their own. Page thread.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
@@ -13,7 +13,7 @@ import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
 import type { Words } from "./words/dictionary.ts";
 import { researchWords } from "./words/index.ts";
 
-/** How long after an answer the next is asked for. */
+/** The pause between an answer and the next request. */
 export const LIVE_POLL_MS = 2_000;
 export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
@@ -24,11 +24,11 @@ export interface ResearchEnvironment {
   readonly hash: () => string;
   readonly onHashChange: (listener: () => void) => () => void;
   readonly goTo: (hash: string) => void;
-  /** Calls back once after about `ms`, unless the answer is called before. */
+  /** Calls `callback` once after about `ms` milliseconds, unless the returned function is called before. */
   readonly after: (ms: number, callback: () => void) => () => void;
   readonly isVisible: () => boolean;
   readonly onVisible: (listener: () => void) => () => void;
-  /** In 0..1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly language: Language;
   readonly rememberLanguage: (language: Language) => void;
@@ -39,7 +39,7 @@ export type Session =
   | { readonly kind: "checking" }
   | { readonly kind: "in"; readonly me: Me };
 
-/** What went wrong last; `message` is the server's own sentence. */
+/** The last problem. `message` is the server's own sentence. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
@@ -67,17 +67,17 @@ export class ResearchStore {
   /** The rows of the open study. Before the first request it is study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
-  /** What the trial of the page uploaded. */
+  /** The files that the shown trial uploaded. */
   readonly files: Signal<readonly ArtifactRow[]> = signal([]);
-  /** Ids of files that are on their way; nothing else waits for them. */
+  /** Ids of files that are being downloaded. Nothing else waits for them. */
   readonly fetching: Signal<ReadonlySet<string>> = signal(new Set());
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
-  /** Of a running study that asks for something of devices; else null. */
+  /** Set for a running study that has requirements for its devices; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
-  /** Name of the study that was deleted just now, until another one is looked at. */
+  /** The name of the study that was just deleted, until another one is shown. */
   readonly removed: Signal<string | null> = signal(null);
-  /** A button's request is on its way. */
+  /** Whether a button's request is in progress. */
   readonly busy: Signal<boolean> = signal(false);
 
   readonly filter: Signal<FilterState> = signal("all");
@@ -86,7 +86,7 @@ export class ResearchStore {
 
   readonly #environment: ResearchEnvironment;
   #api: Api | null = null;
-  /** Counts what makes answers on their way stale: another route, another session. */
+  /** Counts changes of route and session. An answer to a request of an earlier era is stale. */
   #era = 0;
   #failures = 0;
   #cancelTimer: () => void = () => {};
@@ -108,7 +108,7 @@ export class ResearchStore {
     }
   }
 
-  /** Keeps the token once the server knows it. */
+  /** Checks the token with the server, and keeps it if the server knows it. */
   async signIn(text: string): Promise<void> {
     const token = text.trim();
     const { tokens, api } = this.#environment;
@@ -166,7 +166,7 @@ export class ResearchStore {
     });
   }
 
-  /** Gives the study's trials to devices no more, or again. */
+  /** Stops giving the study's trials to devices, or resumes. */
   async pauseStudy(isPaused: boolean): Promise<void> {
     await this.#act(async (api, study) => {
       this.study.value = isPaused ? await api.pause(study) : await api.resume(study);
@@ -180,20 +180,21 @@ export class ResearchStore {
     });
   }
 
-  /** Deletes the study, which is over, and goes to the list. */
+  /** Deletes the study, which has ended, and shows the list of studies. */
   async removeStudy(): Promise<void> {
     const name = this.study.value?.name ?? "";
     await this.#act(async (api, study) => {
       await api.remove(study);
       this.removed.value = name;
-      // At once: nothing more is asked of what is gone. The browser tells of the same route later.
+      // The route changes at once, so that nothing more is asked about the deleted study. The browser reports the same
+      // route later.
       const list: Route = { page: "studies" };
       this.#environment.goTo(hashOf(list));
       this.#setRoute(list);
     });
   }
 
-  /** Fetches a file of the trial; `save` gives it to the reader, who may have left the page by then. */
+  /** Downloads a file of the trial. `save` is called only if the reader is still on the trial's page. */
   async fetchFile(id: string, save: (content: Blob) => void): Promise<void> {
     const api = this.#api;
     const route = this.route.value;
@@ -281,7 +282,7 @@ export class ResearchStore {
   #leave(problem: Problem | null): void {
     const { tokens } = this.#environment;
     this.#beginEra();
-    // A server that cannot be reached does not make the token wrong.
+    // The token is kept if the server cannot be reached, because it may still be valid.
     if (problem === null || problem.code === "unauthorized") {
       forgetToken(tokens);
     }
@@ -306,9 +307,9 @@ export class ResearchStore {
     return this.#era;
   }
 
-  /** Asks now, whatever was on its way. */
+  /** Asks at once. The answer to an earlier request is dropped. */
   #restart(): void {
-    // While the token is being checked there is nothing to ask anew.
+    // Without an API, the token is still being checked, so there is nothing to ask.
     if (this.#api !== null) {
       const era = this.#beginEra();
       this.#failures = 0;
@@ -343,7 +344,7 @@ export class ResearchStore {
 
   #askAgain(era: number, api: Api, ms: number): void {
     this.#cancelTimer = this.#environment.after(ms, () => {
-      // A hidden page asks nothing; it begins again when it is seen.
+      // A hidden page does not poll. It starts again when it becomes visible.
       if (era === this.#era && this.#environment.isVisible()) {
         void this.#refresh(era, api);
       }

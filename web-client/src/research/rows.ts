@@ -1,5 +1,5 @@
-// The console's rows (server/docs/rest.md) as this page shows them. Each answer is checked once, by the protocol's schema:
-// raw JSON goes no further. Page thread; pure.
+// The console's rows (server/docs/rest.md) in the form that this page uses. Each answer is checked once, by the protocol's
+// schema; raw JSON goes no further. Page thread; pure.
 
 import * as wire from "@hyperflock/worker-runtime/rows";
 import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
@@ -26,7 +26,7 @@ export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
 
 function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
-  // `adapter` is empty where it was no graphics device.
+  // `adapter` is empty without a graphics device.
   return { device, class: kind, engine, backend, adapter } as const;
 }
 
@@ -37,7 +37,7 @@ function studyView(row: wire.StudyRow) {
     owner: row.owner,
     project: row.project,
     state: row.state,
-    /** It runs, and nothing of it is given to devices. */
+    /** The study is running, but no device gets its trials. */
     isPaused: row.paused !== undefined,
     direction: row.direction,
     total: row.total,
@@ -55,7 +55,7 @@ function studyView(row: wire.StudyRow) {
     /** Names of the space's dimensions, in order. */
     names: row.space.map((dimension) => dimension.name),
     chainer: row.runtime.chainer,
-    /** What its trials ask for; null: no device. */
+    /** The back end that its trials ask for; null: they ask for no device. */
     backend: row.runtime.backend ?? null,
     /** Whether a device must have more than the back end. */
     hasRequirements: row.requires !== undefined,
@@ -73,7 +73,7 @@ function trialView(row: wire.TrialRow) {
     attempts: row.attempts,
     device: row.device === undefined ? null : deviceView(row.device),
     startedAt: row.started_at,
-    /** 0: not yet. */
+    /** 0: not finished yet. */
     finishedAt: row.finished_at,
     runMs: row.run_ms,
     loadMs: row.load_ms,

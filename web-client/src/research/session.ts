@@ -1,7 +1,8 @@
-// The researcher's token for as long as this tab lives. It is never in the address. Page thread; the store is passed in.
+// Keeps the researcher's token while this tab lives. The token is never in the address. Page thread; the store is passed
+// in.
 
 const STORAGE_KEY = "hyperflock.token";
-/** What the header can carry; anything else is no token. */
+/** The characters and the length that the header can carry. Other text cannot be a token. */
 const TOKEN_PATTERN = /^[\x21-\x7e]{1,300}$/;
 
 export type TokenStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -23,7 +24,7 @@ export function keepToken(store: TokenStore, token: string): void {
   try {
     store.setItem(STORAGE_KEY, token);
   } catch {
-    // Storage is forbidden here: the token lasts until the page is reloaded.
+    // Storage is forbidden. The token lasts until the page is reloaded.
   }
 }
 
@@ -31,6 +32,6 @@ export function forgetToken(store: TokenStore): void {
   try {
     store.removeItem(STORAGE_KEY);
   } catch {
-    // As above.
+    // Storage is forbidden.
   }
 }

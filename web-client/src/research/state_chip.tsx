@@ -1,4 +1,4 @@
-// A state as a word on a tinted ground; the word alone says it, the colour helps. Page thread.
+// A state as a word on a tinted background. The word alone is enough; the colour helps. Page thread.
 
 import type { AttemptState, StudyState, TrialState } from "./rows.ts";
 

@@ -1,4 +1,4 @@
-// What can be done to a study: pause, cancel, try again, delete; the last word is asked for twice. Page thread.
+// The actions on a study: pause, cancel, try again, delete. What cannot be undone needs a confirmation. Page thread.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
@@ -12,7 +12,7 @@ interface Props {
 }
 
 interface Question {
-  /** `cancel` makes the actions `cancel_no` and `cancel_yes`. */
+  /** The name of the action. `cancel` has the buttons `cancel_no` and `cancel_yes`. */
   readonly action: string;
   readonly dialog: RefObject<HTMLDialogElement | null>;
   readonly title: string;
@@ -22,7 +22,7 @@ interface Question {
   readonly children: ComponentChildren;
 }
 
-/** Asks before something that cannot be undone. Escape is no, and the browser gives the focus back. */
+/** Asks for confirmation of something that cannot be undone. Escape means no. The browser then gives the focus back. */
 function Ask({ action, dialog, title, no, yes, onYes, children }: Question) {
   return (
     <dialog

@@ -1,9 +1,9 @@
-// What is known of one study's trials: rows arrive in the order in which trials finish, and a later row of a trial takes
-// the place of an earlier one (R35 of server/docs/protocol.md). Page thread; pure.
+// The known rows of one study's trials. Rows arrive in the order in which trials finish. A later row of a trial replaces an
+// earlier one (R35 of server/docs/protocol.md). Page thread; pure.
 
 import type { TrialRow } from "./rows.ts";
 
-/** A page holds at most so many; the rest is for the Python package. */
+/** The most rows that a page holds. The Python package reads larger studies. */
 export const MAX_ROWS = 20_000;
 
 export interface StudyData {
@@ -11,7 +11,7 @@ export interface StudyData {
   readonly trials: readonly TrialRow[];
   /** `seq` of the newest row that was read. */
   readonly cursor: number;
-  /** The page's limit was reached: later trials are not here. */
+  /** Whether the page's limit was reached, so that later trials are missing. */
   readonly full: boolean;
 }
 

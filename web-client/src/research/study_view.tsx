@@ -88,7 +88,7 @@ function Best({ study, store }: Props) {
   );
 }
 
-/** Why nothing can run: no connected device has what the study asks for. */
+/** Explains that nothing can run, because no connected device has what the study asks for. */
 function Unmatched({ store }: { readonly store: ResearchStore }) {
   const words = store.words.value;
   const format = store.format.value;

@@ -106,7 +106,7 @@ function Failure({
 }: {
   readonly error: FailureRow;
   readonly store: ResearchStore;
-  /** Stands elsewhere on the page already. */
+  /** A traceback that the page already shows elsewhere. */
   readonly shownTraceback?: string;
 }) {
   const words = store.words.value.trial;

@@ -1,4 +1,4 @@
-// The trials table: its columns, what it is filtered and sorted by, one page of its rows. Page thread; pure.
+// The model of the trials table: its columns, filter and sorting, and one page of its rows. Page thread; pure.
 
 import type { Param } from "./params.ts";
 import type { StudyRow, TrialRow, TrialState } from "./rows.ts";
@@ -23,7 +23,7 @@ export interface TableInput {
   readonly names: readonly string[];
   readonly filter: FilterState;
   readonly sort: Sort;
-  /** From 0. */
+  /** The number of the page, from 0. */
   readonly page: number;
 }
 
@@ -75,7 +75,7 @@ export function paramNamed(trial: TrialRow, name: string): Param | undefined {
   return trial.params.find((param) => param.name === name);
 }
 
-/** What a column sorts by; undefined where the trial has nothing there. */
+/** Returns what a column sorts by, or undefined if the trial has no value there. */
 export function cellOf(trial: TrialRow, column: Column): unknown {
   switch (column.kind) {
     case "trial":
@@ -99,7 +99,7 @@ export function cellOf(trial: TrialRow, column: Column): unknown {
   }
 }
 
-/** Numbers before booleans before strings before null. */
+/** Sorts numbers before booleans, booleans before strings, and strings before null. */
 const KINDS = ["number", "boolean", "string"] as const;
 
 function kindOf(value: unknown): number {
@@ -127,7 +127,7 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
   matching.sort((a, b) => {
     const [x, y] = [cellOf(a, column), cellOf(b, column)];
     if (x === undefined || y === undefined) {
-      // What is missing comes last in either order.
+      // Missing values come last in either order.
       return x === y ? a.trial - b.trial : x === undefined ? 1 : -1;
     }
     return sign * compare(x, y) || a.trial - b.trial;
@@ -143,7 +143,7 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
   };
 }
 
-/** A first press sorts so that what one looks for is on top: the best value, else the smallest. */
+/** Returns the sorting after a press on a column. The first press puts the best value on top, or else the smallest. */
 export function sortAfterPress(sort: Sort, key: string, direction: StudyRow["direction"]): Sort {
   return sort.key === key
     ? { key, descending: !sort.descending }

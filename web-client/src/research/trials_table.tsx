@@ -109,7 +109,7 @@ function Filter({ store }: Props) {
   );
 }
 
-/** For narrow screens, where the columns' headings are not shown. */
+/** A choice of the sort column for narrow screens, which hide the columns' headings. */
 function SortChoice({ view, store }: Props & { readonly view: TableView }) {
   const words = store.words.value.table;
   const { key, descending } = store.sort.value;

@@ -1,5 +1,4 @@
-// From what is known to what is said: sentences that several parts of the researcher's page share. Page thread; pure but
-// for the signals that it reads.
+// Sentences that several parts of the researcher's page share. Page thread; pure, except that it reads signals.
 
 import type { Formatter } from "../i18n/format.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
@@ -11,12 +10,12 @@ function isProblemCode(code: string): code is ProblemCode {
   return (problemCodes as readonly string[]).includes(code);
 }
 
-/** Our own sentence for a known code, the server's for any other. */
+/** Returns the page's own sentence for a known code, and the server's message for any other. */
 export function problemText({ code, message }: Problem, words: Words): string {
   return isProblemCode(code) ? words.problems[code] : visibleText(message);
 }
 
-/** Its name, or its number until the name is known. */
+/** Returns the study's name, or its number until the name is known. */
 export function studyName(store: ResearchStore, study: number): string {
   const known = store.study.value;
   return known?.study === study
@@ -42,7 +41,7 @@ export function titleOf(store: ResearchStore): string {
   }
 }
 
-/** What a screen reader hears when it changes: states and troubles, never a ticking number. */
+/** Returns what a screen reader speaks when it changes: states and problems, never a number that counts. */
 export function announcementOf(store: ResearchStore): string {
   const words = store.words.value;
   const session = store.session.value;
@@ -62,7 +61,7 @@ export function announcementOf(store: ResearchStore): string {
     : "";
 }
 
-/** `2 without WebGPU, 1 with too little memory`. */
+/** Returns, for example, `2 without WebGPU, 1 with too little memory`. */
 export function missingText(placement: PlacementRow, words: Words, format: Formatter): string {
   const { missing } = words.study;
   const parts = placement.reasons.map(({ code, devices }) => {
@@ -74,7 +73,7 @@ export function missingText(placement: PlacementRow, words: Words, format: Forma
   return format.list(parts);
 }
 
-/** What a study's trials ask for. */
+/** Returns the text for the back end that a study's trials ask for. */
 export function backendText(backend: string | null, words: Words): string {
   const { backends } = words.study;
   if (backend === null) {
@@ -103,7 +102,7 @@ function className(name: string, words: Words): string {
     : visibleText(name);
 }
 
-/** `Phone · Chrome 138 · webgpu`: what is known of a device, without what is not. */
+/** Returns what is known of a device, for example `Phone · Chrome 138 · webgpu`. */
 export function deviceText(device: DeviceRow | WorkerRow, words: Words): string {
   const parts = [className(device.class, words), visibleText(device.engine)];
   if ("backend" in device) {

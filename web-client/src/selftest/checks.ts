@@ -1,4 +1,4 @@
-// The checks that need no Python. Each tries the thing itself; none goes by the browser's name. Page thread.
+// The checks that need no Python. Each tries the feature itself; none reads the browser's name. Page thread.
 
 import {
   createArrayMemory,
@@ -11,7 +11,7 @@ import { type CheckName, type Finding, finding } from "./finding.ts";
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
-/** Below it a browser drops what it keeps soon. */
+/** With a smaller quota, a browser soon drops what it stores. */
 const LEAST_QUOTA_BYTES = 256 * MIB;
 const FINE_CLOCK_MS = 0.1;
 const GPU_MS = 8_000;
@@ -22,12 +22,12 @@ async function webgpu(): Promise<Finding> {
   if (navigator.gpu === undefined) {
     return finding("missing", "navigator.gpu");
   }
-  // A driver that starts gives none at first.
+  // A driver that is still starting gives no adapter at first.
   const adapter = (await navigator.gpu.requestAdapter()) ?? (await navigator.gpu.requestAdapter());
   if (adapter === null) {
     return finding("missing", "requestAdapter() = null");
   }
-  // Safari may lack fields, and older engines the record itself.
+  // Safari may lack fields. Older engines lack the whole record.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const { limits } = adapter;
   const detail = [
@@ -82,7 +82,7 @@ async function wakeLock(): Promise<Finding> {
   return finding("ok");
 }
 
-/** The smallest step that the clock makes, among several. */
+/** Measures the smallest of several steps of the clock. */
 function clock(): Finding {
   let least = Number.POSITIVE_INFINITY;
   const end = performance.now() + 50;
@@ -102,14 +102,14 @@ function arrayMemory(): Finding {
   return finding(granted >= 512 ? "ok" : "limited", `${granted} MiB`);
 }
 
-/** In MiB. */
+/** Returns the size in MiB of the largest shared memory that can be made; 0: none. */
 function largestShared(): number {
   for (const mib of [2048, 1024, 512, 256]) {
     try {
       createArrayMemory(mib * MIB);
       return mib;
     } catch {
-      // A smaller one, then.
+      // A smaller size is tried next.
     }
   }
   return 0;
@@ -144,7 +144,7 @@ function late(ms: number): Promise<Finding> {
   });
 }
 
-/** Runs one check after the other and tells each as it is found. Never rejects. */
+/** Runs the checks one after the other, and reports each result at once. Never rejects. */
 export async function runChecks(tell: (name: CheckName, found: Finding) => void): Promise<void> {
   for (const [name, check] of Object.entries(checks) as [keyof typeof checks, Check][]) {
     try {

@@ -1,4 +1,4 @@
-// What the self-test looks at and what it finds. Page thread; pure data.
+// The self-test's checks and their findings. Page thread; pure data.
 
 /** In the order of the table. */
 export const checkNames = [
@@ -20,14 +20,14 @@ export const checkNames = [
 export type CheckName = (typeof checkNames)[number];
 
 /**
- * `limited`: there, but less than wished. `missing`: not offered by this browser. `failed`: it went wrong. `skipped`: not
- * looked at, or not yet.
+ * `limited`: present, but less than wished. `missing`: not offered by this browser. `failed`: the check went wrong.
+ * `skipped`: not checked, or not yet.
  */
 export type FindingState = "ok" | "limited" | "missing" | "failed" | "skipped";
 
 export interface Finding {
   readonly state: FindingState;
-  /** Numbers and names for those who know: the same in every language, at most 256 characters. */
+  /** Numbers and names for experts: the same in every language, at most 256 characters. */
   readonly detail: string;
 }
 

@@ -1,5 +1,5 @@
-// The self-test page: whether this browser can take part, a table of what was found, Python on a tap, the report on another.
-// Page thread.
+// The self-test page. It shows whether this browser can take part, and a table of the findings. One button tries Python,
+// another sends the report. Page thread.
 
 import type { ComponentChild } from "preact";
 import { dictionaries } from "../i18n/dictionaries.ts";

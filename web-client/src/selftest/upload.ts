@@ -1,4 +1,4 @@
-// `POST /api/device-reports`: the table, to the operator. Only from a tap. Page thread.
+// `POST /api/device-reports` sends the table to the operator. Only a tap calls it. Page thread.
 
 import type { Check } from "./finding.ts";
 
@@ -33,7 +33,7 @@ export async function sendReport(
   } catch {
     return { kind: "refused", code: "unreachable" };
   }
-  // What stands between may answer with a page of its own.
+  // A proxy between page and server may answer with a page of its own, which is not JSON.
   const body: unknown = await response.json().catch(() => null);
   const number = Reflect.get(Object(body), "report");
   if (response.status === 201 && typeof number === "number") {

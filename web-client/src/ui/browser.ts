@@ -8,30 +8,30 @@ import {
   rememberLanguage,
 } from "../i18n/language.ts";
 
-/** Storage by getter: where cookies are blocked, naming `localStorage` throws already. */
+/** Names the storage only inside each call: where cookies are blocked, already naming `localStorage` throws. */
 const storeOf = (storage: () => Storage) => ({
   getItem: (key: string) => storage().getItem(key),
   setItem: (key: string, value: string) => storage().setItem(key, value),
   removeItem: (key: string) => storage().removeItem(key),
 });
-/** This origin's, for choices. */
+/** This origin's storage, for choices. */
 export const local = storeOf(() => localStorage);
-/** This tab's own. */
+/** This tab's storage. */
 export const session = storeOf(() => sessionStorage);
 
-/** The language to begin with, and what remembers a choice. */
+/** The language at the start, and the function that remembers a choice. */
 export const languages = {
   language: rememberedLanguage(local) ?? preferredLanguage(navigator.languages),
   rememberLanguage: (language: Language) => rememberLanguage(local, language),
 };
 
-/** Returns the way to stop. */
+/** Returns a function that removes the listener. */
 export function listen(target: EventTarget, event: string, listener: () => void): () => void {
   target.addEventListener(event, listener);
   return () => target.removeEventListener(event, listener);
 }
 
-/** Gives the reader a file; its name is cut to harmless characters by the browser. */
+/** Gives the reader a file. The browser removes special characters from its name. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

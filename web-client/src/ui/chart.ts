@@ -1,4 +1,5 @@
-// Geometry of a chart with two axes: points to paths in a fixed box, and round numbers for its ticks. Page thread; pure.
+// Geometry of a chart with two axes: paths through points in a fixed box, and round numbers for the ticks. Page thread;
+// pure.
 
 import type { Point } from "./curve.ts";
 
@@ -11,15 +12,15 @@ export type Scale = "linear" | "log";
 
 export interface Tick {
   readonly value: number;
-  /** 0 to 1 along the axis, from left or from below. */
+  /** The position along the axis, from 0 (left or bottom) to 1. */
   readonly at: number;
 }
 
 export interface Chart {
-  /** One round-capped line of no length a point. */
+  /** A path with one dot for each point: a line of no length with round caps. */
   readonly dots: string;
   readonly line: string;
-  /** The best value so far, as steps; empty without a direction. */
+  /** The best value so far, as a line of steps; empty without a direction. */
   readonly best: string;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];
@@ -33,7 +34,7 @@ export interface ChartOptions {
   readonly direction: "minimize" | "maximize" | null;
 }
 
-/** Round numbers 1, 2, 5 times a power of ten inside from..to, about `wanted` of them. */
+/** Returns about `wanted` round numbers in from..to: 1, 2 or 5 times a power of ten. */
 export function roundTicks(from: number, to: number, wanted: number): readonly number[] {
   const range = to - from;
   if (!(range > 0) || !Number.isFinite(range)) {
@@ -46,12 +47,12 @@ export function roundTicks(from: number, to: number, wanted: number): readonly n
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) =>
-    // Without the tail of digits that the multiplication leaves.
+    // Rounding removes the digits that the multiplication adds by its error.
     Number(((first + i) * step).toPrecision(12)),
   );
 }
 
-/** Powers of ten inside from..to; the ends where there is none. */
+/** Returns powers of ten in from..to, or the two ends if there is none. */
 function powerTicks(from: number, to: number): readonly number[] {
   const first = Math.ceil(Math.log10(from) - 1e-9);
   const last = Math.floor(Math.log10(to) + 1e-9);
@@ -63,7 +64,10 @@ function powerTicks(from: number, to: number): readonly number[] {
   return powers.length < 2 ? [from, to] : powers;
 }
 
-/** Where a value lies between two, 0 to 1; halves first, because the range of doubles may be infinite. */
+/**
+ * Returns where a value lies between two others, from 0 to 1. It halves first, because the range of doubles may be
+ * infinite.
+ */
 function share(value: number, from: number, to: number): number {
   const range = to / 2 - from / 2;
   return range === 0 ? 0.5 : (value / 2 - from / 2) / range;
@@ -74,7 +78,7 @@ export function canBeLogarithmic(points: readonly Point[]): boolean {
   return values.length > 1 && values.every((value) => value > 0);
 }
 
-/** Null without a finite point. Points are drawn in the order of x. */
+/** Returns null if no point is finite. Points are drawn in the order of x. */
 export function chartOf(points: readonly Point[], options: ChartOptions): Chart | null {
   const finite = points
     .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))

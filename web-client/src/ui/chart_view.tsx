@@ -1,5 +1,5 @@
-// A chart with two axes. Labels are HTML, so that they keep their size when the drawing is stretched; its values stand
-// in a table elsewhere on the page, so the drawing is one picture with a summary. Page thread.
+// A chart with two axes. Labels are HTML, so that they keep their size when the drawing is stretched. The values are in a
+// table elsewhere on the page, so the drawing is one picture with a summary. Page thread.
 
 import type { Chart as Geometry } from "./chart.ts";
 import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";
@@ -52,7 +52,7 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
           {chart.xTicks.map((tick) => (
             <span
               class="chart-tick"
-              key={tick.value} // Inside at both ends, centred between them.
+              key={tick.value} // Labels at both ends stay inside; those between are centred.
               style={{ left: percent(tick.at), transform: `translateX(-${percent(tick.at)})` }}
             >
               {step(tick.value)}

@@ -16,7 +16,10 @@ interface Props {
   readonly weight: "button-main" | "button-quiet";
 }
 
-/** In-app browsers often lack the clipboard interface: then the old command, then the volunteer's hand. */
+/**
+ * Copies the field. In-app browsers often lack the clipboard interface. The old command is tried then; if it fails too,
+ * the volunteer copies by hand.
+ */
 async function copy(field: HTMLInputElement): Promise<boolean> {
   field.select();
   try {

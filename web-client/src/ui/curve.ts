@@ -1,4 +1,4 @@
-// Geometry of the small metric curve: reported points to a path in a fixed box. Page thread; pure.
+// Geometry of the small metric curve: a path through reported points in a fixed box. Page thread; pure.
 
 export type Point = readonly [step: number, value: number];
 
@@ -22,13 +22,13 @@ export interface Curve {
 }
 
 function scale(value: number, from: number, to: number, low: number, high: number): number {
-  // Halves before the subtraction: the range of finite doubles may itself be infinite.
+  // It halves before it subtracts, because the range of finite doubles may be infinite.
   const range = to / 2 - from / 2;
   const share = range === 0 ? 0.5 : (value / 2 - from / 2) / range;
   return Math.round((low + share * (high - low)) * 100) / 100;
 }
 
-/** Null without a finite point. A constant curve lies in the middle of the box. */
+/** Returns null if no point is finite. A constant curve lies in the middle of the box. */
 export function curveOf(points: readonly Point[]): Curve | null {
   const finite = points.filter(([step, value]) => Number.isFinite(step) && Number.isFinite(value));
   const first = finite[0];

@@ -44,7 +44,7 @@ interface Bird {
   readonly turn: number;
 }
 
-/** A band of birds along a wave: evenly spread by the golden ratio, so that it looks loose but never changes. */
+/** A band of birds along a wave. The golden ratio spreads them evenly, so that they look loose and never change. */
 function band(): readonly Bird[] {
   const birds: Bird[] = [];
   for (let i = 0; i < BACKDROP_BIRDS; i += 1) {

@@ -1,4 +1,5 @@
-// What frames every page: backdrop, masthead with the language, and the line that a screen reader hears. Page thread.
+// The frame of every page: backdrop, masthead with the choice of language, and the line that a screen reader speaks. Page
+// thread.
 
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -8,11 +9,11 @@ import { FlockBackdrop, Mark } from "./flock.tsx";
 interface Props {
   readonly language: Language;
   readonly onLanguage: (language: Language) => void;
-  /** What a screen reader hears when it changes. */
+  /** The text that a screen reader speaks when it changes. */
   readonly announcement: string;
-  /** First of all: a way past the masthead. */
+  /** The first element of the page: a way past the masthead. */
   readonly skip?: ComponentChildren;
-  /** In the masthead, before the language. */
+  /** Shown in the masthead, before the language. */
   readonly side?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -49,7 +50,7 @@ export function Frame({ language, onLanguage, announcement, skip, side, children
   );
 }
 
-/** Keeps the document's language and title those of what is shown. `read` reads signals. */
+/** Keeps the document's language and title up to date. `read` reads them from signals. */
 export function useDocument(read: () => { readonly tag: string; readonly title: string }): void {
   useSignalEffect(() => {
     const { tag, title } = read();

@@ -23,7 +23,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/** A ring that turns; its words stand beside it. */
+/** A ring that turns. Its text stands next to it. */
 export function Spinner() {
   return (
     <svg class="icon spinner" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-// A QR code as one SVG path: each dark module a square of side 1. Page thread; pure.
+// Draws a QR code as one SVG path: each dark module is a square of side 1. Page thread; pure.
 
 import { encodeQR } from "qr";
 
@@ -6,7 +6,7 @@ import { encodeQR } from "qr";
 const QUIET_ZONE = 4;
 
 export interface QrDrawing {
-  /** Side of the whole, quiet zone included. */
+  /** The side of the whole code, including the quiet zone. */
   readonly size: number;
   readonly path: string;
 }

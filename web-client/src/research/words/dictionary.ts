@@ -3,7 +3,7 @@
 
 import type { AttemptState, StudyState, TrialState } from "../rows.ts";
 
-/** Codes that have their own sentence; any other shows the message that came with it. */
+/** Codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const problemCodes = [
   "unauthorized",
   "rate_limited",
@@ -80,10 +80,10 @@ export interface Words {
     readonly entry: string;
     readonly seed: string;
     readonly runtime: string;
-    /** What the trials compute on, and its names. */
+    /** The label of the back end, and below it the names of the back ends. */
     readonly backend: string;
     readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
-    /** No connected device matches; `missing`: what each lacks, of how many. */
+    /** No connected device matches. `devices` says how many there are, `missing` what they lack. */
     readonly unmatched: (devices: string, missing: string) => string;
     readonly missing: Readonly<
       Record<

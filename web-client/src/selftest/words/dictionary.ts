@@ -3,7 +3,7 @@
 
 import type { CheckName, FindingState } from "../finding.ts";
 
-/** What is looked at, and what to do where it is not as wished. */
+/** The name of a check, and what to do if its finding is bad. */
 export interface CheckWords {
   readonly title: string;
   readonly remedy: string;
@@ -17,7 +17,7 @@ export interface SelfTestWords {
   readonly verdict: {
     readonly looking: string;
     readonly good: string;
-    /** `reason`: a whole sentence. */
+    /** `reason` is a whole sentence. */
     readonly bad: (reason: string) => string;
   };
   readonly device: (deviceClass: string, engine: string) => string;
