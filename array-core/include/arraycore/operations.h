@@ -86,7 +86,7 @@ enum ac_operation {
   // Words: x (array); dtype (dtype?); order (Order).
   AC_CALL_COPY = 10,
 
-  // Does `target[items] = source`, cast by dtype/convert.h.
+  // Does `target[items] = source`, cast as by Op::convert.
   // Words: target (array); source (array); items (items...).
   // Errors: value, "read_only" (the target shows one element in several places),
   // "shapes_do_not_broadcast".

@@ -175,7 +175,7 @@ Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const L
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
     const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    // Item sizes are powers of two.
+    // This tests all offsets at once, because item sizes are powers of two.
     std::int64_t places = operand.view.offset;
     for (const std::int64_t stride : operand.view.strides) places |= stride;
     if ((places & (item - 1)) != 0)

@@ -56,7 +56,7 @@ enum class Rows : std::uint8_t {
 struct ParamSignature {
   // The number of its binding, in the order in which the launch's parameters use them.
   std::uint8_t slot = 0;
-  std::uint8_t heap = 0;  // the number of its heap, likewise
+  std::uint8_t heap = 0;  // the number of its heap, in the same order
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
   bool whole_vectors = false;  // its binding is a whole number of 16 bytes

@@ -36,8 +36,9 @@ struct UniformWord {
     part_length,   // elements of a scan's part
     outer_extent,  // of axis `axis` of the walk
     inner_extent,
-    outer_stride,  // of parameter `param` along `axis`, in elements; with kNone, of the loop's
-                   // number
+    // Of parameter `param` along axis `axis` of the walk, in elements. With kNone: the stride of
+    // the loop's number.
+    outer_stride,
     inner_stride,
     offset,  // of the parameter's first element, in elements
     extent,  // of the raw parameter's own axis

@@ -267,7 +267,7 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
           d, is_half(d) ? "((" + x[0] + " * " + x[1] + ") + " + x[2] + ")" : call("fma", x));
     case Op::ldexp:
       return rounded(d, call("ac_ldexp", x));
-    // Operations that the prelude writes out.
+    // Operations for which the prelude has helper functions.
     case Op::sqrt:
     case Op::rsqrt:
     case Op::cbrt:

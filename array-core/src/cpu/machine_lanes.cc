@@ -74,7 +74,7 @@ std::int64_t divide(std::int64_t& number, std::int64_t extent) {
 
 std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_t number) {
   std::int64_t offset = 0;
-  if (number == 0) return offset;  // also where an axis has the extent 0
+  if (number == 0) return offset;  // nothing is divided, because an axis may have the extent 0
   for (int axis = walk.shape.size() - 1; axis > 0; --axis)
     offset += divide(number, walk.shape[axis]) * walk.strides[operand][axis];
   return offset + number * walk.strides[operand][0];

@@ -35,7 +35,7 @@ Value Lowering::call_builtin(const Node& n, const Builtin& b, bool single) {
                       std::to_string(n.list.size()));
     return integer(0);
   }
-  if (b.rule == Rule::nothing) {  // not evaluated, as with NDEBUG
+  if (b.rule == Rule::nothing) {  // its arguments are not evaluated, as with NDEBUG
     Value out;
     out.nothing = true;
     return out;

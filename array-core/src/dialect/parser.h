@@ -28,7 +28,7 @@ class Parser {
   NodeId parse_expression(std::vector<Token> tokens);
 
  private:
-  // parser.cc: statements, declarations, functions
+  // The next functions are in parser.cc: statements, declarations, functions of the text.
   StatementId statement();
   StatementId block();
   StatementId simple_statement();  // a declaration or an expression, with its ';'
@@ -41,7 +41,7 @@ class Parser {
   TypeName type();
   Declarator declarator();
 
-  // parser_expression.cc
+  // The next functions are in parser_expression.cc.
   NodeId expression();  // includes ','
   NodeId assignment();
   NodeId binary(int lowest);

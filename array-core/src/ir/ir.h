@@ -43,8 +43,8 @@ enum class Op : std::uint8_t {
   local_at,  // index: a Local that is an array; args[0]: int32
   // `i`: the C-order number of the element in the loop (in `post`: in the output); int32.
   loop_index,
-  loop_size,   // `n`: the number of elements of the loop, in `post` of the output; int32
-  axis_index,  // the coordinate along axis `index` in the loop, in `post` in the output; int32
+  loop_size,   // `n`: the number of elements of the loop (in `post`: of the output); int32
+  axis_index,  // the coordinate along axis `index` in the loop (in `post`: in the output); int32
   // `_j`: the number of the mapped element in its reduction, in C order over the reduced axes;
   // int32. Only in `body`.
   reduce_index,

@@ -72,7 +72,7 @@ class FakeDevice : public Backend {
   int storages = 0;
   int launches = 0;
   std::set<DType> dtypes;       // of all kernels' parameters
-  std::size_t most_arrays = 0;  // of any launch
+  std::size_t most_arrays = 0;  // in the largest launch
   bool refuses_kernels = false;
   std::function<bool(const ir::Kernel&)> refuses;  // refuses some kernels
   bool refuses_launches = false;

@@ -65,7 +65,7 @@ def copy(x: Any, dtype: npt.DTypeLike | None, order: int) -> int:
 
 
 def assign(target: Any, source: Any, items: Iterable[int]) -> int:
-    """Do ``target[items] = source``, cast by dtype/convert.h."""
+    """Do ``target[items] = source``, cast as by Op::convert."""
     return call(opcodes.ASSIGN, target._id, source._id, *items)
 
 

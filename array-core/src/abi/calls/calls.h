@@ -14,7 +14,7 @@ namespace arraycore::calls {
 // Returns an array's id, or another number that the operation defines.
 using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 
-// Return nullptr where there is no such operation, or it is not one of theirs.
+// Return the function of an operation, or nullptr if it is not in their table.
 Call find_frequent(std::int32_t operation);
 Call find_rare(std::int32_t operation);
 inline Call find(std::int32_t operation) {

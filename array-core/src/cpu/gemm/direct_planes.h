@@ -11,8 +11,9 @@
 
 namespace arraycore::cpu {
 
-// One axis of a window. One index (of columns or of terms) moves by single elements, and the other
-// one by `step`. The elements from first() to last() are read.
+// The elements that a convolution reads along one axis: `places` consecutive elements for each of
+// `others` values of a second index, which moves them by `step`. One index counts columns, the
+// other one terms. The elements first() to last() are read.
 struct ReadRange {
   std::int64_t places = 1;
   std::int64_t others = 1;

@@ -14,7 +14,7 @@ using Four = Lanes<float>;
 inline Four evens(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
 inline Four odds(Four a, Four b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
 
-// B' d, of four elements.
+// Computes B' d for a vector d of four elements. The results are `step` apart in `to`.
 inline void winograd_data(Four d0, Four d1, Four d2, Four d3, Four* to, std::int64_t step) {
   to[0] = d0 - d2;
   to[step] = d1 + d2;
@@ -22,8 +22,9 @@ inline void winograd_data(Four d0, Four d1, Four d2, Four d3, Four* to, std::int
   to[3 * step] = d1 - d3;
 }
 
-// B' d B of two pairs of neighbouring tiles. `first` and `second` point to the 4 x 6 elements of
-// each pair, whose lines are `line` apart. The vectors of the 16 products are `step` apart.
+// Computes B' d B for two pairs of neighbouring tiles d. `first` and `second` point to the 4 x 6
+// elements of each pair, whose lines are `line` apart. The vectors of the 16 products are `step`
+// apart.
 inline void winograd_tiles(const float* first, const float* second, std::int64_t line, float* to,
                            std::int64_t step) {
   Four rows[16];  // NOLINT(*-avoid-c-arrays): registers
@@ -45,7 +46,7 @@ inline void winograd_tiles(const float* first, const float* second, std::int64_t
   }
 }
 
-// G g, of three elements.
+// Computes G g for a vector g of three elements. The results are `step` apart in `to`.
 inline void winograd_weights(Four g0, Four g1, Four g2, Four* to, std::int64_t step) {
   const Four half = splat(0.5f);
   const Four outer = g0 + g2;
@@ -55,7 +56,7 @@ inline void winograd_weights(Four g0, Four g1, Four g2, Four* to, std::int64_t s
   to[3 * step] = g2;
 }
 
-// G g G' of four windows: 9 vectors give 16.
+// Computes G g G' for four windows g: 9 vectors become 16.
 inline void winograd_window(const Four* window, Four* to) {
   Four rows[12];  // NOLINT(*-avoid-c-arrays): registers
   for (int x = 0; x < 3; ++x)
@@ -64,8 +65,9 @@ inline void winograd_window(const Four* window, Four* to) {
     winograd_weights(rows[y * 3], rows[y * 3 + 1], rows[y * 3 + 2], to + y * 4, 1);
 }
 
-// A' s A of two pairs of tiles. The sums of the 16 products are `step` apart. The result is the
-// upper and the lower row of four results of the first pair, then those of the second.
+// Computes A' s A for two pairs of tiles. The sums s of the 16 products are `step` apart. The
+// result is the upper and the lower row of four results of the first pair, then those of the
+// second.
 inline void winograd_results(const float* sums, std::int64_t step, Four* to) {
   const auto each = static_cast<std::ptrdiff_t>(step);
   Four upper[4];  // NOLINT(*-avoid-c-arrays): registers
@@ -89,7 +91,7 @@ inline void winograd_results(const float* sums, std::int64_t step, Four* to) {
 
 // ---- F(3 x 3, 2 x 2): the weights' gradient, whose window is the result's gradient
 
-// G g, of two elements.
+// Computes G g for a vector g of two elements. The results are `step` apart in `to`.
 inline void winograd_gradient(Four g0, Four g1, Four* to, std::int64_t step) {
   const Four half = splat(0.5f);
   to[0] = g0;
@@ -98,7 +100,7 @@ inline void winograd_gradient(Four g0, Four g1, Four* to, std::int64_t step) {
   to[3 * step] = g1;
 }
 
-// G g G' of two pairs of tiles of 2 x 2; otherwise as winograd_tiles.
+// Computes G g G' for two pairs of tiles g of 2 x 2. The parameters are those of winograd_tiles.
 inline void winograd_gradients(const float* first, const float* second, std::int64_t line,
                                float* to, std::int64_t step) {
   Four rows[8];  // NOLINT(*-avoid-c-arrays): registers
@@ -118,7 +120,8 @@ inline void winograd_gradients(const float* first, const float* second, std::int
   }
 }
 
-// A' s A of four windows side by side, 9 vectors. The sums of the 16 products are `step` apart.
+// Computes A' s A for four windows side by side, as 9 vectors. The sums s of the 16 products are
+// `step` apart.
 inline void winograd_windows(const float* sums, std::int64_t step, Four* to) {
   const auto each = static_cast<std::ptrdiff_t>(step);
   const auto reduce = [](Four s0, Four s1, Four s2, Four s3, Four* result, int apart) {

@@ -38,7 +38,7 @@ Four four(const float* from) {
 struct Axis {
   std::int64_t data, result, window, stride, padding;
 
-  // whether no window crosses the edge
+  // Returns whether no window crosses the edge of the data.
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
   // The first and the end of the elements that exist in the window at `at`.
