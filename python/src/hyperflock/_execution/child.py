@@ -1,10 +1,10 @@
-"""Runs one trial as a volunteer's browser would: the other process of a dry run or a replay.
+"""Runs one trial as a volunteer's browser would, in the child process of a dry run or a replay.
 
     python -I -S _execution/child.py FOLDER
 
-``FOLDER`` holds ``job.json``, the bundle and the data; ``begun`` is left there when the trial's
-time begins, ``outcome.json`` at its end. Only what the browsers' runtime has can be imported,
-wherever it is installed: of this package the in-trial part. The process's only thread.
+``FOLDER`` contains ``job.json``, the bundle and the data. This program creates ``begun`` there when
+the trial's time begins, and writes ``outcome.json`` at its end. It can import only packages that
+the browsers' runtime has, and of this package only the in-trial part. It has one thread.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperflock._execution.value_snapshot import Snapshot
 
-# What a browser has of this package, beside its root; the runtime's manifest has the same.
+# The modules of this package that a browser has, besides its root. The runtime's manifest lists the
+# same ones.
 _IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.optuna")
 
 
 class _Installed(importlib.abc.MetaPathFinder):
-    """Finds what is installed here, where the browsers have it too.
+    """A finder of installed packages that hides those which browsers do not have.
 
     Parameters
     ----------
     places : Mapping
-        The folders in which each package is looked for.
+        The folders in which each package is searched.
     """
 
     def __init__(self, places: Mapping[str, Sequence[str]]) -> None:
@@ -58,7 +59,10 @@ class _Installed(importlib.abc.MetaPathFinder):
         return spec
 
     def for_want_of(self, error: dict[str, str]) -> list[str]:
-        """Give what was missing and is in an error's text; the rest the objective did without."""
+        """Return the packages that are missing here and that an error's text names.
+
+        A package that is missing but not named there was not the cause of the error.
+        """
         shown = error["message"] + error["traceback"]
         return sorted(name for name in self._missing if _not_here(name) in shown)
 
@@ -97,7 +101,7 @@ def main(folder: Path) -> None:
         "versions": _versions(),
         "globals": found,
     }
-    # In one go: this process may be ended at any moment.
+    # The file appears complete or not at all, because this process may be ended at any moment.
     written = folder / "outcome.json.part"
     written.write_text(json.dumps(told), "utf-8")
     written.replace(folder / "outcome.json")
@@ -106,9 +110,9 @@ def main(folder: Path) -> None:
 def _report_globals(
     host: Any, folder: Path, job: dict[str, Any], found: dict[str, dict[str, Snapshot]]
 ) -> None:
-    """Write down the globals that the job names, right before the objective is called.
+    """Write snapshots of the globals that the job names, just before the objective is called.
 
-    The runner reports progress at that moment, and has imported what the files import at their top.
+    The runner first reports progress at that moment, after it has imported the objective's files.
     """
     snapshot = runpy.run_path(str(folder / "value_snapshot.py"))["snapshot"]
     before = host.progress

@@ -1,13 +1,13 @@
-"""Runs one trial here: in a process of its own, or in a browser. For dry runs and replays.
+"""Runs one trial on this machine, in a child process or in a browser, for dry runs and replays.
 
     run = await dry_run(bundle, data, params={"rate": 0.1}, seed=7, runtime="chainer-7.8.1",
                         time_limit_s=60, where="cpython")
     run.value, run.seconds, run.output, run.error
     ran = await run_job(Job(...), "cpython", time_limit_s=60)
 
-The bundle is unpacked and run by the worker's own code (``hyperflock_worker``), and sees only what
-a volunteer's browser has; how a browser runs it is `_browser_run`'s. A coroutine for any event
-loop; cancelled, it ends the other process.
+The worker's own code (``hyperflock_worker``) unpacks and runs the bundle, which sees only what a
+volunteer's browser has. browser_run.py runs it in a browser. These are coroutines for any event
+loop; cancelling one ends the other process.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from hyperflock._transport.http import Http
 
 Where = Literal["cpython", "browser"]
 
-# For starting Python, before the trial's own limit counts.
+# The time limit for starting Python; the trial's own limit counts after that.
 _START_S = 60.0
 # After it: for writing an outcome that came in time by the trial's own clock. A busy machine may
 # take that long; a trial without an end is ended as much later.
 _WRITE_S = 2.0
 _LOOK_S = 0.02
 
-# What an Optuna that was installed here imports of its own; the browsers' one is made without.
+# Packages that an installed Optuna imports. The browsers' build of Optuna does not need them.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
 
-# What the other process gets of the environment: no tokens, keys or addresses.
+# The environment variables that the child process gets. None is a token, a key or an address.
 _KEPT = frozenset(
     {
         *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP"),
@@ -67,7 +67,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a dry run found; nothing was queued.
+    """The result of a dry run. Nothing was sent to the server's queue.
 
     Attributes
     ----------
@@ -78,24 +78,24 @@ class DryRun:
     params : dict
         The point that was tried.
     values : tuple of float
-        What the objective gave.
+        The values that the objective returned.
     points : tuple of (int, float)
-        The curve that it reported, as (step, value).
+        The reported curve as (step, value).
     seconds : float
-        From unpacking the bundle to the result.
+        The duration from unpacking the bundle to the result.
     output : str
-        What it printed.
+        What the trial printed.
     error : TrialError or None
-        Why it failed, with the objective's traceback.
+        Why the trial failed, with the objective's traceback.
     bundle_bytes : int
-        Of the zip that would travel.
+        The size of the zip that would be sent.
     files : tuple of str
-        Sources in it.
+        The names of the sources in the zip.
     differ : tuple of str
-        A sentence for each global that has another value in this process than where the files are
-        imported.
+        A sentence for each global whose value in this process differs from the value after an
+        import of the files.
     not_compared : tuple of str
-        Globals that the objective uses and that could not be compared, each with the reason.
+        The globals that the objective uses and that could not be compared, each with the reason.
     """
 
     where: str
@@ -113,7 +113,7 @@ class DryRun:
 
     @property
     def value(self) -> float | None:
-        """The first value; None when there is none."""
+        """The first value; None if there is none."""
         return self.values[0] if self.values else None
 
     def __str__(self) -> str:
@@ -133,22 +133,23 @@ class DryRun:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a job came to.
+    """The result of a job.
 
     Attributes
     ----------
     outcome : dict
-        As the worker's runner tells it: ``outcome``, ``values``, ``error``, ``backend``.
+        The outcome as the worker's runner returns it: ``outcome``, ``values``, ``error``,
+        ``backend``.
     points : tuple of (int, float)
-        What was reported.
+        The reported curve as (step, value).
     seconds : float
-        From unpacking the bundle to the result.
+        The duration from unpacking the bundle to the result.
     output : str
-        What was printed, cleaned.
+        What the trial printed, without control characters.
     versions : dict
-        Of what it ran on, by name.
+        The versions of the software that ran it, by name.
     missing : tuple of str
-        Packages that the browsers have, and for want of which it failed here.
+        Packages that the browsers have and this machine lacks, if the trial failed for that reason.
     globals : dict
         Snapshots of the globals that the job names, by module.
     """
@@ -174,7 +175,7 @@ async def dry_run(
     backend: str | None = None,
     http: Http | None = None,
 ) -> DryRun:
-    """Run one trial; errors as in `run_job`. What the objective raises is in the result."""
+    """Run one trial; errors are those of `run_job`. An error of the objective is in the result."""
     job = Job(
         entry=bundle.entry,
         bundle=bundle.content,
@@ -218,21 +219,23 @@ async def run_job(
 
     Parameters
     ----------
-    job, where
-        What, and on what.
+    job
+        The job.
+    where
+        ``cpython`` or ``browser``.
     time_limit_s
-        For the trial alone, without the start of Python or of a browser; 0: none.
+        The time limit of the trial alone, without starting Python or a browser; 0 means no limit.
     http
-        To the server whose pages and runtime a browser takes; CPython needs none.
+        A connection to the server whose pages and runtime a browser uses; CPython needs none.
     browser
-        The browser's program; None: the one that ``HYPERFLOCK_BROWSER`` names, else Chromium.
+        The browser's program; None means ``HYPERFLOCK_BROWSER``, or Chromium.
 
     Raises
     ------
     DryRunError
-        ``dry_run_unavailable``: what it needs is not here. ``dry_run_broken``: the process or the
-        browser ended without an outcome. ``runtime_unavailable``, ``runtime_damaged``: a browser
-        cannot have the server's runtime.
+        ``dry_run_unavailable``: this machine lacks something that the trial needs.
+        ``dry_run_broken``: the process or the browser ended without an outcome.
+        ``runtime_unavailable``, ``runtime_damaged``: see `find_runtime`.
     """
     if where == "browser":
         assert http is not None
@@ -254,7 +257,7 @@ async def run_job(
 
 
 def _ran(told: Told, time_limit_s: float) -> Ran:
-    """What a browser told; a trial that ran too long has no curve either."""
+    """Return what a browser reported. A trial that exceeded its time limit has no curve."""
     outcome = told.outcome
     is_late = outcome is None or _is_late(told.seconds, time_limit_s)
     return Ran(
@@ -281,11 +284,11 @@ def _write_job(folder: Path, job: Job) -> None:
         "params": job.params,
         "seed": job.seed,
         "chainer": chainer_of(job.runtime),
-        # Which back ends are here is found out where it runs.
+        # The child process finds the back ends of this machine.
         "device": None if job.backend is None else {"wanted": job.backend},
         "asked": job.asked,
     }
-    # Chainer 7 comes with ChainerX, and imports it.
+    # Chainer 7 contains ChainerX and imports it.
     packages = RUNTIME_PACKAGES | {"chainerx"}
     if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
@@ -306,7 +309,13 @@ def _write_job(folder: Path, job: Job) -> None:
 
 
 async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
-    """Run the job of a folder; gives what it printed, and after how long it was cut off, if so."""
+    """Run the job of a folder.
+
+    Returns
+    -------
+    str, float or None
+        What it printed, and after how many seconds it was ended; None if it ended by itself.
+    """
     with tempfile.TemporaryFile() as file:
         process = _start(folder, file)
         try:
@@ -320,7 +329,7 @@ async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
 
 
 def _start(folder: Path, file: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Begin the job of a folder; what it prints goes into a file."""
+    """Start the job of a folder; a file gets what it prints."""
     command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
     return subprocess.Popen(
         command,
@@ -333,7 +342,13 @@ def _start(folder: Path, file: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _wait(process: subprocess.Popen[bytes], begun: Path, time_limit_s: float) -> float | None:
-    """Wait for the process; the seconds of its trial where that has taken longer than it may."""
+    """Wait for the process.
+
+    Returns
+    -------
+    float or None
+        The seconds of its trial if that exceeded the time limit, otherwise None.
+    """
     if not time_limit_s:
         process.wait()
         return None
@@ -355,7 +370,7 @@ def _wait(process: subprocess.Popen[bytes], begun: Path, time_limit_s: float) ->
 def _outcome(
     folder: Path, output: str, cut_after: float | None, time_limit_s: float
 ) -> dict[str, Any]:
-    """What the other process left; a trial that ran too long has no curve either."""
+    """Return what the child process wrote. A trial that exceeded its time limit has no curve."""
     path = folder / "outcome.json"
     if path.is_file():
         told: dict[str, Any] = json.loads(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""One trial, as whatever runs it here needs it. Plain data; any thread."""
+"""Describes a trial that runs on this machine. Plain data; any thread."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from hyperflock._model.data import DataSet
 
 @dataclass(frozen=True)
 class Job:
-    """One trial.
+    """A trial that runs on this machine.
 
     Attributes
     ----------
     entry, bundle
-        Where the objective is, and the zip that it is in.
+        The objective as ``module:function``, and the zip with its sources.
     data
-        With wheels and arrays of the code.
+        The study's data sets, and the wheels and arrays of the code.
     params
-        JSON text.
+        The parameters as JSON text.
     seed, number
-        The trial's.
+        The trial's seed and number.
     runtime
-        ``chainer-7.8.1``.
+        The runtime, such as ``chainer-7.8.1``.
     backend
-        What the study asks of devices; None: nothing.
+        The back end that the study asks for; None if it asks for no device.
     opened
-        What a local browser may compute on: ``webgpu``, which a trial that ran before then has to
-        where it can, or ``cpu`` alone.
+        The back end of a local browser: ``webgpu`` or ``cpu``. With ``webgpu`` the trial ran on it
+        before, so the browser must use it if it can.
     asked
-        Of a trial of an Optuna study: ``{"directions", "suggested", "attrs"}``, as the runner takes
-        it.
+        The fields of a trial of an Optuna study, as the runner gets them: ``{"directions",
+        "suggested", "attrs"}``.
     again
-        The trial ran before: names that were not suggested then are an error, and `prune_at` says
-        at which step it is told to stop; None: never.
+        Whether the trial ran before. A suggestion with a new name is then an error, and `prune_at`
+        is the step at which the trial is pruned; None if it is not pruned.
     globals
-        Names of globals to report before the trial begins, by module; a browser reports none.
+        The names of the globals to report before the trial begins, by module. A browser reports
+        none.
     modules
-        The modules whose objects a report looks into.
+        The modules whose objects a report describes in parts.
     """
 
     entry: str
@@ -60,5 +61,5 @@ class Job:
 
     @property
     def has_optuna(self) -> bool:
-        """Whether its browser has Optuna: for an asked trial, or for code that needs it."""
+        """Whether a browser loads Optuna: for an Optuna study, or for code that imports it."""
         return self.asked is not None or needs_optuna(self.bundle)

@@ -1,9 +1,10 @@
-"""Runs one trial in this process, seeded as in a volunteer's browser.
+"""Runs one trial in this process, with the seeds that it would have in a volunteer's browser.
 
     run = run_local(objective, {"channels": 16}, seed=trial.seed, data={"digits": arrays})
     run.value, run.points
 
-Seeds the process-wide generators, so one run at a time; the calling thread runs the objective.
+The calling thread runs the objective. A run seeds generators of the whole process, so run only one
+at a time.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from hyperflock._trial.trial import Trial, is_pruned
 
 @dataclass(frozen=True)
 class LocalRun:
-    """Outcome of a local run.
+    """The result of a local run.
 
     Attributes
     ----------
     state : str
         ``complete`` or ``pruned``.
     values : tuple of float
-        What the objective gave; empty when pruned.
+        The values that the objective returned; empty if it was pruned.
     points : tuple of (int, float)
-        The curve that it reported, as (step, value).
+        The reported curve as (step, value).
     """
 
     state: str
@@ -45,7 +46,7 @@ class LocalRun:
 
     @property
     def value(self) -> float | tuple[float, ...] | None:
-        """The value, a tuple where the objective gave several, None when pruned."""
+        """The value; a tuple if the objective returned several, None if it was pruned."""
         if len(self.values) == 1:
             return self.values[0]
         return self.values or None
@@ -59,32 +60,32 @@ def run_local(
     *,
     number: int = 0,
 ) -> LocalRun:
-    """Run ``objective`` once, here.
+    """Run ``objective`` once in this process.
 
-    An objective that uses `device` opens array-core anew and closes it at its end, in this process:
-    arrays of array-core's that are alive would be lost, so there must be none.
+    An objective that uses `device` opens array-core anew and closes it at its end. Existing arrays
+    of array-core would be lost by that, so the process must not have any.
 
     Parameters
     ----------
     objective
-        ``objective(trial)``; any callable.
+        Any callable ``objective(trial)``.
     params
-        The trial's point.
+        The trial's parameters.
     seed
-        The trial's seed in 0..2^32-1 (`TrialResult.seed`, `trial_seed`): ``random.seed(seed)``,
-        then ``numpy.random.seed(seed)``.
+        The trial's seed, 0 to 2^32-1 (`TrialResult.seed`, `trial_seed`), for ``random.seed`` and
+        ``numpy.random.seed``.
     data
-        As for `Client.grid`.
+        The data as for `Client.grid`.
     number
         The trial's number.
 
     Raises
     ------
     DryRunError
-        ``arrays_alive``: this process holds arrays of array-core's.
+        ``arrays_alive``: this process has arrays of array-core.
     MetricError
-        The objective gave no finite number (``metric_not_number``, ``metric_not_finite``). What the
-        objective itself raises comes through unchanged.
+        The objective returned a value that is not a finite number (``metric_not_number``,
+        ``metric_not_finite``). Exceptions of the objective itself are not changed.
     """
     _refuse_beside_arrays()
     _prepare_chainer()

@@ -1,7 +1,7 @@
 """Finds the worker's Python package (``hyperflock_worker``), which runs trials and patches Chainer.
 
-It is not among the installed packages: a checkout and a wheel each keep it in a folder of their
-own. Any thread.
+It is not an installed package: a checkout and a wheel each have it in a folder of their own. Any
+thread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def worker_packages() -> Path:
     Raises
     ------
     DryRunError
-        ``dry_run_unavailable``: it is in neither place.
+        ``dry_run_unavailable``: neither of them has it.
     """
     for folder in (_CHECKOUT / "worker-runtime" / "python", _PACKAGE / "_worker"):
         if (folder / _NAME / "runner.py").is_file():
@@ -33,12 +33,12 @@ def worker_packages() -> Path:
 
 
 def import_worker() -> None:
-    """Let this process import ``hyperflock_worker``, without a change of ``sys.path``.
+    """Let this process import ``hyperflock_worker`` without a change of ``sys.path``.
 
     Raises
     ------
     DryRunError
-        ``dry_run_unavailable``: it is nowhere.
+        ``dry_run_unavailable``: the package was not found.
     """
     if _NAME in sys.modules or importlib.util.find_spec(_NAME) is not None:
         return

@@ -1,12 +1,12 @@
-"""Files that a trial leaves behind, weights or pictures: uploaded while it runs.
+"""Uploads files of a trial, such as weights or pictures, while it runs.
 
     identity = trial.upload_artifact("weights.npz")
     optuna.artifacts.upload_artifact(artifact_store=s, file_path=f, study_or_trial=trial)
 
-Both do the same. Optuna's function first notes what the artifact is in the trial's storage, which
-is `StorageOfTrial` here, and then writes it to its store. Optuna's file stores are patched to send
-what was noted to the host instead, so that the store on the researcher's machine gets it. Used on
-the thread that runs the objective.
+Both calls do the same. Optuna's function first describes the artifact in the trial's storage, which
+is `StorageOfTrial` here, and then writes the file to its store. Optuna's file stores are patched:
+they send a described file to the host, so that the store on the researcher's machine gets it. Used
+on the thread that runs the objective.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from hyperflock._trial.host import Artifact, Host
 MAX_BYTES = 64 * 1024 * 1024
 MAX_NAME_BYTES = 255
 MAX_TYPE_BYTES = 127
-# As `optuna.artifacts` has them.
+# These have the same values in `optuna.artifacts`.
 ATTRIBUTE = "artifacts:"
 DEFAULT_TYPE = "application/octet-stream"
 
-# Refusals of the server.
+# Codes with which the server refuses an artifact.
 _REFUSALS = frozenset(
     {
         *("artifact_too_large", "artifact_count", "artifact_exists"),
         *("artifact_no_room", "quota_exceeded"),
     }
 )
-# Keeps an attribute of the trial: its key and its value.
+# Sets an attribute of the trial; the arguments are its key and its value.
 SetAttribute = Callable[[str, Any], None]
 
 
@@ -46,16 +46,16 @@ def upload(
     mimetype: str | None,
     encoding: str | None,
 ) -> str:
-    """Upload a file as an artifact of the trial, and keep what it is; returns its id.
+    """Upload a file as an artifact of the trial, describe it in an attribute, and return its id.
 
     Raises
     ------
     ArtifactError
-        It is refused.
+        The server refuses it.
     ArtifactLostError
         ``artifact_not_stored``.
     """
-    # Not at the top: most trials leave nothing behind, and a start compiles what it imports.
+    # Most trials upload nothing, and an import at the top would make each start slower.
     import mimetypes
 
     identity = str(uuid.uuid4())
@@ -74,16 +74,16 @@ def upload(
 
 
 class StorageOfTrial:
-    """``trial.storage`` for `optuna.artifacts.upload_artifact`, and for nothing else.
+    """The object ``trial.storage``, which only `optuna.artifacts.upload_artifact` can use.
 
     Parameters
     ----------
     host : Host
         Gets the files.
     set_attribute : callable
-        Gets the attribute that says what an artifact is.
+        Sets the attribute that describes an artifact.
     refuse : callable
-        Called with the name of whatever else is asked for; raises.
+        Raises an error for any other name that is used; it gets the name.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class StorageOfTrial:
         _patch_stores()
 
     def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
-        """Keep an attribute; one that describes an artifact announces its file."""
+        """Set an attribute. If it describes an artifact, its file is expected next."""
         if key.startswith(ATTRIBUTE):
             _announced[key.removeprefix(ATTRIBUTE)] = (self._host, json.loads(value))
         self._set_attribute(key, value)
@@ -104,12 +104,12 @@ class StorageOfTrial:
         return self._refuse(name)
 
 
-# What was noted and not yet written, by id.
+# The artifacts that were described and not yet written, by id.
 _announced: dict[str, tuple[Host, dict[str, Any]]] = {}
 
 
 def forget() -> None:
-    """End an attempt: what it announced and never wrote is no artifact."""
+    """Forget the artifacts that an attempt described and never wrote. Called at its end."""
     _announced.clear()
 
 
@@ -148,7 +148,7 @@ def _label(store: Any) -> str:
 
 @functools.cache
 def _patch_stores() -> None:
-    """Let Optuna's stores send what was announced; everything else they do as before."""
+    """Let Optuna's stores send described artifacts to the host. Other writes do not change."""
     from optuna.artifacts import Backoff, FileSystemArtifactStore
 
     def patch(kind: Any, inner: Callable[[Any], Any]) -> None:
@@ -166,5 +166,5 @@ def _patch_stores() -> None:
         kind.write = send
 
     patch(FileSystemArtifactStore, lambda store: store)
-    # Its tries would only delay a refusal: the agent tries again by itself.
+    # Backoff's own retries would only delay a refusal, because the agent retries by itself.
     patch(Backoff, lambda store: store._backend)

@@ -1,12 +1,12 @@
-"""What a trial says of itself beside its values: Optuna's user and system attributes, constraints.
+"""Keeps what a trial says of itself besides its values: Optuna's attributes and constraints.
 
     attributes = Attributes()
     attributes.set("user", "epochs", 12)
     attributes.text({"stop": True})      # '{"user": {"epochs": 12}, "stop": true}'
 
-They travel with the result as JSON text, which the researcher's side alone reads, and with each
-checkpoint as a file beside its state: who goes on from it has them. Pure; used on the thread that
-runs the objective.
+They are sent with the result as JSON text, which only the researcher's side reads. A checkpoint
+contains them too, so that the next attempt has them. Pure; used on the thread that runs the
+objective.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from hyperflock._trial import checkpoints
 
 Kind = Literal["user", "system"]
 
-# The protocol's limit is 64 KiB; the rest is for what the runner adds.
+# The protocol's limit is 64 KiB; the difference is for what the runner adds.
 MAX_BYTES = 56 * 1024
-# In a checkpoint's zip.
+# The file's name in a checkpoint's zip.
 MEMBER = "hyperflock_attributes.json"
 CONSTRAINT_PREFIX = "constraints:"
 _CONSTRAINTS_LIST = "constraints"
@@ -40,8 +40,8 @@ class Attributes:
     Parameters
     ----------
     begins_with : Mapping
-        ``{"user": {...}, "system": {...}}``, what the study's owner gave the trial; either may be
-        missing.
+        The attributes that the study's owner gave the trial: ``{"user": {...}, "system": {...}}``.
+        Either may be missing.
     """
 
     def __init__(self, begins_with: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
@@ -54,16 +54,17 @@ class Attributes:
                 self._bytes[kind, key] = len(json.dumps({key: value}))
 
     def of(self, kind: Kind) -> dict[str, Any]:
-        """A copy, as Optuna gives it."""
+        """Return a copy of the attributes of a kind, as Optuna returns them."""
         return copy.deepcopy(self._values[kind])
 
     def set(self, kind: Kind, key: str, value: Any) -> None:
-        """Keep a value that JSON can hold, or NumPy's of such.
+        """Set a value that JSON can represent, or a NumPy scalar or array of such values.
 
         Raises
         ------
         AttributeRefusedError
-            ``attribute_not_json``; ``attributes_too_large``: the trial's take more than 56 KiB.
+            ``attribute_not_json``; ``attributes_too_large``: the trial's attributes have more than
+            56 KiB together.
         """
         if not isinstance(key, str):
             raise AttributeRefusedError(f"an attribute's key is a string, not {key!r:.100}")
@@ -87,14 +88,16 @@ class Attributes:
         self._own.add((kind, key))
 
     def going_on_from(self, content: bytes) -> Attributes:
-        """Give these and those of a checkpoint; what was set here by `set` counts more than both.
+        """Return these attributes and those of a checkpoint.
+
+        A value that `set` has set in this attempt takes precedence over the checkpoint's.
 
         Raises
         ------
         CheckpointError
-            ``checkpoint_malformed``: what it says is no attributes.
+            ``checkpoint_malformed``: the checkpoint's attributes are invalid.
         AttributeRefusedError
-            It is too much with these.
+            ``attributes_too_large``: both together are too large.
         """
         merged = copy.deepcopy(self)
         told = _told_by(content)
@@ -107,7 +110,7 @@ class Attributes:
 
     @property
     def constraints(self) -> dict[str, float]:
-        """The constraints' values by name, as Optuna 5 gives them."""
+        """Return the constraints' values by name, as Optuna 5 does."""
         system = self._values["system"]
         found = dict(enumerate(system.get(_CONSTRAINTS_LIST) or ()))
         named = {
@@ -118,14 +121,14 @@ class Attributes:
         return {**{str(number): value for number, value in found.items()}, **named}
 
     def set_constraint(self, key: str, value: Any) -> None:
-        """Keep a constraint's value, in Optuna 5's storage form; the first one counts.
+        """Set a constraint's value in Optuna 5's storage form. The first value of a key counts.
 
         Raises
         ------
         TypeError
-            It is no number.
+            The value is not a number.
         ValueError
-            It is NaN.
+            The value is NaN.
         """
         try:
             number = float(value)
@@ -144,14 +147,14 @@ class Attributes:
         self.set("system", stored, number)
 
     def text(self, more: Mapping[str, Any]) -> str:
-        """JSON text of what is set, and of ``more``; empty where there is nothing."""
+        """Return the attributes and ``more`` as JSON text; an empty text if there are none."""
         told = {kind: values for kind, values in self._values.items() if values}
         told.update(more)  # type: ignore[arg-type]
         return json.dumps(told, default=plain) if told else ""
 
 
 def _told_by(content: bytes) -> dict[str, dict[str, Any]]:
-    """Read what an earlier attempt had set, on another person's device perhaps."""
+    """Read the attributes that an earlier attempt set, perhaps on another person's device."""
     told = checkpoints.read_member(content, MEMBER, 2 * MAX_BYTES)
     if told is None:
         return {}
@@ -167,7 +170,7 @@ def plain(value: object) -> Any:
     Raises
     ------
     TypeError
-        It is something else.
+        The value is of another kind.
     """
     if isinstance(value, np.generic):
         return value.item()

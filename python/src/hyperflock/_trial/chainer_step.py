@@ -1,6 +1,7 @@
-"""What a Chainer step does beside its launches: optimizers count, schedules go on, values are told.
+"""Does what a Chainer step does besides its kernel launches.
 
-arraycore replays the launches (``arraycore.capture``); this is the rest, on Python's side.
+It counts the optimizers' steps, advances their schedules and reports values. ``arraycore.capture``
+replays the launches.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _rules(optimizer: Any) -> Iterator[Any]:
 
 
 def _hooks(owner: Any) -> list[Any]:
-    """Return the hooks of an optimizer or a rule; 7.8.1 keeps them in an object of their own."""
+    """Return the hooks of an optimizer or an update rule."""
     home = getattr(owner, "_hookable", owner)
     before = getattr(home, "_pre_update_hooks", None) or {}
     return [*before.values(), *(getattr(home, "_post_update_hooks", None) or {}).values()]
@@ -50,21 +51,21 @@ def _copied(value: Any) -> Any:
 
 
 class ChainerHost(Host):  # type: ignore[misc]
-    """The optimizers of a step, what it reports, and what has to stay as it was captured.
+    """The Python side of a captured step: optimizers, reported values and what must not change.
 
-    Which optimizers a step updates is seen by their counters, so nobody has to name them.
+    The optimizers that a step updates are found by their counters, so nobody has to name them.
 
     Parameters
     ----------
     optimizer : chainer.Optimizer, optional
-        The one whose model tells whether there is anything to capture.
+        The optimizer whose model must be on the device.
     """
 
     def __init__(self, optimizer: Any = None) -> None:
         self._optimizer = optimizer
         self._seen: dict[int, Any] = {}  # optimizers, in the order in which they were first seen
         self._counts: dict[int, int] = {}
-        # Optimizers and rules that a step counts, and how far.
+        # The optimizers and rules whose counters a step increases, and by how much.
         self._counting: list[tuple[Any, int]] = []
         self._given: list[tuple[dict[str, Any], str]] = []
         self._derived: list[Callable[[], float]] = []
@@ -73,7 +74,7 @@ class ChainerHost(Host):  # type: ignore[misc]
         self._outer: dict[str, Any] | None = None
         self._params: list[tuple[Any, Any]] = []
         self._entries: list[tuple[dict[str, Any], str, Any]] = []
-        # Links' attributes before the step: identities, for whoever held them would hold a graph.
+        # The ids of the links' attributes before the step. Keeping the objects would keep a graph.
         self._before: dict[int, dict[str, int]] = {}
         self._written: set[tuple[int, str]] = set()  # by the step, of links
         self._around: tuple[Any, ...] = ()
@@ -88,7 +89,7 @@ class ChainerHost(Host):  # type: ignore[misc]
 
     def before(self) -> None:
         for each in gc.get_objects():
-            # By the type: isinstance asks a proxy for its object's class, and that may be gone.
+            # isinstance would ask a proxy for its object, which may not exist any more.
             if issubclass(type(each), chainer.Optimizer):
                 self._seen.setdefault(id(each), each)
         self._counts = {id(each): each.t for each in self._all()}
@@ -152,7 +153,7 @@ class ChainerHost(Host):  # type: ignore[misc]
         hyperparam = rule.hyperparam
         for key in _numeric(hyperparam.get_dict()):
             self._derived.append(partial(_rest_of, hyperparam, key))
-        # Adam's step size: 5.4.0 calls it lr, as 7.8.1 does with a warning.
+        # Adam's step size is alpha_t. Chainer 5.4.0 calls it lr; in 7.8.1 that name warns.
         name = "alpha_t" if hasattr(type(rule), "alpha_t") else "lr"
         if hasattr(type(rule), name):
             self._derived.append(lambda: getattr(rule, name))
@@ -178,7 +179,8 @@ class ChainerHost(Host):  # type: ignore[misc]
                 )
         self._params, self._entries = [], []
         for link in self._links():
-            # What a step writes and does not read again may be another by now: an evaluation's.
+            # An attribute that a step writes and does not read may have changed since, for instance
+            # by an evaluation.
             ours = [n for n in vars(link) if carried or (id(link), n) not in self._written]
             self._entries += [(vars(link), name, vars(link)[name]) for name in ours]
         for optimizer in self._optimizers():
@@ -235,7 +237,10 @@ def _listener() -> Any:
 
 
 def _representatives(rules: list[Any]) -> list[Any]:
-    """Return one rule of those that derive the same numbers: by kind, count and own numbers."""
+    """Return one rule of each group that derives the same numbers.
+
+    Rules of a group have the same class, count and hyper-parameters.
+    """
     kinds: dict[tuple[Any, ...], Any] = {}
     for rule in rules:
         own = {key: value for key, value in vars(rule.hyperparam).items() if key != "_parent"}

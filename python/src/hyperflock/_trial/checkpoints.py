@@ -1,12 +1,12 @@
-"""What a trial saves, as bytes and back: trees of plain values and arrays, and Chainer's npz.
+"""Writes and reads a trial's state: trees of plain values and arrays, and Chainer's npz.
 
     kind, content = encode({"epoch": 3, "weights": [w, b]})      # ("tree", a zip)
     decode(kind, content)["epoch"]
 
-Checkpoints travel between devices of people who do not know each other, so nothing here pickles or
-unpickles. A tree is a zip of ``tree.json`` and one ``.npy`` or ``.bin`` file for each array or
-bytes; an npz is what ``chainer.serializers.save_npz`` writes, but for an entry that is None, which
-Chainer pickles: it becomes the text ``NONE``. Pure; usable on any thread.
+Checkpoints are exchanged between devices of people who do not know each other, so nothing is
+pickled. A tree is a zip of ``tree.json`` and one ``.npy`` or ``.bin`` file for each array or bytes
+object. An npz is what ``chainer.serializers.save_npz`` writes, except for entries that are None:
+Chainer pickles them, and here they become the text ``NONE``. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def encode(state: Any, beside: Mapping[str, str] | None = None) -> tuple[str, by
     ----------
     state
         A tree of dicts with string keys, lists, tuples, None, bools, ints, floats, strings, bytes
-        and arrays (none of dtype object); or an object of Chainer's with ``serialize``: a link, an
-        optimizer, a trainer.
+        and arrays (none of dtype object), or an object of Chainer with ``serialize``: a link, an
+        optimizer or a trainer.
     beside
-        Texts by name that lie beside it in its zip; `decode` leaves them alone.
+        Further texts for the zip, by file name. `decode` ignores them.
 
     Returns
     -------
@@ -66,12 +66,12 @@ def encode(state: Any, beside: Mapping[str, str] | None = None) -> tuple[str, by
 
 
 def decode(kind: str, content: bytes) -> Any:
-    """Read what ``encode`` wrote: the tree, or an npz as a dict of arrays (None for None).
+    """Return the state that ``encode`` wrote: the tree, or an npz as a dict of arrays.
 
     Raises
     ------
     CheckpointError
-        ``checkpoint_malformed``: it is not of that format, or wants too much memory.
+        ``checkpoint_malformed``: the content does not have this format, or needs too much memory.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -84,14 +84,14 @@ def decode(kind: str, content: bytes) -> Any:
     except CheckpointError:
         raise
     except Exception as error:
-        # Whatever bytes another device sends: zipfile, zlib and NumPy raise nearly anything for
-        # them, MemoryError for an array that is only said to be large.
+        # Another device sent these bytes. zipfile, zlib and NumPy raise nearly any error for
+        # invalid ones, and MemoryError for an array that only claims to be large.
         raise _malformed(f"the checkpoint is no {kind}: {error}") from error
     raise _malformed(f"there is no format '{kind}'")
 
 
 def read_member(content: bytes, name: str, max_bytes: int) -> Any:
-    """Read the JSON of a file that lies next to a checkpoint's state; None where there is none.
+    """Return the JSON of a further file in a checkpoint's zip; None if there is no such file.
 
     Raises
     ------
@@ -111,21 +111,21 @@ def read_member(content: bytes, name: str, max_bytes: int) -> Any:
     except CheckpointError:
         raise
     except Exception as error:
-        # As in `decode`.
+        # Invalid bytes raise nearly any error, as in `decode`.
         raise _malformed(f"the checkpoint's {name} cannot be read: {error}") from error
 
 
 def restore(target: Any, arrays: Mapping[str, Any]) -> None:
-    """Load an npz's arrays into an object of Chainer's, as ``chainer.serializers.load_npz`` does.
+    """Load an npz's arrays into an object of Chainer, as ``chainer.serializers.load_npz`` does.
 
     Raises
     ------
     KeyError
-        An entry of ``target`` is not among them.
+        The arrays lack an entry of ``target``.
     """
     from chainer.serializers import NpzDeserializer
 
-    # As Chainer's own files have it.
+    # Chainer's own files contain arrays of NumPy only.
     held = {name: np.asarray(value) for name, value in arrays.items()}
     target.serialize(NpzDeserializer(held))
 
@@ -149,7 +149,7 @@ def _encode_npz(serialize: Callable[[Any], Any]) -> io.BytesIO:
 
 def _decode_npz(content: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        # What lies beside them is no array.
+        # The further files are not arrays.
         read = {
             name: arrays[name] for name in arrays.files if f"{name}.npy" in arrays.zip.namelist()
         }
@@ -162,7 +162,7 @@ def _decode_npz(content: bytes) -> dict[str, Any]:
 def _check_array(value: Any, what: str) -> None:
     if value.dtype.hasobject:
         raise _no_tree(f"{what} is an array of objects, which would be pickled")
-    # Not imported for this: NumPy does so at the first use, which takes a browser its time.
+    # NumPy imports numpy.ma at its first use. Importing it here would cost a browser time.
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(value, masked.MaskedArray):
         raise _no_tree(
@@ -187,7 +187,7 @@ def _encode_tree(state: Any) -> io.BytesIO:
 
 
 class _TreeWriter:
-    """Turns values into JSON that names its kinds; arrays and bytes become files beside it."""
+    """A writer of values as JSON with their kinds; arrays and bytes become files next to it."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -228,7 +228,7 @@ class _TreeWriter:
         raise _unknown_kind(f"a {cls.__module__}.{cls.__qualname__}".replace(" builtins.", " "))
 
     def _count(self, count: int) -> None:
-        """Stop before a copy is made of more than may be saved."""
+        """Raise an error before a value is copied that would exceed the limit."""
         self._bytes += count
         _check_size(self._bytes)
 
@@ -254,7 +254,7 @@ def _malformed(message: str) -> CheckpointError:
 
 
 class _TreeReader:
-    """The way back; a wrong tree raises what decode() then tells."""
+    """A reader of trees. It raises an error for an invalid tree, which `decode` converts."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

@@ -1,12 +1,12 @@
-"""The device that a trial computes on: array-core's best back end here, or plain NumPy.
+"""Chooses the device that a trial computes on: array-core's best back end, or plain NumPy.
 
     device = hyperflock.device().use()      # in an objective
-    model = device.send(model)              # Chainer's GPU path where the device has one
+    model = device.send(model)              # Chainer's GPU path if the device has one
     x = device.xp.asarray(x)
 
-In a browser the agent offers what is there (`prepare`), if the study asked for a device; on CPython
-the native library is taken where there is one. Used on the thread that runs the objective, and only
-there.
+In a browser, the agent offers its back ends if the study asked for a device (`prepare`). In
+CPython, the native library is used if it is installed. Only the thread that runs the objective uses
+this module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 
 __all__ = ["BACKENDS", "Device", "Offer", "device", "finish", "prepare"]
 
-#: What a study, or a trial, may ask for.
+#: The back ends that a study or a trial may ask for.
 Backend = Literal["auto", "webgpu", "cpu"]
 BACKENDS = get_args(Backend)
 _NUMPY = "numpy"
@@ -30,20 +30,20 @@ _NUMPY = "numpy"
 
 @dataclass(frozen=True)
 class Offer:
-    """What there is to compute on.
+    """The back ends that are available to a trial.
 
     Attributes
     ----------
     wanted : str
-        The study's wish, one of `BACKENDS`.
+        The back end that the study asks for, one of `BACKENDS`.
     backends : sequence of str
-        array-core's back ends that are here.
+        The back ends of array-core that are available.
     reasons : mapping of str to str
-        Why another is not, by its name.
+        Why each other back end is not available, by its name.
     software : bool
-        WebGPU is a program on the CPU here: right, and slower than the CPU's own back end.
+        Whether WebGPU is a program on the CPU. It is correct, but slower than the CPU back end.
     budget_bytes : int
-        What arrays may take together on the GPU; 0: no limit of ours.
+        The limit for all arrays on the GPU together; 0 means no limit.
     """
 
     wanted: str = "auto"
@@ -57,20 +57,20 @@ _NOT_REQUESTED = Offer(reasons={"webgpu": "not_requested", "cpu": "not_requested
 
 
 class Device:
-    """What a trial computes on; `device` makes it.
+    """The device that a trial computes on. `device` returns it.
 
     Attributes
     ----------
     backend : str
-        ``webgpu``, ``cpu`` (array-core's), or ``numpy``: plain NumPy.
+        ``webgpu``, ``cpu`` (array-core's), or ``numpy`` (plain NumPy).
     reason : str
-        Why it is not a better one, or not the one that was asked for: ``no_adapter`` (the browser
-        has no WebGPU here), ``not_isolated`` (its threads cannot share memory),
-        ``software_adapter`` (its WebGPU is a program on the CPU, slower than the CPU's back end),
-        ``not_requested`` (the study asks for no device), ``no_library`` (CPython without
-        array-core's native library), ``native_library`` (which has no WebGPU),
-        ``chainer_imported`` (too late: Chainer looks for CuPy when it is imported), or the code of
-        an error of array-core's. Empty: it is the best.
+        Why it is not a better back end, or not the requested one; empty if it is the best.
+        ``no_adapter``: the browser has no WebGPU here. ``not_isolated``: its threads cannot share
+        memory. ``software_adapter``: its WebGPU is a program on the CPU and slower than the CPU
+        back end. ``not_requested``: the study asks for no device. ``no_library``: CPython without
+        array-core's native library. ``native_library``: that library has no WebGPU.
+        ``chainer_imported``: Chainer, which looks for CuPy when it is imported, was imported
+        before. Any other text is the code of an error of array-core.
     """
 
     def __init__(self, backend: str, reason: str, budget_bytes: int, seed: int | None) -> None:
@@ -85,12 +85,12 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether arrays live on a graphics device."""
+        """Whether arrays are on a graphics device."""
         return self.backend == "webgpu"
 
     @property
     def name(self) -> str:
-        """The device's name as the browser tells it, once it is in use; else the back end's."""
+        """The device's name as the browser reports it after `use`; before, the back end's name."""
         if self is _state.used and self.backend != _NUMPY:
             return str(_arraycore().device_info().name)
         return self.backend
@@ -102,21 +102,21 @@ class Device:
 
     @property
     def chainer_device(self) -> int:
-        """What Chainer's ``device=`` arguments take: 0 for array-core, -1 for NumPy."""
+        """The value for Chainer's ``device=`` arguments: 0 for array-core, -1 for NumPy."""
         return -1 if self.backend == _NUMPY else 0
 
     def use(self) -> Device:
-        """Open the device, freeing what an earlier one held, and return this object.
+        """Open the device and return this object. What an earlier device held is freed.
 
-        Chainer then computes on it by ``to_gpu()``, and array-core's generators begin with the
-        trial's seed. A WebGPU that does not open leaves the CPU's back end, and `reason` says why,
-        unless the study insists on WebGPU.
+        Chainer then computes on it after ``to_gpu()``, and array-core's generators start with the
+        trial's seed. If WebGPU does not open, the CPU back end is used and `reason` says why,
+        unless the study requires WebGPU.
 
         Raises
         ------
         arraycore.DeviceError
-            WebGPU does not open, and the study asked for nothing else: the attempt fails with the
-            cause ``device_lost``, and the trial goes to another device.
+            WebGPU does not open, and the study requires it. The attempt fails with the cause
+            ``device_lost``, and the trial goes to another device.
         """
         if self.backend != _NUMPY:
             self._open()
@@ -124,9 +124,9 @@ class Device:
         return self
 
     def send(self, target: Any) -> Any:
-        """Bring a Chainer link or an array to the device; a link itself comes back.
+        """Move a Chainer link to the device and return it, or return a copy of an array there.
 
-        With NumPy all is returned as it is.
+        With NumPy the argument is returned unchanged.
         """
         if self.backend == _NUMPY:
             return target
@@ -173,9 +173,10 @@ def device(backend: Backend | None = None) -> Device:
     Parameters
     ----------
     backend : {"auto", "webgpu", "cpu"}, optional
-        The study's ``backend`` where not given. ``auto`` is WebGPU on a graphics card, else
-        array-core's CPU back end; where even that cannot run, plain NumPy. What is asked for and
-        not there is replaced in the same order; `Device.reason` says why.
+        The back end; the default is the study's ``backend``. ``auto`` means WebGPU on a graphics
+        card, otherwise array-core's CPU back end, and plain NumPy if that cannot run. If the
+        requested back end is not available, the next one in this order is used, and
+        `Device.reason` says why.
 
     Raises
     ------
@@ -205,16 +206,16 @@ def _choose(wanted: str, offer: Offer) -> tuple[str, str]:
 
 
 def prepare(wish: Mapping[str, Any] | None, seed: int) -> None:
-    """Make an attempt's device ready, before any of its code is imported.
+    """Prepare an attempt's device before any of its code is imported.
 
-    Where array-core is offered it becomes ``cupy``, and a Chainer that was imported without is
-    imported anew: it looks for CuPy only then.
+    If array-core is offered, it becomes ``cupy``. Chainer looks for CuPy only when it is imported,
+    so a Chainer that was imported without it is imported again.
 
     Parameters
     ----------
     wish : mapping or None
-        The fields of `Offer`; where ``backends`` is missing (a local run) what is here is looked
-        for. None: the study asks for no device.
+        The fields of `Offer`. Without ``backends`` (a local run), this machine's back ends are
+        found. None means that the study asks for no device.
     seed : int
         The trial's seed, for array-core's generators.
     """
@@ -230,15 +231,15 @@ def prepare(wish: Mapping[str, Any] | None, seed: int) -> None:
         arraycore = _arraycore()
         arraycore.install_cupy()
         _forget_chainer_without_cupy()
-        # An objective may import cupy without a word to `device`.
+        # An objective may import cupy without calling `device`.
         importlib.import_module("cupy").random.seed(seed)
         _state.before = arraycore.counters()
 
 
 def finish() -> str:
-    """End an attempt's use of the device; say what it computed on.
+    """End an attempt's use of the device and return the back end that it used.
 
-    Arrays and the device go, so that the next attempt of the same study begins with a fresh one.
+    The arrays and the device are freed, so that the study's next attempt starts with a new device.
     """
     used, _state.used = _state.used, None
     before, _state.before = _state.before, None
@@ -247,7 +248,7 @@ def finish() -> str:
         return _NUMPY
     arraycore = _arraycore()
     with contextlib.suppress(Exception):
-        # `cupy` without `use`: on the back end that the package opens when it is imported.
+        # Without `use`, `cupy` computes on the back end that an import of the package opens.
         if backend == _NUMPY and before is not None and arraycore.counters() != before:
             backend = "cpu"
     gc.collect()
@@ -258,7 +259,7 @@ def finish() -> str:
 
 
 def _close(arraycore: Any) -> None:
-    """Close what is open; a device that is gone has nothing left to close."""
+    """Close the open device. A lost device has nothing left to close."""
     with contextlib.suppress(Exception):
         arraycore.close()
 
@@ -268,7 +269,7 @@ def _arraycore() -> Any:
 
 
 def _local_offer() -> Offer:
-    """Outside of an attempt that was prepared."""
+    """Return the offer for code that runs outside of a prepared attempt."""
     if sys.platform == "emscripten":
         return _NOT_REQUESTED
     if "chainer" in sys.modules and not sys.modules["chainer"].backends.cuda.available:

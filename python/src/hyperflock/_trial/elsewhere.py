@@ -2,9 +2,9 @@
 
     __getattr__, __dir__ = public_names(__name__, {"Client": "_client.client", ...})
 
-An objective's module may import ``hyperflock`` at its top, on the researcher's machine and in a
-browser, and name all of it there: in annotations, or below ``if __name__ == "__main__":``. What
-talks to a server is refused in a trial when it is called. Any thread.
+An objective's module may import ``hyperflock`` at its top, also in a browser, and may mention every
+public name: in annotations, or below ``if __name__ == "__main__":``. In a trial, a name that needs
+the researcher's machine raises an error only when it is called. Any thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _homes: dict[str, Mapping[str, str]] = {}
 
 
 class _Elsewhere:
-    """Stands for a public name that only the researcher's machine has."""
+    """A stand-in for a public name that only the researcher's machine has."""
 
     def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
         raise NotInTrialError(
@@ -34,7 +34,7 @@ class _Elsewhere:
 
 @functools.cache
 def in_trial() -> bool:
-    """Whether this is a trial's runtime, which has the package's in-trial part alone."""
+    """Whether this is a trial's runtime, which has only the package's in-trial part."""
     try:
         return importlib.util.find_spec("hyperflock._client") is None
     except ModuleNotFoundError:  # a dry run, which hides it
@@ -42,7 +42,7 @@ def in_trial() -> bool:
 
 
 def is_elsewhere(package: str, name: str) -> bool:
-    """Whether a public name of a package of ours exists only on the researcher's machine."""
+    """Whether only the researcher's machine has a public name of one of our packages."""
     if package == "hyperflock.optuna":  # all of it; without Optuna it cannot be imported to look
         return True
     home = _homes.get(package, {}).get(name)
@@ -57,9 +57,9 @@ def public_names(
     Parameters
     ----------
     package : str
-        Its name.
+        The package's name.
     homes : Mapping
-        For each public name the module below ``hyperflock`` that has it.
+        The module below ``hyperflock`` that defines each public name.
     """
     _homes[package] = homes
 

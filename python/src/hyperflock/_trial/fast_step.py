@@ -25,23 +25,23 @@ def scalar(value: float) -> Scalar:
 
 
 def fast_step(step: Any, *, strict: bool = True) -> FastStep:
-    """Capture a training step and replay it, with the very results of the plain one.
+    """Capture a training step and replay it. The results are exactly those of the plain step.
 
     Parameters
     ----------
     step : chainer.training.updaters.StandardUpdater or callable
-        An updater, which is fast from now on wherever it is used; or a function of a batch's arrays
-        that runs the model, its backward pass and ``optimizer.update()``.
+        An updater, which is fast from then on wherever it is used; or a function of a batch's
+        arrays that runs the model, its backward pass and ``optimizer.update()``.
     strict : bool
-        Whether a step that cannot be captured raises ``arraycore.capture.CaptureError``; else it
-        runs as ever, and ``reason`` says why. So does an updater whose model is NumPy's.
+        Whether a step that cannot be captured raises ``arraycore.capture.CaptureError``. Otherwise
+        it runs as before, and ``reason`` says why. The same holds for a model on NumPy.
 
     Raises
     ------
     TypeError
-        ``step`` is neither.
+        ``step`` is neither of these.
     ImportError
-        array-core is not here: the study asks for no device, or it is not installed.
+        array-core is missing: the study asks for no device, or it is not installed.
     """
     if not hasattr(step, "update_core") and not callable(step):
         raise TypeError(f"fast_step takes an updater or a function, not {type(step).__name__}.")
@@ -72,7 +72,7 @@ def _update(captured: Step, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class FastStep:
-    """A step that is captured: call it as what it was made of, or use the updater.
+    """A captured training step. Call it like the given step, or use the given updater.
 
     Attributes
     ----------
@@ -81,9 +81,9 @@ class FastStep:
     reason : str or None
         Why steps are not captured.
     commands : int
-        Launches and uploads of a replay.
+        The number of launches and uploads of a replay.
     nbytes : int
-        Memory that the capture has of its own, in bytes.
+        The memory that the capture itself uses, in bytes.
     """
 
     def __init__(self, step: Step, run: Callable[..., Any], undo: Callable[[], None]) -> None:
@@ -92,7 +92,7 @@ class FastStep:
         self._undo: Callable[[], None] | None = undo
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a step: an updater's takes its batch by itself, a function gets the arguments."""
+        """Run a step. An updater takes its batch itself; a function gets the arguments."""
         return self._run(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -101,7 +101,7 @@ class FastStep:
         raise AttributeError(f"FastStep has no attribute {name!r}")
 
     def close(self) -> None:
-        """Give the memory back; the updater is plain again."""
+        """Free the memory of the capture; the updater runs plain steps again."""
         self._step.close()
         if self._undo is not None:
             self._undo()

@@ -1,11 +1,11 @@
-"""What a trial asks of its surroundings, and who answers it on a researcher's machine.
+"""Declares what a trial asks of its surroundings, and answers it on a researcher's machine.
 
     host = LocalHost()
     trial = Trial({"rate": 0.1}, number=0, seed=7, data={}, host=host)
     trial.report(0.5, 1); host.points
 
-In a volunteer's browser the host is the worker's bridge to its agent. A host gets only what the
-trial has checked. Used on the thread that runs the objective, and only there.
+In a volunteer's browser, the host is the worker's bridge to its agent. A host gets only arguments
+that the trial has checked. Only the thread that runs the objective uses it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from hyperflock._base.errors import CallError
 
 @dataclass(frozen=True)
 class Artifact:
-    """What a trial says of a file that it uploads.
+    """The description of a file that a trial uploads.
 
     Attributes
     ----------
     id : str
-        Its own: 1 to 64 letters, digits, ``_`` and ``-``.
+        The artifact's id: 1 to 64 letters, digits, ``_`` and ``-``.
     name, type : str
-        The file's own name without a folder, and its MIME type.
+        The file's name without a folder, and its MIME type.
     store : str
-        Name by which the researcher's process finds its artifact store; empty where it has none.
+        The name by which the researcher's process finds its artifact store; empty if there is none.
     """
 
     id: str
@@ -42,11 +42,11 @@ class Host(Protocol):
     """The surroundings of a trial. Each call counts as a sign of life."""
 
     def report(self, step: int, value: float) -> None:
-        """Take one point of the curve: a finite value at a step of 0 to 2^53 - 1."""
+        """Take a point of the curve: a finite value at a step of 0 to 2^53 - 1."""
         ...
 
     def should_prune(self, step: int) -> bool:
-        """Tell whether the trial should stop at this step; waits for the answer.
+        """Return whether the trial should stop at this step; wait for the answer.
 
         Raises
         ------
@@ -56,36 +56,36 @@ class Host(Protocol):
         ...
 
     def suggest(self, name: str, distribution: str) -> str:
-        """Give the value of a name as JSON text; ``distribution`` is Optuna's JSON text.
+        """Return the value of a name as JSON text; ``distribution`` is Optuna's JSON text.
 
         Raises
         ------
         CallError
-            There is no value; ``suggest_mismatch`` where another distribution was asked before.
+            There is no value. ``suggest_mismatch``: the name had another distribution before.
         """
         ...
 
     def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
-        """Save a checkpoint; waits, and tells whether it is stored.
+        """Save a checkpoint; wait and return whether it is stored.
 
         Parameters
         ----------
         kind : str
             ``tree`` or ``npz``.
         step : int or None
-            The last step that was reported; None where there was none.
+            The last reported step; None if nothing was reported.
         content : bytes
-            As `checkpoints.encode` writes it.
+            The content as `checkpoints.encode` writes it.
 
         Raises
         ------
         CallError
-            It is refused.
+            The server refuses it.
         """
         ...
 
     def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
-        """Upload a file; waits, and tells whether it is stored. Errors as `save_checkpoint`."""
+        """Upload a file; wait and return whether it is stored. See `save_checkpoint` for errors."""
         ...
 
     def progress(self) -> None:
@@ -94,7 +94,7 @@ class Host(Protocol):
 
 
 class LocalHost:
-    """Answers where there is no server: it keeps the curve, and prunes and stores nothing.
+    """A host without a server: it keeps the curve, prunes nothing and stores nothing.
 
     Attributes
     ----------
@@ -125,12 +125,12 @@ class LocalHost:
 
 
 class ReplayHost(LocalHost):
-    """Answers a trial that runs once more, so that it ends where it ended.
+    """A host for a trial that runs again, so that it ends at the same step.
 
     Parameters
     ----------
     prune_at : int or None
-        The step from which on the trial is told to stop; None: never.
+        The step from which `should_prune` returns True; None means never.
     """
 
     def __init__(self, prune_at: int | None = None) -> None:
@@ -138,11 +138,11 @@ class ReplayHost(LocalHost):
         self._prune_at = prune_at
 
     def should_prune(self, step: int) -> bool:
-        # A step that has no point is one too: no curve keeps a NaN.
+        # The step may have no point in the recorded curve, because curves contain no NaN.
         return self._prune_at is not None and step >= self._prune_at
 
     def suggest(self, name: str, distribution: str) -> str:
-        # What was suggested then the trial knows, and does not ask for.
+        # The trial knows the recorded suggestions, so it asks for new names only.
         raise CallError(
             f"the trial was given no value for '{name}' when it ran before", code="owner_error"
         )
@@ -153,7 +153,7 @@ _running: Host | None = None
 
 @contextmanager
 def running(host: Host) -> Iterator[None]:
-    """Let `progress` reach a host while its trial runs."""
+    """Let `progress` reach this host while its trial runs."""
     global _running
     before, _running = _running, host
     try:
@@ -163,6 +163,6 @@ def running(host: Host) -> Iterator[None]:
 
 
 def progress() -> None:
-    """Give the host of the trial that runs a sign of life; without one nothing happens."""
+    """Give the host of the running trial a sign of life; without a trial do nothing."""
     if _running is not None:
         _running.progress()

@@ -1,4 +1,4 @@
-"""What counts as a metric: one finite real number, in whatever wrapping a framework returns it."""
+"""Checks metrics. A metric is one finite real number, in any type that a framework returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from hyperflock._base.errors import MetricError
 
-# The protocol's limits on a result's values and on the step of a point.
+# The protocol's limits for the values of a result and the step of a point.
 MAX_VALUES = 8
 MAX_STEP = 2**53 - 1
 
@@ -26,12 +26,12 @@ def metric(value: object, what: str) -> float:
         A Python or NumPy number, an array of one element, or an object with such an ``array``
         (Chainer's variables).
     what : str
-        How to call it in a message.
+        The name of the value in a message.
 
     Raises
     ------
     MetricError
-        ``metric_not_number``: it is no single real number. ``metric_not_finite``.
+        ``metric_not_number``: it is not a single real number. ``metric_not_finite``.
     """
     inner = _unwrapped(value)
     if not isinstance(inner, numbers.Real | np.bool_):
@@ -44,12 +44,12 @@ def metric(value: object, what: str) -> float:
 
 
 def objective_values(returned: object) -> list[float]:
-    """Return the values of what a grid's objective returned.
+    """Return the values that a grid's objective returned.
 
     Raises
     ------
     MetricError
-        As `metric`; ``metric_not_number`` also where they are not 1 to 8.
+        The errors of `metric`; ``metric_not_number`` also if there are not 1 to 8 values.
     """
     values = list(returned) if isinstance(returned, tuple | list) else [returned]
     if not 1 <= len(values) <= MAX_VALUES:
@@ -60,13 +60,13 @@ def objective_values(returned: object) -> list[float]:
 
 
 def optuna_values(returned: object, directions: int) -> list[float]:
-    """Return the values of what an Optuna objective returned, which may be infinite.
+    """Return the values that an Optuna objective returned; they may be infinite.
 
     Raises
     ------
     MetricError
-        ``metric_not_number``: one is no number, or they are not as many as the study has
-        directions. ``metric_not_finite``: one is NaN.
+        ``metric_not_number``: a value is not a number, or there is not one for each direction of
+        the study. ``metric_not_finite``: a value is NaN.
     """
     listed = list(returned) if isinstance(returned, Sequence) else [returned]
     values = []
@@ -87,18 +87,18 @@ def optuna_values(returned: object, directions: int) -> list[float]:
 
 
 def real_number(value: object) -> float:
-    """Return what ``float`` makes of ``value``, as Optuna judges a metric: infinity is one, too.
+    """Return ``float(value)``. As in Optuna, infinity is allowed.
 
     Raises
     ------
     TypeError, ValueError
-        ``float`` makes nothing of it.
+        ``float`` does not accept the value.
     """
     return _float(_unwrapped(value))
 
 
 def finite(number: float) -> float:
-    """Return the number, or the largest there is where it is infinite: the wire has no infinity."""
+    """Return the number; the largest finite one for infinity, which no message can contain."""
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
@@ -108,7 +108,7 @@ def checked_step(step: object) -> int:
     Raises
     ------
     ValueError
-        It is no whole number of 0 to 2^53 - 1.
+        It is not a whole number of 0 to 2^53 - 1.
     """
     if not isinstance(step, numbers.Integral) or not 0 <= int(step) <= MAX_STEP:
         raise ValueError(f"step must be a whole number of 0 to 2^53 - 1, but is {step!r:.100}")
@@ -116,7 +116,7 @@ def checked_step(step: object) -> int:
 
 
 def _unwrapped(value: object) -> Any:
-    """Return the array of a Chainer variable, and the element of an array of one."""
+    """Return the array of a Chainer variable, and the element of an array of one element."""
     inner = getattr(value, "array", value)
     return inner.reshape(())[()] if isinstance(inner, np.ndarray) and inner.size == 1 else inner
 

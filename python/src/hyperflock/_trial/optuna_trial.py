@@ -1,8 +1,8 @@
-"""A trial of an Optuna study: its values come from the study's own sampler, over the server.
+"""A trial of an Optuna study. The study's own sampler suggests its values over the server.
 
-Optuna's own distributions check each suggestion and write it as JSON, so that names, errors and
-warnings are Optuna's. The server logs what was suggested: another attempt of the trial gets the
-same values again. Imported for such trials only, because it imports Optuna. Belongs to the thread
+Optuna's own distributions check each suggestion and write it as JSON, so names, errors and warnings
+are those of Optuna. The server logs the suggestions, and another attempt of the trial gets the same
+values. This module imports Optuna, so it is imported only for such trials. It belongs to the thread
 that runs the objective.
 """
 
@@ -37,24 +37,24 @@ from hyperflock._trial.host import Host
 from hyperflock._trial.metrics import checked_step, finite, real_number
 from hyperflock._trial.trial import Saved, Trial
 
-# The protocol's limits on a suggestion.
+# The protocol's limits for a suggestion.
 MAX_NAME_CHARS = 256
 MAX_DISTRIBUTION_BYTES = 16 * 1024
 
 
 class StudyOfTrial:
-    """``trial.study``: the study itself is with its owner, and can be told to stop."""
+    """The object ``trial.study``. The study itself is in its owner's process; `stop` reaches it."""
 
     def __init__(self) -> None:
         self._stops = False
 
     def stop(self) -> None:
-        """Ask for no trials after this one; those that run go on, and so does this one."""
+        """Ask for no trials after this one. Running trials continue, also this one."""
         self._stops = True
 
     @property
     def is_stopped(self) -> bool:
-        """Whether this trial has asked for the end."""
+        """Whether this trial has called `stop`."""
         return self._stops
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -70,13 +70,13 @@ class OptunaTrial(Trial):
     Parameters
     ----------
     number, seed, data, checkpoint, host
-        As of `Trial`.
+        See `Trial`.
     suggested : Mapping
-        What earlier attempts were given: for each name the JSON texts of distribution and value.
+        The suggestions of earlier attempts: for each name the JSON texts of distribution and value.
     directions : int
         How many objectives the study has.
     attributes : Mapping
-        What the trial begins with, as of `Attributes`: an enqueued one may have some.
+        The attributes at the start, as for `Attributes`; an enqueued trial may have some.
     """
 
     def __init__(
@@ -102,22 +102,22 @@ class OptunaTrial(Trial):
 
     @property
     def params(self) -> dict[str, Any]:
-        """What this attempt has asked for until now, by name; a copy."""
+        """A copy of the values that this attempt has asked for so far, by name."""
         return copy.deepcopy(self._values)
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
-        """The distributions of `params`, by name; a copy."""
+        """A copy of the distributions of `params`, by name."""
         return copy.deepcopy(self._distributions)
 
     @property
     def study(self) -> StudyOfTrial:
-        """The study as far as a trial reaches it: it can be told to stop."""
+        """The study, as far as a trial can reach it: only `stop` works."""
         return self._study
 
     @property
     def relative_params(self) -> NoReturn:
-        """Not available: ``suggest_*`` gives them one by one."""
+        """Not available: ``suggest_*`` returns these values one by one."""
         raise StudyElsewhereError(
             "trial.relative_params is not available inside a trial: the sampler is with the "
             "process that owns the study; suggest_* gives what it drew"
@@ -125,12 +125,12 @@ class OptunaTrial(Trial):
 
     @property
     def storage(self) -> StorageOfTrial:
-        """What `optuna.artifacts.upload_artifact` needs, and nothing else."""
+        """A storage that only `optuna.artifacts.upload_artifact` can use."""
         return StorageOfTrial(self._host, self.set_system_attr, _no_storage)
 
     @property
     def _trial_id(self) -> int:
-        # What Optuna's functions name a trial by to its storage.
+        # Optuna's functions pass this number to the storage.
         return self._number
 
     def __repr__(self) -> str:
@@ -144,33 +144,34 @@ class OptunaTrial(Trial):
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        """Ask the study's sampler for a number in [low, high]; errors as Optuna's."""
+        """Ask the study's sampler for a number in [low, high]; errors are those of Optuna."""
         return float(self._suggest(name, FloatDistribution(low, high, log=log, step=step)))
 
     def suggest_int(
         self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
     ) -> int:
-        """Ask the study's sampler for a whole number in [low, high]; errors as Optuna's."""
+        """Ask the study's sampler for a whole number in [low, high]; errors are those of Optuna."""
         return int(self._suggest(name, IntDistribution(low, high, log=log, step=step)))
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
-        """Ask the study's sampler for one of ``choices``; errors as Optuna's."""
+        """Ask the study's sampler for one of ``choices``; errors are those of Optuna."""
         return self._suggest(name, CategoricalDistribution(choices))
 
     def report(self, value: object, step: int) -> None:
-        """Report one point of the learning curve, as to Optuna's trial.
+        """Report one point of the learning curve, as with Optuna's trial.
 
-        A step counts once. Curves on the wire are finite: an infinite value is sent as the largest
-        number, and NaN is not sent. `should_prune` then asks at a step that has no point.
+        Only the first report of a step counts. Curves in messages are finite: an infinite value is
+        sent as the largest number, and NaN is not sent, so `should_prune` may ask at a step without
+        a point.
 
         Raises
         ------
         NotImplementedError
             The study has several objectives.
         TypeError
-            The value or the step is no number.
+            The value or the step is not a number.
         ValueError
-            The step is negative, or beyond 2^53 - 1.
+            The step is negative or above 2^53 - 1.
         """
         self._check_single("report")
         try:
@@ -194,7 +195,7 @@ class OptunaTrial(Trial):
             self._send(finite(number), step)
 
     def should_prune(self) -> bool:
-        """Ask the study's pruner whether the trial should stop here; waits for the answer.
+        """Return whether the study's pruner wants the trial to stop here; wait for the answer.
 
         Raises
         ------
@@ -254,7 +255,7 @@ def _no_storage(name: str) -> NoReturn:
     )
 
 
-# Code that asks what it was given finds Optuna's trial.
+# isinstance(trial, optuna.trial.Trial) is true for this class.
 optuna.trial.Trial.register(OptunaTrial)
 
 
@@ -264,7 +265,8 @@ def _text_of(name: str, distribution: BaseDistribution) -> str:
     Raises
     ------
     SuggestInvalidError
-        It has no such text, or it or the name is longer than the protocol allows.
+        The distribution cannot be written as JSON, or it or the name is longer than the protocol
+        allows.
     """
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_CHARS:
         raise SuggestInvalidError(
@@ -285,12 +287,12 @@ def _text_of(name: str, distribution: BaseDistribution) -> str:
 
 
 def _value_of(distribution: BaseDistribution, text: str) -> Any:
-    """Return the value of a JSON text; a choice as the objective wrote it."""
+    """Return the value in a JSON text; a choice is returned as the objective wrote it."""
     try:
         value = json.loads(text)
         if not isinstance(distribution, CategoricalDistribution):
             return distribution.to_external_repr(distribution.to_internal_repr(value))
-        # By their texts, so that a tuple is found by its list, and True is not 1.
+        # Choices are compared by their texts: a tuple equals its list, and True is not 1.
         texts = [json.dumps(choice) for choice in distribution.choices]
         written = json.dumps(value)
         if written in texts:

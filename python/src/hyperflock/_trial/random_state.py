@@ -1,11 +1,12 @@
-"""Where the random generators stand, saved with a checkpoint: who goes on draws the same numbers.
+"""Saves and restores the states of random generators with a checkpoint.
 
-    checkpoints.encode(state, {MEMBER: snapshot()})     # one file more in its zip
-    restore(content)                                    # on whatever device goes on
+    checkpoints.encode(state, {MEMBER: snapshot()})     # one more file in its zip
+    restore(content)                                    # on the device of the next attempt
 
-Of ``random``, NumPy's global generator and array-core's, where it is loaded. A checkpoint comes
-from another person's device, so each number is checked before a generator gets it. On the thread
-that runs the objective.
+The next attempt draws the numbers that this one would have drawn. The generators are those of
+``random``, NumPy's global one, and array-core's if it is loaded. A checkpoint comes from another
+person's device, so each number is checked before a generator gets it. Used on the thread that runs
+the objective.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hyperflock._trial import checkpoints
 
 MEMBER = "hyperflock_random.json"
 _MAX_BYTES = 64 * 1024
-# Words of a Mersenne twister.
+# The number of words in a Mersenne twister's state.
 _WORDS = 624
 
 
@@ -33,14 +34,14 @@ def seed_everything(seed: int) -> None:
     Parameters
     ----------
     seed : int
-        Unsigned 32-bit number, as NumPy's legacy generator takes it.
+        An unsigned number of 32 bits, as NumPy's legacy generator takes it.
     """
     random.seed(seed)
     np.random.seed(seed)
 
 
 def snapshot() -> str:
-    """Where the generators stand, as JSON text."""
+    """Return the states of the generators as JSON text."""
     version, words, gauss = random.getstate()
     name, keys, position, has_gauss, cached = np.random.get_state(legacy=True)
     told: dict[str, Any] = {
@@ -73,7 +74,7 @@ def restore(content: bytes) -> None:
         _check(version == 3 and len(words) == _WORDS + 1 and all(map(_is_word, words)))
         _check(0 <= words[-1] <= _WORDS and (gauss is None or _is_finite(gauss)))
         _check(name == "MT19937" and len(keys) == _WORDS and all(map(_is_word, keys)))
-        # NumPy looks at no position: one beyond the words would be read from other memory.
+        # NumPy does not check the position. A position after the words would read other memory.
         _check(_is_word(position) and position <= _WORDS)
         _check(has_gauss in (0, 1) and _is_finite(cached))
         random.setstate((version, tuple(words), gauss))
@@ -84,7 +85,7 @@ def restore(content: bytes) -> None:
             _check(all(_is_word(part, 64) for part in (first, second, calls)))
             arraycore.random.get_random_state().set_state(((first, second), calls))
     except Exception as error:
-        # Whatever another device sends.
+        # Another device sent these bytes, so any error is possible.
         raise CheckpointError(
             f"the checkpoint's {MEMBER} is no generators' state: {error}",
             code="checkpoint_malformed",

@@ -1,10 +1,10 @@
-"""``hyperflock.CheckpointExtension``: a Chainer trainer whose trial goes on at another device.
+"""``hyperflock.CheckpointExtension``: saves a Chainer trainer for a later attempt of the trial.
 
     trainer.extend(hyperflock.CheckpointExtension(trial))    # among the other extensions
     trial.resume(trainer)                                    # after the last of them
     trainer.run()
 
-One thread: the objective's.
+Used on the thread that runs the objective.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ __all__ = ["CheckpointExtension"]
 
 
 class CheckpointExtension:
-    """Saves the trainer as the trial's checkpoint.
+    """An extension that saves the trainer as the trial's checkpoint.
 
-    It does not load one: extensions that set something up when the run begins, as those that shift
-    a learning rate, need their state before that. So ``trial.resume(trainer)`` stands before
-    ``trainer.run()``.
+    It does not load a checkpoint. Extensions that prepare something when the run begins, such as
+    those that change a learning rate, need their state before that. So call
+    ``trial.resume(trainer)`` before ``trainer.run()``.
 
     Parameters
     ----------
     trial
         The objective's trial.
     interval_s : float
-        Seconds that lie between two saves at least; 0 saves whenever it is triggered.
+        The shortest time between two saves in seconds; with 0 each trigger saves.
     clock : callable
-        Gives seconds; for tests.
+        Returns seconds; for tests.
 
     Attributes
     ----------
     trigger, priority
-        What Chainer reads: after each epoch, and after the other extensions, whose state is saved.
+        Chainer reads these: the extension runs after each epoch, and after the other extensions,
+        whose state it saves.
     """
 
     trigger = (1, "epoch")
-    # Below that of Chainer's own snapshots.
+    # This is lower than the priority of Chainer's own snapshots.
     priority = -200
     name = "hyperflock_checkpoint"
 
@@ -56,16 +57,16 @@ class CheckpointExtension:
         self._saved_at: float | None = None
 
     def initialize(self, trainer: Any) -> None:
-        """Count from now on; Chainer calls it when the run begins."""
+        """Start counting the time; Chainer calls this when the run begins."""
         self._saved_at = self._clock()
 
     def __call__(self, trainer: Any) -> None:
-        """Save the trainer, where the last save is long enough ago.
+        """Save the trainer if the last save is long enough ago.
 
         Raises
         ------
         CheckpointError
-            Part of its state cannot be stored, or it takes more than 64 MiB.
+            Part of its state cannot be stored, or it has more than 64 MiB.
         """
         now = self._clock()
         if self._saved_at is not None and now < self._saved_at + self._interval_s:

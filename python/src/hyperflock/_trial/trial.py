@@ -3,9 +3,10 @@
     trial = Trial({"rate": 0.1}, number=0, seed=7, data={})
     trial.suggest_float("rate", 0, 1); trial.report(0.5, 1)
 
-``Trial`` is a grid's: its point is known from the start. ``optuna_trial.OptunaTrial`` is one of an
-Optuna study. Both have the interface of Optuna's own trial, and in addition ``data``, ``seed``,
-``checkpoint`` and ``resume``. Belongs to the thread that runs the objective.
+``Trial`` is a trial of a grid: its parameters are known from the start.
+``optuna_trial.OptunaTrial`` is a trial of an Optuna study. Both have the interface of Optuna's own
+trial, and in addition ``data``, ``seed``, ``checkpoint`` and ``resume``. They belong to the thread
+that runs the objective.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.host import Host, LocalHost
 from hyperflock._trial.metrics import checked_step, metric
 
-# A decimal fraction may differ from low + k * step by rounding: this much of a step is forgiven.
+# Rounding may move a decimal fraction from low + k * step by this part of a step.
 _STEP_TOLERANCE = 1e-8
-# Packages whose `TrialPruned` ends a trial.
+# The packages whose `TrialPruned` ends a trial.
 _PRUNING = ("hyperflock", "optuna")
-# A checkpoint's format, the last step that was reported before it (-1: none), and its content.
+# A checkpoint's format, the last step reported before it (-1 if none was), and its content.
 Saved = tuple[str, int, bytes]
 
 
 class TrialPruned(Exception):
-    """An objective raises this to end its trial early; that is an outcome, not an error."""
+    """Raised by an objective to end its trial early. This is an outcome and not an error."""
 
     __module__ = "hyperflock"
 
 
 def is_pruned(error: BaseException) -> bool:
-    """Whether an objective ended its trial by this: a ``TrialPruned`` of ours, or of Optuna's."""
+    """Whether an objective raised a ``TrialPruned`` of this package or of Optuna."""
     return any(
         cls.__name__ == "TrialPruned" and str(cls.__module__).split(".")[0] in _PRUNING
         for cls in type(error).__mro__
@@ -53,12 +54,12 @@ def is_pruned(error: BaseException) -> bool:
 
 
 class Trial:
-    """One point of a study, as the objective sees it.
+    """One trial of a study, as the objective sees it.
 
     Parameters
     ----------
     params : Mapping
-        The point's values by name.
+        The parameters by name.
     number : int
         The trial's number in its study, from 0.
     seed : int
@@ -66,9 +67,10 @@ class Trial:
     data : Mapping
         The study's data by name: arrays, dicts of arrays, or paths of files.
     checkpoint : (str, int, bytes) or None
-        What the attempt goes on from: format, the last reported step before it (-1: none), content.
+        The checkpoint from which the attempt continues: its format, the last step reported before
+        it (-1 if none was), and its content.
     host : Host or None
-        Who answers the trial; None: a `LocalHost`.
+        Answers the trial's questions; None means a `LocalHost`.
     """
 
     __module__ = "hyperflock"
@@ -95,12 +97,12 @@ class Trial:
 
     @property
     def number(self) -> int:
-        """Number of the trial in its study."""
+        """The trial's number in its study."""
         return self._number
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The point's values by name; read-only."""
+        """The parameters by name, read-only."""
         return self._params
 
     @property
@@ -120,21 +122,21 @@ class Trial:
 
     @property
     def user_attrs(self) -> dict[str, Any]:
-        """What was set, by name; a copy."""
+        """A copy of the user attributes by name."""
         return self._attributes.of("user")
 
     @property
     def system_attrs(self) -> dict[str, Any]:
-        """What was set, by name; a copy."""
+        """A copy of the system attributes by name."""
         return self._attributes.of("system")
 
     @property
     def constraints(self) -> dict[str, float]:
-        """What was set, by name; a copy."""
+        """A copy of the constraints by name."""
         return self._attributes.constraints
 
     def attributes_text(self, more: Mapping[str, Any]) -> str:
-        """Return what travels with the result: the attributes and ``more`` as JSON, or nothing."""
+        """Return the attributes and ``more`` as JSON; an empty text if there are none."""
         return self._attributes.text(more)
 
     def __repr__(self) -> str:
@@ -146,17 +148,17 @@ class Trial:
         Parameters
         ----------
         value : object
-            The metric at this step: one finite number, in whatever wrapping.
+            The metric at this step: one finite number, in any type that `metric` accepts.
         step : int
             A whole number of 0 to 2^53 - 1.
 
         Raises
         ------
         ValueError
-            The step is another.
+            The step is not such a number.
         MetricError
-            ``metric_not_number``, ``metric_not_finite``: the value is no metric. The attempt ends
-            as ``invalid`` unless this is caught.
+            ``metric_not_number``, ``metric_not_finite``. The attempt ends as ``invalid`` unless the
+            objective catches this error.
         """
         step = checked_step(step)
         self._send(metric(value, f"the value reported at step {step}"), step)
@@ -166,9 +168,9 @@ class Trial:
         self._host.report(step, number)
 
     def should_prune(self) -> bool:
-        """Tell whether the trial should stop here; waits for the answer. A grid has no pruner.
+        """Return whether the trial should stop here; wait for the answer. A grid has no pruner.
 
-        Before the first report there is nothing to judge, and the answer is no.
+        Before the first report the answer is False.
         """
         if self._last_step is None:
             self._host.progress()
@@ -176,7 +178,7 @@ class Trial:
         return self._host.should_prune(self._last_step)
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Keep a value that travels with the trial's result, as JSON.
+        """Set an attribute, which is sent with the trial's result as JSON.
 
         Raises
         ------
@@ -186,46 +188,47 @@ class Trial:
         self._attributes.set("user", key, value)
 
     def set_system_attr(self, key: str, value: Any) -> None:
-        """Keep a value of a library's own, as Optuna 4 does; errors as `set_user_attr`."""
+        """Set an attribute of a library, as in Optuna 4; errors are those of `set_user_attr`."""
         self._attributes.set("system", key, value)
 
     def set_constraint(self, key: str, value: float) -> None:
-        """Say how far a constraint is from being met: 0 or less is met.
+        """Set by how much a constraint is violated; 0 or less means that it is met.
 
         Raises
         ------
         TypeError, ValueError
-            It is no number, or NaN.
+            The value is not a number, or is NaN.
         """
         self._attributes.set_constraint(key, value)
 
     def checkpoint(self, state: Any) -> bool:
-        """Save what the trial needs to go on, should this device go away.
+        """Save the trial's state, so that another device can continue it if this one is lost.
 
-        The next attempt of the trial, on whatever device, begins with the newest checkpoint. The
-        state of the generators of ``random``, NumPy and array-core is saved with it, and so are the
-        attributes that are set by then, and what was uploaded. The call waits until the server has
-        it. A save each half minute is enough. The server takes about ten saves in a row, and then
-        one every two seconds. A local run always starts from the beginning, so it only checks the
-        state.
+        The next attempt of the trial, on any device, begins with the newest checkpoint. The
+        checkpoint also contains the states of the generators of ``random``, NumPy and array-core
+        and the attributes. Artifacts that were uploaded before it are kept. The call waits until
+        the server has the checkpoint. One save every half minute is enough. The server takes about
+        ten saves in a row, and then one every two seconds. A local run always starts from the
+        beginning, so it only checks the state.
 
         Parameters
         ----------
         state
             A tree of dicts with string keys, lists, tuples, None, bools, ints, floats, strings,
-            bytes and arrays; or an object of Chainer's: a link, an optimizer, a trainer.
+            bytes and arrays; or an object of Chainer: a link, an optimizer or a trainer.
 
         Returns
         -------
         bool
             True if the server stored it. False if it could not be stored, for instance without a
-            connection. The trial goes on in both cases.
+            connection. The trial continues in both cases.
 
         Raises
         ------
         CheckpointError
-            ``checkpoint_not_a_tree``: a value of another kind. ``checkpoint_too_large``: more than
-            64 MiB, or than the server takes. ``checkpoint_malformed``: the server cannot read it.
+            ``checkpoint_not_a_tree``: a value is of another kind. ``checkpoint_too_large``: more
+            than 64 MiB, or than the server allows. ``checkpoint_malformed``: the server cannot read
+            it.
         """
         beside = {
             random_state.MEMBER: random_state.snapshot(),
@@ -249,19 +252,19 @@ class Trial:
         mimetype: str | None = None,
         encoding: str | None = None,
     ) -> str:
-        """Upload a file to the server, for the researcher: weights, a picture, a table.
+        """Upload a file for the researcher to the server: weights, a picture, a table.
 
-        Where another device goes on from a checkpoint, what was uploaded before that was saved
-        stays, and what came later goes: it will be uploaded again. In an Optuna study
-        `optuna.artifacts.upload_artifact` does the same. A local run checks the file and leaves it
-        where it is.
+        If another device continues from a checkpoint, the files that were uploaded before that
+        checkpoint are kept. Later ones are removed, because they will be uploaded again. In an
+        Optuna study `optuna.artifacts.upload_artifact` does the same. A local run only checks the
+        file.
 
         Parameters
         ----------
         file_path
-            The file; its own name goes along.
+            The file. Its name without the folder is sent with it.
         mimetype, encoding
-            What it is; None: as its name says.
+            The file's type; None means that its name determines them.
 
         Returns
         -------
@@ -273,36 +276,36 @@ class Trial:
         OSError
             The file cannot be read.
         ArtifactError
-            ``artifact_too_large``: more than 64 MiB. ``artifact_invalid``: its name or type.
-            ``artifact_count``: too many, or too much, of one attempt. ``quota_exceeded``,
-            ``artifact_no_room``: no room for it.
+            ``artifact_too_large``: more than 64 MiB. ``artifact_invalid``: a bad name or type.
+            ``artifact_count``: too many files, or too many bytes, in one attempt.
+            ``quota_exceeded``, ``artifact_no_room``: the server has no room for it.
         ArtifactLostError
-            ``artifact_not_stored``: no connection for minutes.
+            ``artifact_not_stored``: there was no connection for minutes.
         """
         return artifacts.upload(self._host, self.set_system_attr, file_path, mimetype, encoding)
 
     def resume(self, target: Any = None) -> Any:
-        """Return the newest checkpoint of the trial, or load it into an object of Chainer's.
+        """Return the newest checkpoint of the trial, or load it into an object of Chainer.
 
-        The random generators go on where they stood when it was saved, and the attributes that
-        were set by then are set again; one that this attempt has set stays as it is.
+        The random generators continue from the checkpoint's states, and the checkpoint's attributes
+        are set again. An attribute that this attempt has set does not change.
 
         Parameters
         ----------
         target
-            None, or the link, optimizer or trainer that such a one was saved from.
+            None, or a link, optimizer or trainer of the kind that was saved.
 
         Returns
         -------
         tree, None or bool
-            Without a target the tree that was saved, None where there is none; an object of
-            Chainer's comes back as a dict of arrays. With one, whether it was loaded.
+            Without a target: the saved tree, or None if there is no checkpoint. A saved object of
+            Chainer is returned as a dict of arrays. With a target: whether a checkpoint was loaded.
 
         Raises
         ------
         TypeError
-            The target is no object of Chainer's; also where there is no checkpoint, so that the
-            first device tells and not only one that goes on.
+            The target is not an object of Chainer. This is raised without a checkpoint too, so that
+            the first attempt shows the mistake.
         """
         if target is None:
             return self._resumed()
@@ -326,7 +329,7 @@ class Trial:
             found = self._attributes.going_on_from(content)
             random_state.restore(content)
         except (CheckpointError, AttributeRefusedError) as error:
-            # It came from another device, which must not be able to fail this attempt.
+            # Another device saved it, and must not be able to fail this attempt.
             print(f"[{error.code}] {error.message}; the trial begins anew", file=sys.stderr)
             return None
         self._attributes = found
@@ -335,12 +338,12 @@ class Trial:
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        """Return the point's value of ``name``, which must be a number in [low, high].
+        """Return the value of parameter ``name``, which must be a number in [low, high].
 
         Raises
         ------
         SuggestMismatchError
-            The point has no such name, or its value is no such number.
+            There is no such parameter, or its value is not such a number.
         """
         value = self._suggested(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -353,7 +356,7 @@ class Trial:
     def suggest_int(
         self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
     ) -> int:
-        """Return the point's whole number ``name`` in [low, high]; errors as `suggest_float`."""
+        """Return the value of ``name``, a whole number; errors are those of `suggest_float`."""
         value = self._suggested(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
             raise SuggestMismatchError(f"'{name}' is {value!r}, which is no whole number")
@@ -361,26 +364,26 @@ class Trial:
         return int(value)
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
-        """Return the point's value of ``name``, one of ``choices``; errors as `suggest_float`."""
+        """Return the value of ``name``, one of ``choices``; errors are those of `suggest_float`."""
         value = self._suggested(name)
         for choice in choices:
-            # True is not 1 here: a point that says 1 was not drawn from [True, False].
+            # True is not 1 here: a parameter of value 1 was not chosen from [True, False].
             if choice == value and isinstance(choice, bool) == isinstance(value, bool):
                 return choice
         raise SuggestMismatchError(f"'{name}' is {value!r}, which is none of {list(choices)!r}")
 
     def suggest_uniform(self, name: str, low: float, high: float) -> float:
-        """Return ``suggest_float(name, low, high)``, by Optuna's old name."""
+        """Return ``suggest_float(name, low, high)``. This is Optuna's old name."""
         _warn_of("suggest_uniform", "suggest_float(...)")
         return self.suggest_float(name, low, high)
 
     def suggest_loguniform(self, name: str, low: float, high: float) -> float:
-        """Return ``suggest_float(name, low, high, log=True)``, by Optuna's old name."""
+        """Return ``suggest_float(name, low, high, log=True)``. This is Optuna's old name."""
         _warn_of("suggest_loguniform", "suggest_float(..., log=True)")
         return self.suggest_float(name, low, high, log=True)
 
     def suggest_discrete_uniform(self, name: str, low: float, high: float, q: float) -> float:
-        """Return ``suggest_float(name, low, high, step=q)``, by Optuna's old name."""
+        """Return ``suggest_float(name, low, high, step=q)``. This is Optuna's old name."""
         _warn_of("suggest_discrete_uniform", "suggest_float(..., step=...)")
         return self.suggest_float(name, low, high, step=q)
 
@@ -405,7 +408,7 @@ class Trial:
 
 
 def _warn_of(old: str, new: str) -> None:
-    # As Optuna 4 and 5 warn of it.
+    # Optuna 4 and 5 give the same warning.
     warnings.warn(
         f"{old} is deprecated and ends with Optuna 6: use {new}", FutureWarning, stacklevel=3
     )
