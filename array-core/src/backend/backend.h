@@ -164,21 +164,17 @@ class Backend {
   virtual Status begin_timer() { return no_timer(); }
   virtual Result<std::int64_t> end_timer() { return no_timer(); }
 
-  // Between begin_trace() and end_trace() the device records when each kernel runs; kernels then no
-  // longer run side by side. Both calls wait for what was launched. So does take_trace(), which
-  // returns what was recorded since the last call. `position` is where the next command will be in
-  // the ring; trace_is_full() says that the commands since a position may leave no room for more.
+  // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
+  // kernel at a time. Both calls wait for what was launched. take_trace() waits too, and returns
+  // what was recorded since the last call. position() is where the next command will be in the
+  // ring. trace_is_full() returns whether the commands since a position may leave no room for more.
   // On the CPU all these calls do nothing.
   virtual Status begin_trace() { return Done{}; }
   virtual Status end_trace() { return Done{}; }
   virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
   virtual bool trace_is_full(std::uint32_t /*since*/) const { return false; }
   virtual std::uint32_t position() const { return 0; }
-  // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
-  // kernel at a time. Both calls wait for what was launched. take_trace() waits too, and returns
-  // what was recorded since the last call. position() is where the next command will be in the
-  // ring. trace_is_full() returns whether the commands since a position may leave no room for more.
-  // On the CPU all these calls do nothing.
+  // Returns a kernel's name by its tag.
   virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
 
   // A block is a record of the launches, zero fills and small uploads between begin_block() and

@@ -112,7 +112,7 @@ void count(const Frame& f) {
       [&](Value total) { k.store(f.y, k.convert(f.spec.out, total)); });
 }
 
-// Adds a sum and its count: of all elements, or of those that count.
+// Adds a reduction to a sum and a count, of all elements or of those that count.
 void averaged(const Frame& f, Value value, std::optional<Value> counted,
               const std::function<void(Value, Value)>& post) {
   Builder& k = f.k;

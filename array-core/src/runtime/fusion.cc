@@ -39,7 +39,7 @@ Dims without_reduced(const Dims& loop, std::uint32_t reduced) {
   return rows;
 }
 
-// Returns the elements of a loop, or 0 where there are none, or too many for one launch.
+// Returns the number of elements of a loop, or 0 if there are none or too many for one launch.
 std::int64_t launchable(const Dims& loop) {
   std::int64_t count = 1;
   for (const std::int64_t extent : loop) {

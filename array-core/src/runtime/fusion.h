@@ -51,7 +51,7 @@ class Fusion {
   Status flush(const Storage& storage);
   // Computes everything that waits and reads the storage.
   Status flush_readers(const Storage& storage);
-  // To be called before the storage's bytes are written.
+  // Must be called before the storage's bytes are written.
   Status prepare_write(const Storage& storage);
   Status flush_all();
   // Flushes operations that alone hold too much memory.

@@ -135,7 +135,7 @@ class Launcher {
   Status prepare_write(const Array& array);
   // Launches everything that waits.
   Status flush();
-  // To be called after arrays were released: launches operations that alone hold too much memory.
+  // Launches operations that alone hold too much memory. Must be called after arrays were released.
   Status reclaim();
 
   // Resets the back ends. Kernels stay. REQUIRES: no array is left.

@@ -72,7 +72,7 @@ class Captures {
   std::int32_t origin(const Storage& storage) const;
   // Closes a capture, if it is open.
   void close(std::int32_t number) { captures_.erase(number); }
-  // Closes all captures; also to be called before a reset, because the device may be gone.
+  // Closes all captures. Must be called before a reset, because the device may be gone.
   void clear();
 
  private:
