@@ -1,5 +1,5 @@
-// Chromium as the command line, the demo, tests and benchmarks start it: where it is, and with which flags. CHROMIUM may
-// name another than Debian's, CHROMIUM_FLAGS more flags: a graphics card without a display needs some. Node, any thread.
+// Starts Chromium for the command line, the demo, tests and benchmarks. CHROMIUM may name another program than Debian's.
+// CHROMIUM_FLAGS may add flags; a graphics card without a display needs some. Node, any thread.
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
@@ -13,11 +13,11 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   "--disable-component-update",
   "--no-first-run",
   "--disable-dev-shm-usage",
-  // Whatever a page might ask of another host cannot even be looked up.
+  // No page can look up another host.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/** WebGPU has to be asked for; without a graphics card it is Chromium's software one, which has to be named. */
+/** WebGPU must be enabled by a flag. Without a graphics card, Chromium's software adapter must also be named. */
 const GPU_FLAGS = ["--enable-unsafe-webgpu"];
 const SOFTWARE_GPU_FLAGS = ["--use-webgpu-adapter=swiftshader"];
 
@@ -27,7 +27,7 @@ export function chromiumPath(): string {
   return path;
 }
 
-/** A headless Chromium that reaches nothing but this machine. */
+/** Starts a headless Chromium that reaches only this machine. */
 export async function launchChromium(
   options: LaunchOptions & { webgpu?: boolean } = {},
 ): Promise<Browser> {
@@ -42,7 +42,7 @@ export async function launchChromium(
     args: [...CHROMIUM_FLAGS, ...gpu, ...more],
     ...rest,
   });
-  // Playwright itself gives up after 30 s, which a busy machine may take for a page.
+  // Playwright's own limit is 30 s. On a busy machine, a page may need longer.
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (contextOptions) => {
     const context = await newContext(contextOptions);

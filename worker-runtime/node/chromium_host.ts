@@ -17,7 +17,7 @@ type HooksModule = typeof import("../src/python/script/hooks.fixture.ts");
 
 type PageScript = Omit<BrowserScript, "interrupt">;
 
-/** Runs the script to its end; gives its exit code. The first Ctrl-C is Python's, the second ends the process. */
+/** Runs the script and returns its exit code. The first Ctrl-C interrupts Python, the second ends the process. */
 export async function runInChromium(data: Script, backend: Options["backend"]): Promise<number> {
   const places = runtimePlaces();
   const read = [...data.mounts, RUNTIME, ARRAYCORE_PACKAGE, ARRAYCORE_MODULES, ...data.wheels];
@@ -26,7 +26,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   });
   const browser = await launchChromium({
     webgpu: backend === "webgpu",
-    // Playwright's own answer to these signals would end the browser at once.
+    // By default, Playwright ends the browser at once on these signals.
     handleSIGINT: false,
   });
   try {
@@ -92,15 +92,18 @@ interface PageThreads {
   readonly script: PageScript;
   readonly thread: string;
   readonly gpuThread: string;
-  /** The owner of the gpu thread, and hooks; modules of their own, because a page's function can use nothing of its file. */
+  /**
+   * Addresses of the gpu thread's owner and of the hooks. They are modules, because a function that runs in the page
+   * cannot use this file's imports.
+   */
   readonly owner: string;
   readonly hooks: string;
 }
 
-// Runs in the page, so that it may use nothing of this file.
+// This function runs in the page, so it can use nothing of this file.
 async function startPython(threads: PageThreads): Promise<number> {
   const { script, thread, gpuThread } = threads;
-  // A page has no SharedArrayBuffer of its own in every engine; a shared memory always has one.
+  // Some engines give a page no SharedArrayBuffer constructor, but the buffer of a shared memory always is one.
   const shared = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const interrupt = new Uint8Array(shared.buffer, 0, 1);
   Reflect.set(globalThis, "interruptPython", () => Atomics.store(interrupt, 0, 2));

@@ -11,15 +11,15 @@ import type { FromScriptThread } from "../src/python/script/run_script.ts";
 import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
 
-/** How long a gpu thread may take for what is still on the way; a Ctrl-C meanwhile ends the process at once. */
+/** How long a gpu thread may take to finish what was sent to it. A Ctrl-C meanwhile ends the process at once. */
 const CLOSE_MS = 60_000;
 
-/** After the ring's end Dawn still rejects what was open, on its thread's next turns. */
+/** After the ring has closed, Dawn still rejects open promises in the next turns of its thread. */
 const SETTLE_MS = 200;
 
 export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;
 
-/** Runs the script to its end; gives its exit code. The first Ctrl-C is Python's, the second ends the process. */
+/** Runs the script and returns its exit code. The first Ctrl-C interrupts Python, the second ends the process. */
 export function runInNode(script: Script, backend: Options["backend"]): Promise<number> {
   const interrupt = new SharedArrayBuffer(1);
   const bytes = new Uint8Array(interrupt);
@@ -59,7 +59,10 @@ export function runInNode(script: Script, backend: Options["backend"]): Promise<
   });
 }
 
-/** Dawn aborts the process when its thread ends with a promise open: the ring's end is waited for, and their answers. */
+/**
+ * Dawn aborts the process if its thread ends with an open promise. So this waits until the ring has closed and Dawn has
+ * settled its promises.
+ */
 async function endGpuThread(owner: GpuThreadOwner): Promise<void> {
   await Promise.race([owner.idle(), sleep(CLOSE_MS, undefined, { ref: false })]);
   await sleep(SETTLE_MS);
@@ -92,7 +95,7 @@ function startGpuThread(hooks: boolean): HookTarget {
   };
 }
 
-/** The file of npm's `webgpu`: ARRAYCORE_WEBGPU, else the installed one. */
+/** Returns the file of npm's `webgpu`: ARRAYCORE_WEBGPU, or else the installed one. */
 function dawnModule(): string {
   const named = process.env.ARRAYCORE_WEBGPU;
   if (named !== undefined && named !== "") return named;

@@ -10,7 +10,7 @@ export const USAGE =
 
 const MIB = 1_048_576;
 
-/** `--limits phone`: a small phone's device and memory. */
+/** The limits of `--limits phone`: those of a small phone's graphics device and memory. */
 export const PHONE = {
   /** The most that array-core's memory may grow to. */
   memoryBytes: 256 * MIB,
@@ -33,15 +33,15 @@ export class UsageError extends Error {
 export interface Options {
   readonly host: "node" | "chromium";
   readonly backend: "webgpu" | "cpu";
-  /** The limits of PHONE hold. */
+  /** Whether the limits of PHONE hold. */
   readonly phone: boolean;
-  /** That compute on the CPU, Python's own included. */
+  /** How many threads compute on the CPU, including Python's. */
   readonly threads: number;
-  /** The module without relaxed SIMD also where the host has it. */
+  /** Whether to load the module without relaxed SIMD even if the host has it. */
   readonly baseline: boolean;
-  /** The script can import `_arraycore_hooks`, by which tests let the device fail. */
+  /** Whether the script can import `_arraycore_hooks`, with which tests make the device fail. */
   readonly hooks: boolean;
-  /** Absolute paths, seen by the script under the same names, and searched for modules. */
+  /** Absolute paths of folders. The script sees them under the same names, and they are searched for modules. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";

@@ -1,13 +1,16 @@
-// How long tests wait for what must come. Node, any thread.
+// How long tests wait. Node, any thread.
 
-/** No busy machine reaches it, only a hang does. */
+/** The limit of one wait. Even a busy machine does not reach it; only a hang does. */
 export const LIMIT_MS = 900_000;
-/** Of a whole test, which waits more than once: what did not come is then told by the wait itself. */
+/**
+ * The limit of a whole test, which may wait several times. It is longer, so that the wait that fails reports what was
+ * missing.
+ */
 export const TEST_LIMIT_MS = 4 * LIMIT_MS;
 
 /**
- * Measures until one time is below `withinMs`, at most ten times; the least of them. What is quick is quick in one of
- * them on a busy machine too, and what waits for a time-out is so in none.
+ * Measures at most ten times, until one time is below `withinMs`, and returns the least time. On a busy machine, fast
+ * work is fast at least once. Work that waits for a time-out never is.
  */
 export async function quickest(
   withinMs: number,

@@ -1,4 +1,4 @@
-// Where the parts of the worker runtime lie in a checkout, and what a Pyodide is put together from. Node, any thread.
+// Finds the parts of the worker runtime in a checkout, and the files that a Pyodide consists of. Node, any thread.
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,7 +10,7 @@ export const RUNTIME = join(ROOT, "build/runtime");
 export const ARRAYCORE_MODULES = join(ROOT, "build/arraycore");
 export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
 
-/** Pieces that a script finds besides Pyodide; Chainer is given as a wheel where it is wanted. */
+/** The pieces that a script gets in addition to Pyodide. Chainer is passed as a wheel where it is needed. */
 const PIECES = ["numpy", "six", "worker"];
 
 export interface RuntimePlaces {

@@ -1,5 +1,5 @@
-// ./run python: any Python file or module in the worker runtime, with arraycore. Output and exit code are the script's own;
-// 2 is a wrong command line, 70 a runtime that broke, 130 Ctrl-C. Node, main thread.
+// `./run python` runs a Python file or module in the worker runtime, with arraycore. Output and exit code are the script's
+// own. Other exit codes: 2 for a wrong command line, 70 if the runtime broke, 130 after Ctrl-C. Node, main thread.
 
 import { dirname } from "node:path";
 import type { ScriptJob } from "../src/python/script/run_script.ts";
@@ -7,7 +7,7 @@ import { runInNode } from "./node_host.ts";
 import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
 import { testWheels } from "./places.ts";
 
-/** Settings that reach the script; the rest of the environment is this machine's own. */
+/** Environment variables that reach the script. All others belong to this machine. */
 const PASSED = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -44,7 +44,7 @@ function jobOf(options: Options): ScriptJob {
   };
 }
 
-/** Folders that lie in none of the others. */
+/** Returns the folders that are not inside another one of them. */
 function outermost(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   return unique.filter(

@@ -1,6 +1,6 @@
-// The local server of `./run python --host chromium`: an isolated page on loopback with the python thread's sources
-// (types stripped as they are asked for), the runtime's files, mounted folders, and the script's output coming back. Every
-// address carries a secret, so that no other program of this machine reads or writes the folders. Node, main thread.
+// The local server of `./run python --host chromium`. It serves an isolated page on loopback, the python thread's sources
+// without their types, the runtime's files and the mounted folders, and receives the script's output. Each address contains a
+// secret, so that no other program of this machine can read or write the folders. Node, main thread.
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -20,12 +20,12 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
 
 export interface ServedFiles {
-  /** Folders that may be read; the mounted ones of them may be written. */
+  /** Folders that may be read. Those in `write`, which are mounted, may also be written. */
   readonly read: readonly string[];
   readonly write: readonly string[];
 }
 
-/** Every file below a folder, by its whole path; links are followed to files, not to folders. */
+/** Returns the whole paths of all files below a folder. It follows links to files, but not to folders. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -38,7 +38,7 @@ function leadsToFile(link: string): boolean {
   try {
     return statSync(link).isFile();
   } catch {
-    return false; // to nothing, or in a circle
+    return false; // a link to nothing, or in a circle
   }
 }
 
@@ -66,7 +66,7 @@ export class ScriptServer {
     return server;
   }
 
-  /** Where the page lies; sources are below `src/` and `node/`, files below `file/`. */
+  /** The page's address. Sources are below `src/` and `node/`, files below `file/`. */
   get base(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${this.#secret}/`;
   }

@@ -1,5 +1,5 @@
 // The python thread of `./run python --host node`: one Pyodide in a worker thread, which runs one script and ends. Mounted
-// folders are the real ones, so what the script writes there is there.
+// folders are the real ones, so the script's changes to them stay.
 
 import { readdirSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export interface ThreadData {
   /** One byte, which Pyodide reads: 2 asks for a KeyboardInterrupt. */
   readonly interrupt: SharedArrayBuffer;
   readonly hasGpu: boolean;
-  /** The script gets `_arraycore_hooks`. */
+  /** Whether the script gets `_arraycore_hooks`. */
   readonly hasHooks: boolean;
 }
 
@@ -37,7 +37,7 @@ interface NodePyodide extends ScriptPyodide {
 const { job, mounts, wheels, interrupt, hasGpu, hasHooks } = workerData as ThreadData;
 const post = (message: FromScriptThread) => parentPort?.postMessage(message);
 
-// A worker thread's `process.stdin` has no descriptor that Pyodide could take.
+// Reads descriptor 0 directly, because Pyodide cannot use the `process.stdin` of a worker thread.
 function read(bytes: Uint8Array): number {
   try {
     return readSync(0, bytes);
@@ -47,7 +47,8 @@ function read(bytes: Uint8Array): number {
   }
 }
 
-// Straight to the process's own output: a message would wait for the main thread's next turn. A full pipe is tried again.
+// Writes directly to the process's output, because a message would wait for the main thread's next turn. It tries again while
+// a pipe is full.
 function write(stream: 1 | 2, bytes: Uint8Array): void {
   let rest = bytes;
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -61,7 +62,7 @@ function write(stream: 1 | 2, bytes: Uint8Array): void {
   }
 }
 
-// They end with this thread, whose workers they are.
+// These threads are workers of this thread and end with it.
 function startThread(start: ThreadStart): Promise<void> {
   const worker = new Worker(new URL("./arraycore_thread_node.ts", import.meta.url), {
     workerData: start,
@@ -76,7 +77,7 @@ function startThread(start: ThreadStart): Promise<void> {
   });
 }
 
-// Pyodide does not know Node's Buffer.
+// Returns a plain Uint8Array, because Pyodide does not know Node's Buffer.
 function bytesOf(path: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(path));
 }

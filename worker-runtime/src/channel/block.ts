@@ -1,5 +1,5 @@
-// The block of shared memory between an agent and its python thread: a header of 32-bit words and room for one answer.
-// Made by the agent; each word says below who writes it. Usable on both threads.
+// The block of shared memory between an agent and its python thread: a header of 32-bit words and room for one answer. The
+// agent makes it. The comment of each word says who writes it. Usable on both threads.
 
 export const PAYLOAD_BYTES = 256 * 1024;
 const HEADER_BYTES = 64;
@@ -7,7 +7,10 @@ const PAGE_BYTES = 64 * 1024;
 
 /** Words of the header. */
 export const Word = {
-  /** The open request's sequence; its negative while the agent writes the answer; 0: none. Both write, by exchange. */
+  /**
+   * The sequence number of the open request; its negative while the agent writes the answer; 0: no request. Both threads
+   * write it by atomic exchange.
+   */
   request: 0,
   /** Sequence of the newest answer. The agent writes and notifies. */
   answer: 1,
@@ -15,7 +18,7 @@ export const Word = {
   length: 2,
   /** The liveness counter. The python thread adds to it for array operations, training steps and calls. */
   progress: 3,
-  /** 2 asks for a KeyboardInterrupt (SIGINT), read and cleared by Pyodide; its first byte is Pyodide's buffer. */
+  /** 2 asks for a KeyboardInterrupt (SIGINT). Pyodide reads and clears it; the word's first byte is Pyodide's buffer. */
   interrupt: 4,
   /** How many reported points of this attempt the server has. The agent writes and notifies. */
   taken: 5,

@@ -1,7 +1,7 @@
-// One trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs): the very host, threads and runtime
-// that volunteers use. The researcher's package (python/src/hyperflock/_execution/browser_run.py) serves the page on
-// loopback, by addresses relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which all that happens is
-// posted. Runs on the page thread, which it never blocks.
+// Runs one trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs), with the same host, threads and
+// runtime as a volunteer's browser. The researcher's package (python/src/hyperflock/_execution/browser_run.py) serves the
+// page on loopback. The page's addresses are relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which it
+// posts all events. Runs on the page thread, which it never blocks.
 
 import * as v from "valibot";
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";
@@ -22,15 +22,15 @@ import { type Lease, parseServerMessage } from "../protocol/index.ts";
 import type { RuntimeIndex } from "../python/messages.ts";
 import { answerTo } from "./recorded_answers.ts";
 
-/** While nothing else is posted; where the server has gone nobody waits for this page. */
+/** The page posts at least this often. If the server has gone, the page is not needed any more and closes. */
 const ALIVE_MS = 5_000;
 
 const jobSchema = v.object({
-  /** Of this interface: package and pages may be of different releases. */
+  /** The version of this interface: package and pages may be of different releases. */
   schema: v.literal(1),
-  /** The protocol's message, read by its codec. */
+  /** The protocol's message, which the protocol's codec reads. */
   lease: v.unknown(),
-  /** What the trial may compute on, where this browser has it. */
+  /** The device on which the trial may compute, if this browser has it. */
   opened: v.picklist(["webgpu", "cpu"]),
   again: v.boolean(),
   prune_at: v.nullable(v.number()),
@@ -39,7 +39,7 @@ const jobSchema = v.object({
 type Job = v.InferOutput<typeof jobSchema>;
 type Told = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-/** Posts what happens, one message after the other; lines that wait go together. */
+/** Posts events one after the other. Lines that wait are sent together. */
 class Teller {
   readonly #lines: string[] = [];
   #last: Promise<void> = Promise.resolve();
@@ -59,13 +59,13 @@ class Teller {
     this.#last = this.#last.then(async () => {
       const body = JSON.stringify(messageOf());
       const answer = await fetch("told", { method: "POST", body }).catch(() => null);
-      // The package has ended, however: nothing of its run stays behind.
+      // The package's process has ended. The page then closes itself.
       if (answer === null) globalThis.close();
     });
   }
 }
 
-/** Runs the page's job and tells how it went. Never rejects. */
+/** Runs the page's job and reports its events to the package. Never rejects. */
 export async function runLocally(): Promise<void> {
   const teller = new Teller();
   const fail = (code: string, message: string) => teller.tell({ kind: "failed", code, message });
@@ -123,7 +123,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
           host.answer(event.sequence, answerTo(event.asked, job));
           break;
         case "upload":
-          // Nobody needs it: this run is in one piece, and its files are those of the first.
+          // Nobody needs the upload: this run is never resumed, and the first run's files are the trial's.
           host.answer(event.sequence, answerText(true));
           break;
         case "output":
@@ -146,7 +146,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
   host.run(job.again && gpu !== undefined ? onWebgpu(lease) : lease);
 }
 
-/** Where a trial ran on WebGPU it does so again, also on an adapter that is a program. */
+/** A trial that ran on WebGPU runs there again, even on a software adapter. */
 function onWebgpu(lease: Lease): Lease {
   return { ...lease, runtime: { ...lease.runtime, backend: "webgpu" } };
 }
@@ -157,7 +157,7 @@ function leaseOf(told: unknown): Lease {
   return message.lease;
 }
 
-/** The index with the addresses that the runtime has on this page's server. */
+/** Returns the index with the runtime's addresses on this page's server. */
 async function localIndex(): Promise<RuntimeIndex> {
   const { runtime, pieces } = await api.runtimeIndex("runtime/index.json");
   const folder = new URL(".", location.href).pathname;

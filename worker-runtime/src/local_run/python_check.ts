@@ -1,5 +1,5 @@
-// The self-test's Python: the very thread, runtime and call channel that trials use, and a small computation with NumPy
-// whose result is known. Nothing of it reaches the server. Runs on the page thread, which it never blocks.
+// The self-test of Python. It uses the same thread, runtime and call channel as trials, and computes something small with
+// NumPy whose result is known. It sends nothing to the server. Runs on the page thread, which it never blocks.
 
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";
 import * as api from "../agent/files/api.ts";
@@ -17,8 +17,8 @@ const MODULUS = 7;
 const CHECK_MS = 180_000;
 const ATTEMPT = 1;
 
-// Small whole numbers: float32 holds each sum exactly, so that every engine gives the same. The call shows that Python
-// waits for an answer.
+// The numbers are small and whole, so float32 holds each sum exactly and every engine gets the same. The call tests that
+// Python waits for an answer.
 const PROGRAM = `
 import numpy as np
 
@@ -33,7 +33,7 @@ def check(trial):
 
 export interface PythonCheck {
   readonly isRight: boolean;
-  /** Where it is not: why. */
+  /** The reason if the check failed, else null. */
   readonly code: string | null;
   readonly message: string;
   /** How Python waits for the browser. */
@@ -118,7 +118,7 @@ async function leaseOf(bundle: Uint8Array<ArrayBuffer>): Promise<Lease> {
   };
 }
 
-/** What the program has to give, by plain arithmetic. */
+/** Returns the values that the program must return, computed by plain arithmetic. */
 export function expectedValues(): readonly number[] {
   const a = (row: number, column: number) => (row * SIZE + column) % MODULUS;
   let sum = 0;

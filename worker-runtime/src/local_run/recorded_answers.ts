@@ -1,17 +1,20 @@
-// What a trial's calls are answered with where there is no server: from the record of its first run, or, in a dry run, as
-// nothing had happened yet. Pure; any thread.
+// Answers a trial's calls where there is no server. A replay gets the answers that follow from the record of the first run. A
+// dry run gets those of a trial without a record. Pure; any thread.
 
 import type { AskedCall, RefusedCall } from "../agent/machine/asked_call.ts";
 import { answerText, errorText } from "../channel/block.ts";
 
 export interface RunRecord {
-  /** The trial ran before. */
+  /** Whether the trial ran before. */
   readonly again: boolean;
-  /** The step from which on it is told to stop; null: never. */
+  /** The first step at which the trial is told to stop; null: never. */
   readonly prune_at: number | null;
 }
 
-/** The call's answer for Python, JSON text. What was suggested then the trial knows, and does not ask for. */
+/**
+ * Returns the answer for Python as JSON text. `suggest` is always refused: a replayed trial already has its recorded
+ * values, and a dry run has nobody to ask.
+ */
 export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): string {
   if ("code" in asked) return errorText(asked.code, asked.message);
   if (asked.method === "suggest") {
@@ -22,6 +25,6 @@ export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): str
   }
   const { step } = asked.args;
   const { again, prune_at } = record;
-  // A step that has no point is one too: no curve keeps a NaN.
+  // A step without a point on the recorded curve counts too, because a curve keeps no NaN.
   return answerText(again && prune_at !== null && step !== undefined && step >= prune_at);
 }

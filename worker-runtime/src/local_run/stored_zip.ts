@@ -1,5 +1,5 @@
-// A zip archive of one text, not compressed: the self-test's bundle. The format is PKWARE's APPNOTE 6.3, sections 4.3.7
-// (local header), 4.3.12 (central directory) and 4.3.16 (its end). Pure; any thread.
+// Makes a zip archive of one text without compression, which is the self-test's bundle. The format is PKWARE's APPNOTE 6.3,
+// sections 4.3.7 (local header), 4.3.12 (central directory) and 4.3.16 (end of central directory). Pure; any thread.
 
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
@@ -8,7 +8,7 @@ const LOCAL_BYTES = 30;
 const CENTRAL_BYTES = 46;
 const END_BYTES = 22;
 const VERSION = 20;
-/** 1 January 1980, the first day that the format knows. */
+/** 1 January 1980, the first day that the format can express. */
 const DATE = 0x21;
 
 export function storedZip(name: string, text: string): Uint8Array<ArrayBuffer> {
@@ -44,7 +44,7 @@ export function storedZip(name: string, text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The checksum of zip: polynomial 0xedb88320, bits from the low end. */
+/** Returns the checksum of zip: CRC-32 with polynomial 0xedb88320, bits from the low end. */
 function crc32(bytes: Uint8Array): number {
   let sum = 0xffffffff;
   for (const byte of bytes) {

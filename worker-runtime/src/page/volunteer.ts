@@ -22,7 +22,7 @@ export interface VolunteerOptions {
   readonly code: string;
 }
 
-/** An agent that does not say that it has ended is ended. */
+/** How long an agent that was stopped may take to end by itself. */
 const FAREWELL_MS = 2_000;
 
 /** The trial after which the volunteer stops, and how many were done when that was decided. */
@@ -32,10 +32,10 @@ interface LastTrial {
   readonly doneBefore: number;
 }
 
-/** A connection of the agent's, as the server knows it. */
+/** The agent's connection, as the server knows it. */
 type Session = Extract<FromAgent, { kind: "session" }>;
 
-/** Storage by getter: where cookies are blocked, naming `localStorage` throws already. */
+/** Names the storage only inside each call: where cookies are blocked, already naming `localStorage` throws. */
 const local = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, value),
@@ -58,7 +58,7 @@ class AgentVolunteer implements Volunteer {
   readonly #visit = new LastVisit(local);
   #agent: Worker | null = null;
   #gpuShare = 1;
-  /** The lock has been asked for, and the agent waits for it. */
+  /** Whether the start waits for the lock, which has been asked for. */
   #isStarting = false;
   #session: Session | null = null;
   #isFramePending = false;
@@ -68,7 +68,7 @@ class AgentVolunteer implements Volunteer {
 
   constructor(code: string) {
     this.#code = code;
-    // Probed before the tap as well: nobody should tap to learn that it cannot work.
+    // The probe runs before the tap, so that nobody taps in a browser that cannot compute.
     const reason = probe(globalThis as ProbeScope);
     this.#snapshot = {
       state: reason === null ? { phase: "idle" } : { phase: "unsupported", reason },
@@ -79,7 +79,7 @@ class AgentVolunteer implements Volunteer {
       finishing: false,
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
-    // Chromium's way to say that no code will run for long.
+    // Chromium's event before it freezes a page, so that no code runs for long.
     document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
     document.addEventListener("resume", () => this.#tellVisibility());
     addEventListener("pagehide", () => this.#onPageHide());
@@ -116,7 +116,7 @@ class AgentVolunteer implements Volunteer {
 
   #onLockTaken(): void {
     if (!this.#isStarting) {
-      this.#lock.release(); // Stopped meanwhile.
+      this.#lock.release(); // The volunteer stopped while the lock was asked for.
       return;
     }
     this.#isStarting = false;
@@ -227,7 +227,7 @@ class AgentVolunteer implements Volunteer {
     this.#tell({ kind: "stop" });
     this.#leave();
     this.#setState({ phase });
-    // It gives its trial back meanwhile and then says that it has ended.
+    // Meanwhile the agent gives its trial back, and then reports its end.
     setTimeout(() => agent.terminate(), FAREWELL_MS);
   }
 
@@ -257,12 +257,12 @@ class AgentVolunteer implements Volunteer {
 
   #onState(state: VolunteerState): void {
     if (state.phase === "replaced" || state.phase === "failed") {
-      // The agent has nothing left to do; a new start makes a new one.
+      // The agent has no work left. A new start makes a new agent.
       this.#agent?.terminate();
       this.#leave();
       this.#setState(state);
     } else if (this.#isPaused) {
-      // What it did before it heard of the pause is no news any more.
+      // The agent sent this state before it knew of the pause.
       this.#setState({ phase: "paused", reason: "by_choice" });
     } else if (this.#last !== null && !this.#isLast(runningTrial(state))) {
       const delivered = this.#snapshot.contribution.trials > this.#last.doneBefore;
@@ -289,7 +289,7 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ finishing: last !== null });
   }
 
-  /** A pause is told as a hidden page: the trial goes back at once, and nothing is asked for. */
+  /** The agent is told of a pause as of a hidden page: it gives the trial back at once and asks for no work. */
   get #mayCompute(): boolean {
     return !this.#isPaused && document.visibilityState === "visible";
   }
@@ -299,7 +299,7 @@ class AgentVolunteer implements Volunteer {
   }
 
   #onVisibility(): void {
-    // Posted within the event: a hidden page may be frozen at any moment after it.
+    // This is posted within the event, because a hidden page may be frozen at any moment after it.
     this.#tellVisibility();
     if (this.#agent !== null && document.visibilityState === "hidden" && !this.#isPaused) {
       this.#visit.note({ phase: "paused", reason: "hidden" });
@@ -307,7 +307,7 @@ class AgentVolunteer implements Volunteer {
     this.#wakeLock.refresh();
   }
 
-  /** The agent may have no time left to speak: this request outlives the page. */
+  /** Sends a request that outlives the page, because the agent may have no time left to send anything. */
   #onPageHide(): void {
     this.#visit.close();
     this.#tell({ kind: "visibility", visible: false });
@@ -327,7 +327,7 @@ class AgentVolunteer implements Volunteer {
     const interrupted = this.#visit.read();
     if (interrupted === null) return;
     void this.#lock.isTaken().then((isTaken) => {
-      // Another tab's note, which computes.
+      // If another tab computes, the note is that tab's.
       if (!isTaken) this.#merge({ interrupted });
     });
   }

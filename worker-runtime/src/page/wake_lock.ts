@@ -1,5 +1,5 @@
-// Keeps the screen on while a trial computes. The browser takes the lock away when the page hides; it is asked for again
-// when the page is visible. Runs on the page thread; best effort: many browsers refuse it on low battery.
+// Keeps the screen on while a trial computes. The browser releases the lock when the page is hidden, so it is requested again
+// when the page is visible. Many browsers refuse it on low battery; the trial goes on without it. Runs on the page thread.
 
 export class WakeLock {
   readonly #onChange: () => void;

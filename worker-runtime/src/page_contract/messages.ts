@@ -1,4 +1,4 @@
-// What page and agent say to each other. Types only; both threads.
+// The messages between the page and the agent. Types only; both threads.
 
 import type { Contribution, ProjectView, VolunteerState } from "./volunteer_state.ts";
 
@@ -7,15 +7,15 @@ export type ToAgent =
       readonly kind: "start";
       readonly code: string;
       readonly visible: boolean;
-      /** The browser ended the last visit while it computed, so that less memory is asked for. */
+      /** Whether the browser ended the last visit while it computed. The agent then asks for less memory. */
       readonly careful: boolean;
-      /** Of the graphics device's time that the volunteer lends, above 0 and at most 1. */
+      /** The share of the graphics device's time that the volunteer lends, above 0 and at most 1. */
       readonly gpuShare: number;
     }
   | { readonly kind: "gpu_share"; readonly share: number }
   | { readonly kind: "visibility"; readonly visible: boolean }
   | { readonly kind: "stop" }
-  /** Instead of a start: lets the server and this browser forget the device. */
+  /** Sent instead of `start`. The agent makes the server and this browser forget the device. */
   | { readonly kind: "forget"; readonly code: string };
 
 export type FromAgent =
@@ -25,9 +25,9 @@ export type FromAgent =
       readonly contribution: Contribution;
       readonly project: ProjectView | null;
     }
-  /** By this the page tells the server that it goes away: a socket's last words may be cut. */
+  /** With these values the page itself can report to the server that it closes. A socket's last messages may be lost. */
   | { readonly kind: "session"; readonly session: number; readonly authorization: string }
-  /** The answer to `forget`; false where the server could not be told. */
+  /** The answer to `forget`; false if the server could not be told. */
   | { readonly kind: "forgotten"; readonly done: boolean }
-  /** Everything is given back; the thread may be ended. */
+  /** The agent has given everything back. The page may end the thread. */
   | { readonly kind: "ended" };

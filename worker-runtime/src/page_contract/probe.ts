@@ -1,9 +1,10 @@
-// Can this browser compute? Features are tried, not looked up by browser name. Runs on the page thread.
+// Checks whether this browser can compute. It tries each feature and does not read the browser's name. Runs on the page
+// thread.
 
 import { hasSimd, type Validator } from "../base/simd.ts";
 import type { UnsupportedReason } from "./volunteer_state.ts";
 
-/** The parts of the global scope that are looked at. */
+/** The parts of the global scope that are read. */
 export interface ProbeScope {
   readonly isSecureContext: boolean;
   readonly crossOriginIsolated: boolean;
@@ -12,7 +13,7 @@ export interface ProbeScope {
     readonly port1: { postMessage(message: unknown): void; close(): void };
   };
   readonly WebAssembly?: Validator & {
-    /** JSPI, where there is one. */
+    /** The constructor of JSPI, if the browser has it. */
     readonly Suspending?: unknown;
     readonly promising?: unknown;
     Memory: new (descriptor: {
@@ -23,10 +24,10 @@ export interface ProbeScope {
   };
 }
 
-/** Null when everything that is needed is there. */
+/** Returns why this browser cannot compute, or null if it can. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
-  // Where threads share no memory Python waits by JSPI.
+  // If threads cannot share memory, Python waits by JSPI.
   if (!sharesMemory(scope) && !hasJspi(scope)) {
     return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
   }
@@ -35,7 +36,7 @@ export function probe(scope: ProbeScope): UnsupportedReason | null {
   return null;
 }
 
-/** Whether WebAssembly can stand still for a promise. */
+/** Whether WebAssembly can be suspended until a promise is settled (JSPI). */
 export function hasJspi(scope: ProbeScope): boolean {
   const { Suspending, promising } = scope.WebAssembly ?? {};
   return typeof Suspending === "function" && typeof promising === "function";
@@ -45,7 +46,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   if (typeof scope.Worker !== "function") return false;
   let asked = false;
   const options = {
-    // Read by a browser that knows module workers, before it finds the address to be none.
+    // A browser that knows module workers reads this option before it rejects the address.
     get type(): string {
       asked = true;
       return "module";
@@ -55,7 +56,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
     const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
     new Constructor("http://[", options).terminate();
   } catch {
-    // Only whether the option was read counts.
+    // Only whether the option was read matters.
   }
   return asked;
 }
@@ -71,7 +72,7 @@ export function sharesMemory(scope: ProbeScope): boolean {
     });
     if (Object.prototype.toString.call(memory.buffer) !== "[object SharedArrayBuffer]")
       return false;
-    // WebKitGTK makes such memory, and lets no other thread have it.
+    // WebKitGTK makes such memory, but cannot send it to another thread.
     const { port1 } = new (scope.MessageChannel as NonNullable<ProbeScope["MessageChannel"]>)();
     port1.postMessage(memory.buffer);
     port1.close();

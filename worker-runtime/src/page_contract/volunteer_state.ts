@@ -1,8 +1,9 @@
-// What the page shows. Made by the agent thread, sent to the page thread as structured clones.
+// The volunteer's state, which the page shows. The agent thread makes it and sends it to the page thread as structured
+// clones.
 
-/** Why this browser cannot compute; each has a sentence in `web-client/src/i18n`. */
+/** Why this browser cannot compute. Each reason has a sentence in `web-client/src/i18n`. */
 export type UnsupportedReason =
-  | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI that would do without
+  | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI as a replacement
   | "insecure_context" // plain http on another host than localhost
   | "no_shared_memory"
   | "no_module_workers"
@@ -13,9 +14,9 @@ export interface TrialView {
   readonly studyName: string;
   readonly owner: string;
   readonly number: number;
-  /** How many the study has; null: nobody knows, its trials are asked for one by one. */
+  /** How many trials the study has; null if unknown, because its trials are asked for one by one. */
   readonly total: number | null;
-  /** Parameters for display only: numbers have lost their Python kind. */
+  /** The parameters, for display only: their numbers may have lost Python's type. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly startedAt: number; // performance.timeOrigin-based Unix ms
   readonly points: readonly (readonly [step: number, value: number])[]; // the newest 200
@@ -26,7 +27,7 @@ export interface Contribution {
   readonly seconds: number;
 }
 
-/** What the browser ended in the middle, at the last visit. */
+/** What the device did when the browser ended the last visit. */
 export type Interrupted =
   | {
       readonly during: "trial";
@@ -53,10 +54,10 @@ export type VolunteerState =
       readonly trial: TrialView;
     }
   | { readonly phase: "computing"; readonly trial: TrialView }
-  // `hidden` resumes by itself when the page is visible, `by_choice` by resume().
+  // `hidden` ends when the page is visible again, `by_choice` ends by resume().
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }
-  | { readonly phase: "finished" } // the trial that was to be the last one is with the server
+  | { readonly phase: "finished" } // the server has the result of the trial that was to be the last
   | { readonly phase: "elsewhere" } // another tab of this browser computes
   | { readonly phase: "forgetting" } // the server is being asked to erase this device
   | { readonly phase: "forgotten" }
@@ -91,14 +92,14 @@ export interface Volunteer {
   /** Calls back after each change, at most once in an animation frame. Returns a function that ends this. */
   subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
   /**
-   * Must be called from a tap. Nothing is joined, fetched for compute or computed before. While another tab computes it
-   * leads to `elsewhere`; from there, and from `replaced`, it takes over.
+   * Must be called from a tap. Before that, nothing is joined, computed or fetched for computing. If another tab
+   * computes, the state becomes `elsewhere`. A start from `elsewhere` or `replaced` takes over.
    */
   start(): void;
   /** Gives the running trial back and takes no other until resume(). */
   pause(): void;
   resume(): void;
-  /** With `wanted`, stops after the running trial, or at once if none runs. Without it, goes on. */
+  /** With `wanted`, stops after the running trial, or at once if none runs. Without it, cancels that wish. */
   finish(wanted: boolean): void;
   /** Sets the share of the graphics device's time for trials, above 0 and at most 1. It takes effect at once. */
   setGpuShare(share: number): void;

@@ -1,4 +1,4 @@
-// JSON text <-> messages. The only place where a peer's frame is read (R1 to R4). Pure; any thread.
+// Converts between JSON text and messages. It is the only place that reads a peer's frame (R1 to R4). Pure; any thread.
 
 import * as v from "valibot";
 import { fieldPath, hasAtMostBytes, type ParseCode } from "./fields.ts";
@@ -10,7 +10,7 @@ import {
   type ServerMessage,
 } from "./messages.ts";
 
-/** A frame was refused; `code` is one of protocol.md's, `field` the offending path. */
+/** A frame was refused. `code` is one of protocol.md's codes, `field` the path of the wrong field. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
   readonly code: ParseCode;
@@ -80,7 +80,7 @@ function parseJson(frame: string): unknown {
   }
 }
 
-// Looked at before JSON.parse, whose recursion a hostile frame could exhaust in some engines.
+// Checked before JSON.parse, because its recursion on a hostile frame could exhaust the stack in some engines.
 function isDeeperThan(frame: string, limit: number): boolean {
   let depth = 0;
   let inString = false;
@@ -101,7 +101,7 @@ function isDeeperThan(frame: string, limit: number): boolean {
   return false;
 }
 
-// Only an escape can bring a lone surrogate into a frame: the frame itself is UTF-8.
+// A frame is UTF-8, so only an escape in a JSON string can contain a lone surrogate.
 function hasWellFormedText(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

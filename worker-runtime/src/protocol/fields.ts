@@ -1,5 +1,5 @@
-// The field kinds of server/docs/protocol.md as valibot schemas. Each refusal's message is the protocol's stable code,
-// so that the first issue of a parse is the error that the protocol wants. Pure; any thread.
+// The field kinds of server/docs/protocol.md as valibot schemas. The message of each issue is a stable code of the protocol,
+// so that the first issue of a parse is the protocol's error. Pure; any thread.
 
 import * as v from "valibot";
 
@@ -15,7 +15,7 @@ export type ParseCode =
 
 const utf8 = new TextEncoder();
 
-/** A limit in characters counts Unicode code points, as the other two codecs do. */
+/** A limit in characters counts Unicode code points, as the codecs of the other languages do. */
 function hasAtMostCharacters(text: string, limit: number): boolean {
   if (text.length <= limit) return true;
   let count = 0;
@@ -78,16 +78,16 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether an unchecked value is an object with this field, or with this value in it. */
+/** Whether an unchecked value is an object that has this field, or, with `value`, that has this value in it. */
 export function hasField(input: unknown, key: string, value?: string): boolean {
   if (!isRecord(input) || !Object.hasOwn(input, key)) return false;
   return value === undefined || input[key] === value;
 }
 
-/** An object whose content is not looked into here. */
+/** An object whose content is not checked here. */
 export const record = v.custom<Record<string, unknown>>(isRecord, kind);
 
-/** An object with these fields; others are ignored (R2). */
+/** An object with these fields. Other fields are ignored (R2). */
 export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.pipe(record, variantOf(entries));
 
@@ -95,18 +95,18 @@ export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) 
 export const variantOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object(entries, missing);
 
-/** A union told apart by one field; the value is known to be an object. */
+/** A union whose members are told apart by the field `key`. The value must already be known to be an object. */
 export const unionBy = <const Key extends string, const Options extends v.VariantOptions<Key>>(
   key: Key,
   options: Options,
 ) => v.variant(key, options, missing);
 
-// An object's own issue is about a key that is not there; its kind was checked before.
+// The value is known to be an object, so an issue of the object itself is about a missing key.
 function missing(issue: v.BaseIssue<unknown>): ParseCode {
   return issue.received === "undefined" ? "missing_field" : kind;
 }
 
-/** An array that holds these items and no more. */
+/** An array of exactly these items. */
 export const tuple = <const Items extends v.TupleItems>(items: Items) =>
   v.pipe(
     v.custom<readonly unknown[]>(
@@ -116,7 +116,7 @@ export const tuple = <const Items extends v.TupleItems>(items: Items) =>
     v.tuple(items, kind),
   );
 
-/** `points[1][0]` or `capabilities.class`. */
+/** Returns the path of the wrong field, such as `points[1][0]` or `capabilities.class`. */
 export function fieldPath(issue: v.BaseIssue<unknown>): string | null {
   let path = "";
   for (const item of issue.path ?? []) {

@@ -1,4 +1,4 @@
-// The protocol as the other packages see it. Pure; any thread.
+// The exports of the protocol for other packages. Pure; any thread.
 
 export {
   ProtocolError,

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { fieldPath } from "./fields.ts";
 
-/** The console's answer is not what the schema says. */
+/** The console's answer does not match the schema. */
 export class RowError extends Error {
   override readonly name = "RowError";
   readonly code = "bad_answer";

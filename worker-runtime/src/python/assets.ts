@@ -1,11 +1,12 @@
-// Fetches the runtime's files from this origin, all at once, counting bytes as they come. Archives are verified against
-// the index; Pyodide's own files are streamed into the compiler, from addresses that carry their hash, like any script of
-// this origin (`integrity` of fetch would hold each back until its last byte). Runs on the python thread, before trial code.
+// Fetches the runtime's files from this origin in parallel, and counts their bytes. Archives are verified against the index.
+// Pyodide's own files are streamed into the compiler. Their addresses contain their hash, and they are trusted like any
+// script of this origin, because `integrity` of fetch would hold each back until its last byte. Runs on the python thread,
+// before trial code.
 
 import { hexOf } from "../base/hex.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
 
-/** Bytes are told at most this often. */
+/** The shortest time between two reports of progress. */
 const TELL_MS = 100;
 
 export class AssetError extends Error {
@@ -27,36 +28,36 @@ export class Assets {
     this.#tell = tell;
   }
 
-  /** Starts fetching these files of a piece; `take` gives them out. */
+  /** Starts to fetch files of a piece; `take` returns the responses. */
   begin(piece: RuntimePiece, files: readonly RuntimeFile[] = piece.files): void {
     for (const file of files) {
       const url = new URL(piece.base + file.name, self.location.origin).href;
       this.#total += file.bytes;
-      // The browser caches compiled code with its own response only, so that one is not wrapped for counting.
+      // The browser caches compiled code only with its own response. So that response is not wrapped to count its bytes.
       const isCode = file.name.endsWith(".wasm");
       if (isCode) this.#uncounted += file.bytes;
       const response = request(url).then((answer) => (isCode ? answer : this.#counted(answer)));
-      // Whoever takes it sees the failure; until then it is nobody's.
+      // The caller of `take` handles a failure. This only prevents an unhandled rejection.
       response.catch(() => {});
       this.#responses.set(url, response);
     }
   }
 
-  /** The response for this address, once; undefined when it was not begun. */
+  /** Returns the response for this address, once; undefined if it was not begun. */
   take(url: string): Promise<Response> | undefined {
     const response = this.#responses.get(url);
     this.#responses.delete(url);
     return response;
   }
 
-  /** The compiler has all of its bytes. */
+  /** Notes that the compiler has received all of its bytes. */
   codeArrived(): void {
     this.#loaded += this.#uncounted;
     this.#uncounted = 0;
     this.#tell(this.#loaded, this.#total);
   }
 
-  /** The verified bytes of a piece that is one file. */
+  /** Returns the verified bytes of a piece that consists of one file. */
   async bytesOf(piece: RuntimePiece): Promise<Uint8Array> {
     const [file] = piece.files;
     if (file === undefined) throw new AssetError(`The piece ${piece.base} has no file.`);

@@ -12,13 +12,13 @@ export const UPLOAD_MS = 300_000;
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
 /** Points that may be on the way to the server; a few full messages. */
 export const WINDOW_POINTS = 4_096;
-/** What a call may carry; the agent takes no more. */
+/** The longest method and payload of a call. The agent accepts no longer ones. */
 export const METHOD_CHARACTERS = 256;
 export const PAYLOAD_CHARACTERS = 65_536;
-/** How often a thread that shares no memory tells that it makes progress. */
+/** How often a thread that shares no memory reports its liveness counter. */
 export const PROGRESS_MS = 1_000;
 
-/** Throws where trial code asks for more than a call may carry. */
+/** Throws if trial code passes more than a call may carry. */
 export function checkCall(method: string, payload: string): void {
   if (method.length > METHOD_CHARACTERS) throw new Error("The call's name is too long.");
   if (payload.length > PAYLOAD_CHARACTERS) {
@@ -39,7 +39,7 @@ export interface PyBuffer {
   };
 }
 
-/** What is uploaded: a copy, because the heap is Python's again when it goes on. Null: too much. */
+/** Returns a copy of the bytes, because Python may change its heap after the call. Returns null if there are too many. */
 export function uploadBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
   const buffer = from.getBuffer("u8");
   try {
@@ -92,7 +92,7 @@ export class Bridge {
         this.#progress();
         return answer;
       },
-      /** Blocks until the server has the bytes, or has not; `bytes` is a buffer of Python. */
+      /** Uploads `bytes`, a buffer of Python, and blocks until the upload is answered. */
       upload: (head: string, bytes: PyBuffer): string => {
         this.#progress();
         const answer = this.#upload(String(head), bytes);

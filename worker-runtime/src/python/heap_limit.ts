@@ -1,10 +1,10 @@
-// The ceiling of Python's heap. Emscripten's allocator asks WebAssembly.Memory to grow and takes a refusal for "no memory
-// left", which Python raises as MemoryError: the attempt ends as `out_of_memory`, and the volunteer's tab lives on.
-// Runs on the python thread, once, before Pyodide is there.
+// Limits Python's heap. Emscripten's allocator asks WebAssembly.Memory to grow. A refusal means to it that no memory is left,
+// which Python raises as MemoryError. The attempt then ends as `out_of_memory`, and the volunteer's tab survives. Runs on the
+// python thread, once, before Pyodide is loaded.
 
 const PAGE_BYTES = 65_536;
 
-/** From now on no memory of this thread grows beyond `bytes` by its script. */
+/** From now on, scripts of this thread cannot grow a memory beyond `bytes`. */
 export function limitHeap(bytes: number): void {
   const { prototype } = WebAssembly.Memory;
   const grow = prototype.grow;

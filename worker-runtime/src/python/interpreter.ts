@@ -1,4 +1,4 @@
-// Brings Pyodide and its packages up and runs attempts in it. Runs on the python thread.
+// Loads Pyodide and its packages, and runs attempts in it. Runs on the python thread.
 
 import type { Assets } from "./assets.ts";
 import type { RuntimePiece, ToPython } from "./messages.ts";
@@ -10,7 +10,7 @@ import sys
 next(path for path in sys.path if path.endswith("/site-packages"))
 `;
 
-// Chainer's import is part of loading: it is the longest one, and every trial needs it.
+// Loading includes the import of Chainer, because it takes longest and every trial needs it.
 const WARM_UP = `
 from hyperflock_worker import compat
 from hyperflock_worker.runner import run_attempt
@@ -62,29 +62,29 @@ export class Interpreter {
     return new Interpreter(pyodide, extractDir, run);
   }
 
-  /** A package that not every trial needs. */
+  /** Unpacks a package that not every trial needs. */
   addPackage(archive: Uint8Array): void {
     this.#pyodide.unpackArchive(archive, "zip", { extractDir: this.#extractDir });
   }
 
-  /** One that calls a module of JavaScript. */
+  /** Unpacks a package that imports a module of JavaScript under `hostName`. */
   addHostedPackage(archive: Uint8Array, hostName: string, host: object): void {
     this.#pyodide.registerJsModule(hostName, host);
     this.addPackage(archive);
   }
 
-  /** Blocks until the objective has ended; gives the outcome's JSON text. */
+  /** Runs the objective, blocks until it has ended, and returns the outcome's JSON text. */
   run(job: Run): string {
     return String(this.#run(...argumentsOf(job)));
   }
 
-  /** The same on a stack that stands still for promises: this thread hears messages while Python waits for one. */
+  /** Does the same, but suspends Python while it waits for a promise (JSPI), so that this thread receives messages. */
   async runPromising(job: Run): Promise<string> {
     return String(await this.#run.callPromising(...argumentsOf(job)));
   }
 }
 
-/** What run_attempt takes; the checkpoint is a list of at most one. */
+/** Returns the arguments of run_attempt. The checkpoint is a list of at most one. */
 function argumentsOf(
   job: Run,
 ): [spec: string, bundle: Uint8Array, data: object, checkpoint: object] {
@@ -101,7 +101,7 @@ async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Pro
   globalThis.fetch = (input, init) =>
     assets.take(input instanceof Request ? input.url : String(input)) ?? wrapped(input, init);
   try {
-    // Started now, before pyodide.mjs is there. Pyodide imports the same address later.
+    // The import starts before pyodide.mjs is loaded. Pyodide later imports the same address.
     const engine = import(/* @vite-ignore */ `${base}pyodide.asm.mjs`);
     engine.catch(() => {});
     const module = (await import(/* @vite-ignore */ `${base}pyodide.mjs`)) as PyodideModule;

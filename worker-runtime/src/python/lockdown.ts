@@ -42,7 +42,7 @@ const PLATFORM = [
   ),
   ..."SubtleCrypto Performance PerformanceEntry PerformanceMark PerformanceMeasure".split(" "),
   ..."WorkerGlobalScope DedicatedWorkerGlobalScope WorkerLocation WorkerNavigator".split(" "),
-  // Two constants that cannot be deleted. The functions that took them are removed.
+  // These two constants cannot be deleted. The functions that use them are removed.
   "TEMPORARY",
   "PERSISTENT",
 ];
@@ -76,8 +76,8 @@ export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   return found;
 }
 
-// It removes names from the prototypes too, where most of them are accessors. Then it defines each name on the object
-// itself, so that trial code cannot define it and a library take that for the platform's.
+// Removes names also from the prototypes, where most of them are accessors. Then it defines each name on the object itself.
+// Otherwise trial code could define the name, and a library would take it for the platform's.
 function keepOnly(target: object, kept: ReadonlySet<string>): void {
   const names = unlisted(target, kept);
   for (const holder of holdersOf(target)) {

@@ -1,7 +1,7 @@
-// The python thread: a module worker that the agent starts, one Pyodide in it. It blocks in Python while an
-// objective runs; the agent reaches it only through shared memory (channel/), or ends it. Without shared memory, Python is
-// suspended by JSPI instead, and messages arrive meanwhile. The server gives this file a Content-Security-Policy
-// of its own by its name, which must stay `python-thread...`.
+// The python thread: a module worker with one Pyodide, which the agent starts. While an objective runs, Python blocks the
+// thread, so the agent can only reach it by shared memory (channel/), or end it. Without shared memory, JSPI suspends Python,
+// and messages arrive meanwhile. The server gives this file a Content-Security-Policy by its name, which must stay
+// `python-thread...`.
 
 import { openBlock, Word } from "../channel/block.ts";
 import { arraycoreHost } from "./arraycore/arraycore_host.ts";
@@ -188,8 +188,8 @@ function offered(spec: AttemptSpec): AttemptSpec {
   return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 
-// The runner is Python that trial code can change, so its text has a limit. If it raises, it was changed too, and Pyodide
-// still works. An empty text is an outcome that the agent takes for malformed.
+// The runner is Python code that trial code can change, so its text has a limit. If it raises, it was changed too, and
+// Pyodide still works. The agent takes an empty text for a malformed outcome.
 async function outcomeOf(
   interpreter: Interpreter,
   job: Extract<ToPython, { kind: "run" }>,

@@ -1,9 +1,9 @@
-// What a bundle's code needs beside the runtime. The zip's comment says it, so that nothing has to be unpacked
+// Reads what a bundle's code needs in addition to the runtime. It is in the zip's comment, so that nothing has to be unpacked
 // (python/src/hyperflock/_bundle/archive.py). Pure; agent thread.
 
 const OPTUNA = new TextEncoder().encode("hyperflock needs optuna");
 
-/** Returns whether the code imports Optuna, which only such trials download. */
+/** Returns whether the code imports Optuna. Only such trials download it. */
 export function needsOptuna(bundle: Uint8Array): boolean {
   const from = bundle.length - OPTUNA.length;
   return from >= 0 && OPTUNA.every((byte, i) => bundle[from + i] === byte);

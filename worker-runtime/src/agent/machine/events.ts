@@ -1,12 +1,15 @@
-// What happens to the agent and what it does about it: the two alphabets of machine.ts. Pure; agent thread.
+// The types of the state machine in machine.ts: events that happen to the agent, and actions that it takes. Pure; agent
+// thread.
 
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
 import type { UploadHead } from "./upload_head.ts";
 
-/** This browser's identity towards one project; the secret goes to the server, and to the page's thread
- * for the one request that outlives the page. */
+/**
+ * This browser's identity in one project. The secret is sent to the server. It is also sent to the page thread, for the
+ * one request that outlives the page.
+ */
 export interface Device {
   readonly device: string;
   readonly secret: string;
@@ -18,7 +21,7 @@ export type AgentEvent =
   | { readonly kind: "hidden" }
   | { readonly kind: "visible" }
   | { readonly kind: "stop" }
-  // The clock: nothing else happened, but `nextDeadline` has come.
+  // The clock: `nextDeadline` has come.
   | { readonly kind: "tick" }
   // POST /api/join.
   | { readonly kind: "joined"; readonly device: Device }
@@ -67,7 +70,7 @@ export type AgentEvent =
       readonly attempt: number;
       readonly outcome: Outcome;
       readonly runMs: number;
-      /** What it computed on, and by which versions (R52); empty: nobody could say. */
+      /** The back end and the versions that computed the attempt (R52); empty if unknown. */
       readonly backend: string;
       readonly software: string;
     }
@@ -90,24 +93,24 @@ export type AgentAction =
   | { readonly kind: "join" }
   | { readonly kind: "forget_device" }
   | { readonly kind: "open" }
-  /** Closes the socket; nothing of it is heard afterwards. */
+  /** Closes the socket. Its later events are ignored. */
   | { readonly kind: "close"; readonly code: number }
   | { readonly kind: "send"; readonly message: ClientMessage }
-  /** Begins to load a python thread when there is none. */
+  /** Begins to load a python thread if there is none. */
   | { readonly kind: "warm" }
   | { readonly kind: "run"; readonly lease: Lease }
   /** Forgets an attempt that has not begun to run. */
   | { readonly kind: "abort"; readonly attempt: number }
   /** Asks Python for a KeyboardInterrupt. */
   | { readonly kind: "interrupt"; readonly attempt: number }
-  /** Ends the python thread, whatever it does. */
+  /** Ends the python thread at once. */
   | { readonly kind: "terminate" }
-  /** No trial is in sight: a Pyodide that ran one is replaced. */
+  /** No trial is expected. A Pyodide that has run one is replaced. */
   | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
-  /** So many points of the running attempt are with the server. */
+  /** Tells Python how many points of the running attempt the server has. */
   | { readonly kind: "taken"; readonly points: number }
-  /** Brings a checkpoint or an artifact of the running attempt to the server; `uploaded` follows. */
+  /** Uploads a checkpoint or an artifact of the running attempt. The event `uploaded` follows. */
   | {
       readonly kind: "upload";
       readonly attempt: number;
@@ -115,7 +118,7 @@ export type AgentAction =
       readonly head: UploadHead;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
-  /** Whatever is being uploaded is of no use any more. */
+  /** Cancels the current upload. */
   | { readonly kind: "forget_upload" }
   | { readonly kind: "contributed"; readonly runMs: number }
   /** The volunteer stopped; the agent thread may end. */

@@ -402,7 +402,7 @@ export class Machine {
       case "update":
       case "log":
       case "call":
-        break; // For researchers.
+        break; // These messages are for researchers.
       default:
         message satisfies never;
     }

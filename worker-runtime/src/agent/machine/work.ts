@@ -14,7 +14,10 @@ import { Attempt, type Computer } from "./attempt.ts";
 import type { AgentAction, EventOf } from "./events.ts";
 import { crashOutcome } from "./outcome.ts";
 
-/** How long an interrupted python thread may take to end by itself. The rest of a second is for the other steps of a stop. */
+/**
+ * How long an interrupted python thread may take to end by itself. A stop should take at most a second; the other steps
+ * need the rest.
+ */
 export const INTERRUPT_GRACE_MS = 400;
 /** The time after `ready`, or after a result that asked for more work, until the agent asks again. */
 const ASK_AGAIN_MS = 10_000;
@@ -45,7 +48,10 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
-  /** Whether the last attempt was of an Optuna study. Its next trial exists after the sampler has heard of this one's end. */
+  /**
+   * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler was told how this one
+   * ended.
+   */
   #wasAsked = false;
   #idleAt: number | null = null;
   #callId = 0;

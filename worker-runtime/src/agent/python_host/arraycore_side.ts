@@ -1,6 +1,6 @@
-// array-core for a python thread: its parts, which are fetched once, the offer to a trial, and the gpu thread. That starts
-// when a trial first opens the device and ends with the python thread, so that each study has a device of its own. Owned by
-// python_host.ts on the agent thread.
+// Serves array-core to a python thread. It fetches the parts once, makes the offer to a trial, and owns the gpu thread. The
+// gpu thread starts when a trial first opens the device. It ends with the python thread, so that each study has its own
+// device. Owned by python_host.ts on the agent thread.
 
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import {

@@ -98,8 +98,8 @@ const fromPython = v.variant("kind", [
 ]);
 
 /**
- * How many points and calls a python thread may have sent without an answer. Its end of the channel has the same limits. One
- * for each attempt.
+ * Counts the points and calls that a python thread has sent without an answer, and limits their number. The thread's end
+ * of the channel has the same limits. There is one Allowance for each attempt.
  */
 export class Allowance {
   #points = 0;

@@ -205,7 +205,7 @@ export class PythonHost {
     const packages = isAsked
       ? this.#fetchOptuna()
       : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
-    // Their errors are handled where they are awaited, after the thread has started.
+    // Their errors are handled later, where they are awaited.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
@@ -454,8 +454,7 @@ export class PythonHost {
   }
 
   // An interrupt also ends array-core's wait for the ring to close. The ring's memory is then freed while the gpu thread
-  // still uses it, and the next trial's ring may be put there. So neither thread is used again. It counts as nobody's
-  // failure.
+  // still uses it, and the next trial's ring may be put there. So both threads are replaced. No attempt is counted as failed.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }

@@ -46,8 +46,8 @@ const ASK_MS = 0.15;
 const ASK_GROWTH = 1.5;
 const LONGEST_ASK_MS = 100;
 /**
- * How long it blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a task. It blocks
- * only if nothing is expected from the device. A loss of the device is noticed after it.
+ * How long it blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a task. It
+ * blocks only if nothing is expected from the device. While it blocks, it does not notice a loss of the device.
  */
 const BLOCK_MS = 20;
 /** The longest sleep. */

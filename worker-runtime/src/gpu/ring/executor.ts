@@ -1,6 +1,6 @@
 // The interface between the ring's drain and a device's programming interface: WebGPU, or later WebGL2. An Executor knows
-// buffers, pipelines and commands by number, and nothing of arrays. Lives on the thread
-// that drains the ring; nothing else may touch its device.
+// buffers, pipelines and commands by number, and no arrays. It lives on the thread that drains the ring. Nothing else may
+// touch its device.
 
 import type { ErrorCode } from "./layout.ts";
 
@@ -103,8 +103,9 @@ export interface Executor {
   timestampBegin(): void;
   timestampEnd(land: (data: Uint8Array) => void): void;
   /**
-   * From now on each dispatch, up to `count` of them, is timed by itself: `land` is called with TRACE_WORDS of each of
-   * some that follow each other, `first` counted from 0, before the next fence is reached. 0 ends it.
+   * From now on, times each of the next `count` dispatches separately; 0 stops this. `land` is called, before the next
+   * fence is reached, with the times of consecutive dispatches: TRACE_WORDS for each. `first` is the index of the first
+   * of them, from 0.
    */
   trace(count: number, land: (first: number, data: Uint8Array) => void): void;
   /** Submits the batch to the device. Returns a promise if much is queued and it is better to wait. */

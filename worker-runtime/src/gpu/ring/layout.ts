@@ -1,4 +1,4 @@
-// The numbers of array-core's command ring: control words, opcodes, states, errors. A mirror of
+// The numbers of array-core's command ring: control words, opcodes, states, errors. They are the same as in
 // array-core/src/ring/commands.h, which explains each; layout.test.ts compares the two. Data for any thread.
 
 export const MAGIC = 0x31524341;

@@ -18,7 +18,7 @@ export type ToGpuThread =
   /** Changes the share. */
   | { readonly kind: "share"; readonly share: number };
 
-/** From the gpu thread at its end. The control block tells everything else. */
+/** The gpu thread's message at its end. The control block reports everything else. */
 export type FromGpuThread =
   | { readonly kind: "closed" }
   | { readonly kind: "failed"; readonly message: string };

@@ -27,12 +27,15 @@ export class GpuThreadOwner {
   #worker: GpuWorker | undefined;
   /** The newest ring that the thread serves. */
   #ring: Open | undefined;
-  /** How many rings it was given and has not ended. After a close and an open, the end of the first is reported late. */
+  /**
+   * How many rings the thread was given and has not ended. If a ring is closed and another opened, the end of the first
+   * is reported late.
+   */
   #given = 0;
   #replacing = Promise.resolve();
   #whenIdle: (() => void)[] = [];
 
-  /** `report` is called with the reason of a thread's end. */
+  /** `report` is called with the reason why a thread ended. */
   constructor(start: (events: GpuWorkerEvents) => GpuWorker, report: (text: string) => void) {
     this.#start = start;
     this.#report = report;
@@ -112,7 +115,7 @@ export class GpuThreadOwner {
         this.#given -= 1;
         if (this.#given === 0) this.#served();
         return;
-      case "failed": // which the thread has told the ring itself
+      case "failed": // the thread has reported it in the ring
         this.#given -= 1;
         this.#report(message.message);
         return;

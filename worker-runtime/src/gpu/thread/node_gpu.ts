@@ -1,5 +1,5 @@
-// WebGPU in Node: Dawn by npm's `webgpu` module. Used by Node's gpu thread, by tests and by whoever runs the drain on
-// the python thread.
+// WebGPU in Node: Dawn by npm's `webgpu` module. Node's gpu thread, tests, and programs that run the drain on the python
+// thread use it.
 
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ declare global {
   var hyperflockDawn: GPU | undefined;
 }
 
-/** Dawn rounds a device's clock to about 65 us against spying web pages, which Node does not have. */
+/** Dawn rounds a device's clock to about 65 us, so that web pages cannot spy by it. Node runs no web pages. */
 const EXACT_CLOCK = "disable-dawn-features=timestamp_quantization";
 
 /** Chromium's software Vulkan, for machines without a graphics card. */

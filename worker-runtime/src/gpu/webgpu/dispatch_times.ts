@@ -1,5 +1,5 @@
-// When each dispatch ran, by the device's clock, batch after batch: the pass of each writes two times, a batch's are copied
-// with it and land as records of TRACE_WORDS. Used by the WebGPU executor, on its thread.
+// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes two times. The times of a batch are
+// copied with it and passed on as records of TRACE_WORDS. Used by the WebGPU executor, on its thread.
 
 import { TRACE_WORDS } from "../ring/layout.ts";
 
@@ -15,7 +15,10 @@ export class DispatchTimes {
   /** Position and tag of the timed dispatches in the current batch. */
   #batch: number[] = [];
 
-  /** `perBatch`: the most dispatches of a batch; `count`: of all. Without a clock the times are zeros. */
+  /**
+   * `perBatch` limits the timed dispatches of a batch, `count` those of all batches. Without a clock, the times are
+   * zeros.
+   */
   constructor(
     device: GPUDevice,
     hasClock: boolean,

@@ -41,7 +41,7 @@ interface Pipeline {
   readonly label: string;
   readonly layout: GroupLayout;
   readonly pipeline: GPUComputePipeline;
-  /** Until the device has accepted it. */
+  /** Settles when the device has accepted or refused the pipeline; undefined afterwards. */
   proof: Promise<void> | undefined;
   /** Whether the device refused it, which was reported at its creation. */
   refused: boolean;
@@ -284,7 +284,7 @@ export class WebGpuExecutor implements Executor {
       },
       () => {
         pipeline.proof = undefined;
-        pipeline.refused = true; // the device is lost, which is told elsewhere
+        pipeline.refused = true; // the device is lost, which is reported elsewhere
       },
     );
     pipeline.proof = proof;
@@ -353,7 +353,7 @@ export class WebGpuExecutor implements Executor {
     at: number,
     place: number,
   ): void {
-    if (this.#timing) this.#openPass(); // the other timer's beginning is another pass's
+    if (this.#timing) this.#openPass(); // the other timer begins with another pass
     this.#endPass();
     this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
     const { position, tag, label } = this.#events.current();
@@ -487,7 +487,7 @@ export class WebGpuExecutor implements Executor {
 
   fence(reached: () => void): void {
     this.#submitNow();
-    // A read that has arrived was the last work of its queue. Without one, the queue itself is asked.
+    // If a read was the last work of the queue, its arrival is the end. Otherwise the queue itself is asked.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
     this.#landing = [];
@@ -529,7 +529,7 @@ export class WebGpuExecutor implements Executor {
   }
 
   trace(count: number, land: (first: number, data: Uint8Array) => void): void {
-    this.#submitNow(); // times of before belong to the trace before
+    this.#submitNow(); // earlier times belong to the earlier trace
     this.#trace?.destroy();
     const hasClock = (this.capabilities.flags & Capability.timestamps) !== 0;
     this.#trace =

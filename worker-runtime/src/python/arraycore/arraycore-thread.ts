@@ -1,4 +1,5 @@
-// The one script that a trial's runtime may start threads of: it helps array-core and knows nothing else. Own thread.
+// The entry script of array-core's helper threads. A trial's runtime may start threads of this script only. Runs on its own
+// thread.
 
 import { serveThread, type ThreadStart } from "./arraycore_threads.ts";
 

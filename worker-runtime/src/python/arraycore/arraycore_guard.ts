@@ -1,12 +1,15 @@
-// Exports of a WebAssembly instance that are not entered again once one of them did not return. Any thread.
+// Guards a WebAssembly instance: after one call of its exports has thrown, every later call is refused. Any thread.
 //
-// A trap, or an exception of an import's, ends a call in the middle of what it did: the allocator's lock may be held, lists
-// may be half changed. The next call would wait for ever or read what is not there; it gets an error instead.
+// A trap, or an exception of an import, ends a call in the middle. The allocator's lock may then be held, and lists may be
+// half changed. The next call could wait for ever or read invalid memory. It throws an error instead.
 
-/** A function of numbers; none of array-core's takes more than seven. */
+/** A function of numbers. None of array-core's takes more than seven. */
 type Export = (...numbers: unknown[]) => unknown;
 
-/** The same exports. `ended` makes the error of the call that threw `cause` and of every one after it; told once by `tell`. */
+/**
+ * Returns the guarded exports. When a call throws `cause`, that call and every later one throw `ended(cause)`. `tell` is
+ * called once.
+ */
 export function guarded<T extends object>(
   exports: T,
   ended: (cause: unknown) => Error,

@@ -1,6 +1,6 @@
-// The module `_arraycore_host` that Python's bridge imports (array-core/python/arraycore/_bridge/wasm.py): array-core's
-// functions as they are, and those that move memory between Python's heap and array-core's, each one crossing.
-// Python thread.
+// The module `_arraycore_host` that Python's bridge imports (array-core/python/arraycore/_bridge/wasm.py). It passes on
+// array-core's functions, and adds those that copy between Python's heap and array-core's memory. Each is one call from
+// Python to JavaScript. Python thread.
 
 import { type ArraycoreModule, textAt } from "./arraycore_module.ts";
 
@@ -11,9 +11,9 @@ interface PyBufferSource {
 
 const SHAPE_BYTES = 32 * 8;
 const DESCRIPTION_WORDS = 2 + 2 * 32;
-/** Ids that one call of `free` takes. */
+/** The most ids in one call of `free`. */
 const FREE_IDS = 1024;
-/** Words that a call has room for without asking for memory. */
+/** The number of words of arguments for which a call allocates no memory. */
 const CALL_WORDS = 256;
 /** Larger arrays are copied in pieces of this size, so that the memory does not grow by a whole copy. A multiple of 4. */
 const PIECE_BYTES = 4 * 1_048_576;
@@ -23,13 +23,13 @@ const NO_ROOM = -4;
 export type ArraycoreHost = ReturnType<typeof arraycoreHost>;
 
 export function arraycoreHost({ exports, memory }: ArraycoreModule) {
-  // Small blocks for arguments, kept for good.
+  // Small blocks for arguments. They are never freed.
   const shapeAt = exports.ac_allocate(SHAPE_BYTES);
   const descriptionAt = exports.ac_allocate(DESCRIPTION_WORDS * 8);
   const idsAt = exports.ac_allocate(FREE_IDS * 4);
   const itemAt = exports.ac_allocate(8);
   const wordsAt = exports.ac_allocate(CALL_WORDS * 4);
-  // A view of grown memory would keep its old length, but these lie at the beginning.
+  // After the memory has grown, a view keeps its old length. These blocks are at the beginning, so the views stay valid.
   const item = new Float64Array(memory.buffer, itemAt, 1);
   const callWords = new Int32Array(memory.buffer, wordsAt, CALL_WORDS);
 
@@ -60,7 +60,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return NO_ROOM;
   };
 
-  // Lends `use` a block of so many bytes, or of a piece's where that is less.
+  // Lends `use` a block of `bytes`, but at most of one piece.
   const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
     const pieceBytes = Math.min(bytes, PIECE_BYTES);
     const at = exports.ac_allocate(pieceBytes);
@@ -72,7 +72,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     }
   };
 
-  // 0, or what the first piece that failed gave.
+  // Returns 0, or the error of the first piece that failed.
   const eachPiece = (
     bytes: number,
     pieceBytes: number,
@@ -128,11 +128,11 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       return result;
     },
 
-    /** `texts`: each ends with a zero character. */
+    /** Each text in `texts` ends with a zero character. */
     kernel: (kind: number, texts: string): number =>
       withText(texts, (at, bytes) => exports.ac_kernel(kind, at, bytes)),
 
-    /** `shape` is "2,3"; without a source the elements are zeros. */
+    /** `shape` is a text such as "2,3". Without a source, the elements are zeros. */
     create(dtype: number, shape: string, source: PyBufferSource | null | undefined): number {
       const ndim = writeShape(shape);
       if (source == null) return exports.ac_create(dtype, ndim, shapeAt, 0);
@@ -147,7 +147,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
           const id = exports.ac_create_unset(dtype, ndim, shapeAt);
           if (id < 0) return id;
           const status = eachPiece(data.length, pieceBytes, (offset, bytes) => {
-            // A view made anew: an upload to the CPU's own memory may have made it grow.
+            // The view is made anew, because an upload to the CPU back end may have made the memory grow.
             new Uint8Array(memory.buffer, at, bytes).set(data.subarray(offset, offset + bytes));
             return exports.ac_upload(id, offset, at, bytes);
           });
@@ -184,22 +184,22 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       }
     },
 
-    /** The one element; true where it cannot be told so, false after an error. */
+    /** Returns the array's one element, true if a number cannot express it, or false after an error. */
     item(id: number): number | boolean {
       const told = exports.ac_item(id, itemAt);
       const value = item[0] as number;
-      // Python gets -0 as the integer 0.
+      // Python would get -0 as the integer 0, so -0 is not returned as a number.
       return told === 1 && !Object.is(value, -0) ? value : told >= 0;
     },
 
-    /** dtype, number of dimensions, shape and strides as "10,1,5,4"; empty after an error. */
+    /** Returns dtype, number of dimensions, shape and strides as "10,1,5,4", or an empty text after an error. */
     describe(id: number): string {
       if (exports.ac_describe(id, descriptionAt) < 0) return "";
       const words = new BigInt64Array(memory.buffer, descriptionAt, DESCRIPTION_WORDS);
       return words.slice(0, 2 + 2 * Number(words[1])).join(",");
     },
 
-    /** `ids` holds int32. */
+    /** `ids` holds int32 values. */
     free(ids: PyBufferSource): number {
       const from = ids.getBuffer("u8");
       try {

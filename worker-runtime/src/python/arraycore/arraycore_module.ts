@@ -1,5 +1,5 @@
-// Loads arraycore.wasm: makes its shared memory, gives it what it imports, and hands out its exports. There is no script
-// of Emscripten's; the module is standalone. Any thread that has WebAssembly; the instance belongs to the python thread.
+// Loads arraycore.wasm: makes its shared memory, provides its imports, and returns its exports. The module is standalone and
+// needs no script of Emscripten. Runs on any thread that has WebAssembly; the instance belongs to the python thread.
 
 import { guarded } from "./arraycore_guard.ts";
 
@@ -10,7 +10,7 @@ const MIB = 1_048_576;
  * link.
  */
 const INITIAL_BYTES = 16 * MIB;
-/** Tried in order: some phones refuse to reserve much. */
+/** The sizes to try, in this order, because some phones refuse to reserve much. */
 const MAXIMA_BYTES = [2048, 1024, 512, 256].map((mib) => mib * MIB);
 
 export class ArraycoreError extends Error {
@@ -78,7 +78,7 @@ export interface ArraycoreExports {
 const INTERFACE_VERSION = 2;
 
 export interface ArraycoreModule {
-  /** For further instances on the same memory. */
+  /** The compiled module, from which helper threads make instances on the same memory. */
   readonly module: WebAssembly.Module;
   readonly exports: ArraycoreExports;
   readonly memory: WebAssembly.Memory;
@@ -90,7 +90,7 @@ export interface ModuleHost {
   attach(memory: WebAssembly.Memory, controlAddress: number): boolean;
   /** Wakes a gpu thread that cannot sleep on a word. */
   wakeByMessage(): void;
-  /** Returns whether Python was asked to stop, and takes the request: the wait then raises. */
+  /** Returns whether Python was asked to stop, and clears the request. The wait then raises. */
   takeInterrupt(): boolean;
 }
 
@@ -104,9 +104,9 @@ export interface ModuleOptions {
   readonly host?: ModuleHost;
   /** The most that the memory may grow to, in bytes; a phone's limit, for example. */
   readonly maximumBytes?: number;
-  /** Where the module's own last words go (a failed assertion of its C library). */
+  /** Receives the last message of the module's C library, such as a failed assertion. */
   readonly print?: (text: string) => void;
-  /** Called once when a call did not return: the module runs nothing more. */
+  /** Called once, when a call has thrown. The module then runs nothing more. */
   readonly ended?: () => void;
 }
 
@@ -142,7 +142,7 @@ async function compiled(
     : await WebAssembly.compileStreaming(code);
 }
 
-/** The largest shared memory that this engine grants. */
+/** Makes the largest shared memory that this engine grants. */
 export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssembly.Memory {
   const maxima = MAXIMA_BYTES.filter((bytes) => bytes <= maximumBytes);
   if (maxima[0] !== maximumBytes && Number.isFinite(maximumBytes)) maxima.unshift(maximumBytes);
@@ -165,7 +165,7 @@ export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssemb
   );
 }
 
-/** A copy of zero-terminated UTF-8 text (decoders refuse views of shared memory). */
+/** Returns a copy of a zero-terminated UTF-8 text. It decodes a copy, because decoders refuse views of shared memory. */
 export function textAt(memory: WebAssembly.Memory, address: number): string {
   const bytes = new Uint8Array(memory.buffer);
   return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
@@ -173,8 +173,8 @@ export function textAt(memory: WebAssembly.Memory, address: number): string {
 
 type HostFunction = (...args: never[]) => unknown;
 
-// Exactly what the module asks for. What its C library imports and never calls here (it starts no thread)
-// throws by name, so that a new use of it cannot pass unseen.
+// Returns exactly the imports that the module asks for. Its C library imports some functions that it never calls, because it
+// starts no thread. They throw an error with their name, so that a new use is noticed.
 export function importsFor(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
@@ -206,7 +206,7 @@ function ringFunctions(
   memory: WebAssembly.Memory,
   host: ModuleHost,
 ): Readonly<Record<string, HostFunction>> {
-  // Kept while the memory grows: it still covers what it covered.
+  // This view stays valid while the memory grows, for the addresses that it covers.
   let words = new Int32Array(memory.buffer);
   return {
     ac_host_attach: (control: number): number => (host.attach(memory, control) ? 1 : 0),
@@ -217,7 +217,7 @@ function ringFunctions(
       const index = address / 4;
       if (hasChanged(words, index, expected | 0, LOOK_MS)) return WaitResult.woken;
       const end = Atomics.wait(words, index, expected | 0, timeoutMs);
-      // Roused: what it waits for is about to come.
+      // The executor may wake it before the change, which will come soon.
       if (end === "ok") hasChanged(words, index, expected | 0, ROUSED_LOOK_MS);
       if (host.takeInterrupt()) return WaitResult.interrupted;
       return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
@@ -225,13 +225,16 @@ function ringFunctions(
   };
 }
 
-/** To be woken costs longer than most answers are away, where a processor is left to look for them. */
+/**
+ * An issuer first polls this long, because a wake-up mostly takes longer than the answer. It polls only if the machine
+ * has at least 4 processors.
+ */
 const LOOK_MS = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
-/** How long an issuer that was woken before anything has changed looks for the change (Drain's rouse). */
+/** How long an issuer polls for the change if it was woken in advance (rouse in gpu/ring/control.ts). */
 const ROUSED_LOOK_MS = 0.1;
 const LOOKS_BETWEEN_CLOCKS = 50;
 
-/** Looks at a word for so long; whether it has come to hold another value. */
+/** Polls a word for `forMs` milliseconds. Returns whether it differs from `value`. */
 function hasChanged(words: Int32Array, index: number, value: number, forMs: number): boolean {
   if (Atomics.load(words, index) !== value) return true;
   if (forMs === 0) return false;
@@ -249,9 +252,9 @@ function systemFunctions(
 ): Readonly<Record<string, HostFunction>> {
   const nothing = () => {};
   return {
-    // Views are made anew for each use, so growth needs no answer.
+    // Views are made anew for each use, so nothing has to be done when the memory grows.
     emscripten_notify_memory_growth: nothing,
-    // The one thread of this instance needs no preparation, and may block: it is a worker.
+    // The instance's one thread needs no preparation. It may block, because it is a worker.
     _emscripten_init_main_thread_js: nothing,
     _emscripten_thread_mailbox_await: nothing,
     emscripten_check_blocking_allowed: nothing,

@@ -1,22 +1,22 @@
-// Threads that help array-core's CPU back end: each has its own instance of the module on the same memory, its own stack
-// and thread-local storage, and serves until it is terminated. The python thread prepares and starts them; what
-// serveThread() runs on is theirs. They get no messages, hold no data of their own, and reach nothing but that memory.
+// Helper threads of array-core's CPU back end. Each has its own instance of the module on the same memory, and its own stack
+// and thread-local storage. The python thread prepares and starts them; serveThread() runs on the helper. Helpers get no
+// messages and reach nothing but that memory.
 
 import type { ArraycoreModule } from "./arraycore_module.ts";
 import { importsFor } from "./arraycore_module.ts";
 
-/** What a thread is started with; can be posted. */
+/** What a thread needs at its start. It can be posted. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** Addresses: the stack grows down from its end. */
+  /** Addresses in the memory. The stack grows down from its end. */
   readonly stackEnd: number;
   readonly threadLocal: number;
-  /** From 1 on. */
+  /** The helper's number in the thread pool, from 1. */
   readonly member: number;
 }
 
-/** Starts a thread that calls serveThread(); settles when it is about to serve. */
+/** Starts a thread that calls serveThread(). Resolves when it is about to serve. */
 export type StartThread = (start: ThreadStart) => Promise<void>;
 
 /** The most threads of ThreadPool (array-core/src/thread_pool/thread_pool.h), the python thread included. */
@@ -24,7 +24,7 @@ export const MAX_THREADS = 16;
 const STACK_BYTES = 65_536;
 const ALIGNMENT = 64;
 
-/** What the linker exports for threads beside array-core's own functions. */
+/** Exports that the linker adds for threads. */
 interface ThreadExports {
   readonly __tls_size: WebAssembly.Global<"i32">;
   readonly __stack_pointer: WebAssembly.Global<"i32">;
@@ -34,7 +34,7 @@ interface ThreadExports {
 
 const aligned = (address: number) => Math.ceil(address / ALIGNMENT) * ALIGNMENT;
 
-/** Makes `count` threads beside the calling one. Their stacks stay for the module's life. */
+/** Starts `count` helper threads. Their stacks are never freed. */
 export async function startThreads(
   { module, memory, exports }: ArraycoreModule,
   count: number,
@@ -51,7 +51,7 @@ export async function startThreads(
   }
 }
 
-/** A thread's life: `onReady` is called just before it serves; returns when array-core sends it home. */
+/** Runs on a helper thread. Calls `onReady`, and then serves until the thread is terminated. */
 export async function serveThread(start: ThreadStart, onReady: () => void): Promise<void> {
   const imports = importsFor(start.module, start.memory);
   const instance = await WebAssembly.instantiate(start.module, imports);

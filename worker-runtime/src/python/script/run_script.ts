@@ -1,5 +1,5 @@
-// Runs a Python file or module in a Pyodide, as `python FILE` and `python -m MODULE` do, with array-core loaded: what
-// `./run python` does on every host. Python thread; the host gives the files and takes the output.
+// Runs a Python file or module in a Pyodide with array-core, as `python FILE` and `python -m MODULE` do. It does the work of
+// `./run python` on every host. Runs on the python thread; the host provides the files and takes the output.
 
 import { hasRelaxedSimd } from "../../base/simd.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
@@ -24,22 +24,22 @@ export interface ScriptJob {
   readonly hasBaselineSimd: boolean;
   /** The most that array-core's memory may grow to; null: as much as the engine grants. */
   readonly memoryBytes: number | null;
-  /** What the gpu thread hides of its device. */
+  /** Limits under which the gpu thread opens its device. */
   readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
 }
 
 /**
- * What the python thread tells its host: the exit code at its end, what the gpu thread is to get, and what a script with
- * hooks asks for.
+ * What the python thread sends to its host: the exit code at its end, messages for the gpu thread, and requests of a
+ * script with hooks.
  */
 export type FromScriptThread =
   | { readonly kind: "ended"; readonly code: number }
   | { readonly kind: "gpu"; readonly message: ToGpuThread }
   | { readonly kind: "hook"; readonly request: HookRequest };
 
-/** The process's own streams, each call blocking. */
+/** The process's own streams. Each call blocks. */
 export interface Streams {
-  /** Gives the number of bytes read; 0 at the end. */
+  /** Returns the number of bytes read; 0 at the end. */
   read(bytes: Uint8Array): number;
   /** Writes to stdout (1) or stderr (2). Returns when all bytes were passed on, in order. */
   write(stream: 1 | 2, bytes: Uint8Array): void;
@@ -47,7 +47,7 @@ export interface Streams {
 
 /** The parts of Pyodide's interface that scripts need beyond a trial's. */
 export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
-  /** `undefined` ends interrupts. */
+  /** `undefined` turns interrupts off. */
   setInterruptBuffer(buffer: Uint8Array | undefined): void;
   readonly FS: {
     mkdirTree(path: string): void;
@@ -89,7 +89,7 @@ export interface ArraycoreOptions {
   readonly job: ScriptJob;
   /** Pyodide's interrupt buffer. */
   readonly interrupt: Uint8Array;
-  /** To the gpu thread; null where there is none. */
+  /** Sends a message to the gpu thread; null without one. */
   readonly toGpu: ((message: ToGpuThread) => void) | null;
   readonly startThread: StartThread;
 }
@@ -102,7 +102,7 @@ export async function connectArraycore(
   pyodide: ScriptPyodide,
   { code, job, interrupt, toGpu, startThread }: ArraycoreOptions,
 ): Promise<() => void> {
-  // From here on a script may measure how long the first result takes (array-core/python/bench/first_result.py).
+  // From here, a script may measure the time of its first result (array-core/python/bench/first_result.py).
   performance.mark("arraycore-load");
   const module = await loadArraycore(code, {
     ...(job.memoryBytes === null ? {} : { maximumBytes: job.memoryBytes }),
@@ -138,7 +138,7 @@ export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
   );
 }
 
-// The frames of this code and of runpy are left out of tracebacks, as an interpreter's own are.
+// Tracebacks leave out the frames of this code and of runpy.
 const RUN = `
 def _run(kind, target, args, folder, env, path):
     import atexit, json, os, runpy, sys, time, traceback

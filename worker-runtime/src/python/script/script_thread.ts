@@ -1,5 +1,5 @@
-// The python thread of `./run python --host chromium`: a module worker of an isolated page, one Pyodide in it, which runs one
-// script and ends. Mounted files are copied in before and, where the script changed them or made new ones, back after.
+// The python thread of `./run python --host chromium`: a module worker of an isolated page with one Pyodide, which runs one
+// script and ends. Mounted files are copied in before the run. New and changed files are copied back after it.
 
 import type { ThreadStart } from "../arraycore/arraycore_threads.ts";
 import type { PyodideModule } from "../pyodide_api.ts";
@@ -32,7 +32,7 @@ export interface BrowserScript {
   readonly mounts: readonly string[];
   readonly interrupt: Uint8Array;
   readonly hasGpu: boolean;
-  /** The script gets `_arraycore_hooks`. */
+  /** Whether the script gets `_arraycore_hooks`. */
   readonly hasHooks: boolean;
 }
 
@@ -40,7 +40,7 @@ const post = (message: FromScriptThread) => self.postMessage(message);
 
 const FETCHES_AT_ONCE = 16;
 
-// They are nested in this thread's worker and end with it.
+// These threads are nested in this thread's worker and end with it.
 function startThread(start: ThreadStart): Promise<void> {
   const worker = new Worker(new URL("../arraycore/arraycore-thread.ts", import.meta.url), {
     type: "module",
@@ -112,7 +112,7 @@ async function main(script: BrowserScript): Promise<number> {
   const changes = new Changes(pyodide, script.mounts);
   const code = runScript(pyodide, script.job);
   closeArraycore();
-  // From here on a Ctrl-C is too late for the script.
+  // The script has ended, so a Ctrl-C must not interrupt Python any more.
   pyodide.setInterruptBuffer(undefined);
   for (const path of changes.since()) {
     const stored = await fetch(address(path), {
@@ -124,7 +124,7 @@ async function main(script: BrowserScript): Promise<number> {
   return code;
 }
 
-// A blocking request, because Python may block the thread for hours.
+// The request is synchronous, because Python may block the thread for hours.
 function write(output: string, stream: 1 | 2, bytes: Uint8Array): void {
   const request = new XMLHttpRequest();
   request.open("POST", output + stream, false);
