@@ -20,7 +20,7 @@ namespace arraycore::codegen {
 enum class BindingAccess : std::uint8_t { read, read_write };
 
 struct Binding {
-  std::uint32_t slot = 0;  // or kScratch, the scratch buffer
+  std::uint32_t slot = 0;  // the number of the plan's slot, or kScratch for the scratch buffer
   BindingAccess access = BindingAccess::read;
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
@@ -34,13 +34,13 @@ struct UniformWord {
     row_length,    // elements that one result is reduced from
     parts,         // workgroups that share a row
     part_length,   // elements of a scan's part
-    outer_extent,  // of axis `axis` of the walk
+    outer_extent,  // the extent of axis `axis` of the walk
     inner_extent,
     // Of parameter `param` along axis `axis` of the walk, in elements. With kNone: the stride of
     // the loop's number.
     outer_stride,
     inner_stride,
-    offset,  // of the parameter's first element, in elements
+    offset,  // the position of the parameter's first element, in elements
     extent,  // of the raw parameter's own axis
     stride,
     count,   // of the parameter's elements

@@ -16,7 +16,7 @@ using ir::Op;
 // Returns the bytes from each element to the next in C order, if that is the same everywhere.
 std::optional<std::int64_t> step_of(const View& view) {
   std::optional<std::int64_t> step;
-  std::int64_t next = 0;  // of the axis before, if it continues this one
+  std::int64_t next = 0;  // the stride that makes the axis before continue this one
   for (int axis = view.ndim() - 1; axis >= 0; --axis) {
     if (view.shape[axis] == 1) continue;
     if (!step)

@@ -19,7 +19,7 @@ inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 // A type as written. Names are resolved when the code around them is typed, because a template's
 // parameter means another type at each use.
 struct TypeName {
-  enum class Kind : std::uint8_t { none, builtin, named, automatic, nothing };  // none: void
+  enum class Kind : std::uint8_t { none, builtin, named, automatic, nothing };  // `nothing` is void
   Kind kind = Kind::none;
   DType builtin = DType::int32;
   std::string_view name;    // of a type letter, a typedef or a template's parameter
@@ -70,7 +70,8 @@ struct Declarator {
   std::string_view name;
   bool is_pointer = false;
   bool is_array = false;
-  NodeId length = kNoNode;  // of an array; none: the number of initial values
+  // The length of an array; none: the array is as long as its list of initial values.
+  NodeId length = kNoNode;
   NodeId init = kNoNode;
   bool has_list = false;  // it has a list of initial values, {...}
   std::vector<NodeId> list;

@@ -20,9 +20,9 @@ struct Builtin {
     power,
     scaled,      // ldexp(x, int)
     to_integer,  // `op`, then a conversion to int32: __float2int_rd
-    to_real,     // of complex -> its real type
+    to_real,     // complex -> its real type
     conjugate,
-    bits,      // of integers -> int32
+    bits,      // integers -> int32
     as_bits,   // bitcast to `type`
     convert,   // to `type`
     saturate,  // into [0, 1]

@@ -30,7 +30,7 @@ struct Stage {
 // with a window by their outer digits. `batch_stride` counts batches.
 struct OperandLayout {
   std::int64_t offset = 0;
-  std::int64_t row_stride = 0;  // or of terms, for a prologue
+  std::int64_t row_stride = 0;  // for a prologue, the stride of terms
   std::int64_t column_stride = 0;
   std::int64_t batch_stride = 0;
 };

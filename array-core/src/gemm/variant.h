@@ -53,8 +53,9 @@ enum class Load : std::uint8_t {
   lines4,  // vectors of four lines
   terms,   // single elements; neighbouring invocations read along a line
   lines,   // single elements; neighbouring invocations read across lines
-  outer,   // for `a` with a window, where its terms are not all consecutive: as `terms`, by two
-           // digits
+  // For `a` with a window, if its terms are not all consecutive: like `terms`, but a term is split
+  // into two digits.
+  outer,
   window,  // for `b` through a window: single elements; neighbouring invocations read across lines
   window_terms,  // the same, but neighbouring invocations read along a line; only for `tiled`
 };

@@ -24,7 +24,7 @@ struct Side {
   std::string lane;   // the invocation's position along the lines
   // True: elements pass the prologue here. Elements of a window pass it when they are fetched.
   bool prologue = false;
-  bool by_term = false;  // for `a`: its terms are the Term at which `b` is read
+  bool by_term = false;  // for `a`: it is read at the same Term as `b`
 
   // Whether the tile consists of single elements.
   bool scalars() const { return load == Load::terms4; }

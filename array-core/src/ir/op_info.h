@@ -32,7 +32,8 @@ struct OpInfo {
   std::string_view name;
   Shape shape;
   std::uint8_t
-      kinds;  // of the operands where these have a type of their own, otherwise of the result
+      // The kinds of the operands if these have a type of their own, otherwise those of the result.
+      kinds;
 };
 
 // In the order of `Op`.

@@ -31,8 +31,8 @@ enum class Form : std::uint8_t {
 // For a sum they are units of the sum of magnitudes, because terms that cancel leave their errors.
 struct Growth {
   float base = 0;
-  float by_log = 0;           // for each doubling of the number of elements, the height of a tree
-  float by_step = 0;          // for each element, in products, whose relative errors add up
+  float by_log = 0;   // for each doubling of the number of elements, which adds a level to the tree
+  float by_step = 0;  // for each element, in products, whose relative errors add up
   float complex_by_step = 0;  // the same for products of complex numbers
   float ulp(std::int64_t elements, bool complex) const;
 };

@@ -50,7 +50,7 @@ class RecordingExecutor {
     std::optional<std::uint32_t> lose_device_at;  // the device is lost before this command
     std::uint32_t failing_opens = 0;  // this many attempts to open the device find no adapter
     std::optional<std::uint32_t> vanish_at;  // run() ends before this command and reports nothing
-    bool hold_fences = false;                // as if the device never finished
+    bool hold_fences = false;  // fences are never done, as if the device never finished
   };
   // The effect of a dispatch on the buffers, which are indexed by binding.
   using Kernel =

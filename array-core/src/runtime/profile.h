@@ -67,7 +67,7 @@ class Profile {
 
   Backend* device_;
   std::int64_t began_ns_ = 0;
-  std::uint32_t position_ = 0;  // of the ring, when the device was last asked for times
+  std::uint32_t position_ = 0;  // the position in the ring when the device was last asked for times
   std::int64_t left_out_ = 0;
   std::int64_t lost_ = 0;
   std::vector<Row> rows_;

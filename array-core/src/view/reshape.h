@@ -12,8 +12,9 @@
 namespace arraycore {
 
 struct Reshaped {
-  Dims shape;                // the requested shape, with the unknown extent filled in
-  std::optional<View> view;  // none: copy to contiguous(shape, item_size), in C order
+  Dims shape;  // the requested shape, with the unknown extent filled in
+  // None: the caller must copy to contiguous(shape, item_size), in C order.
+  std::optional<View> view;
 };
 
 // Reshapes in C order. One extent may be negative; it is computed. Error: value, "cannot_reshape",

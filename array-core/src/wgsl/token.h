@@ -12,7 +12,7 @@ struct Token {
     identifier,  // includes keywords
     number,
     sign,  // one character; `>>` is two signs, because it may end two template lists
-    end,   // after the last token
+    end,   // the end of the text
   };
   Kind kind = Kind::end;
   std::uint32_t offset = 0;  // in bytes from the beginning of the text

@@ -105,7 +105,7 @@ Result<std::vector<KeyItem>> key_of(const Context& context, const std::vector<Ke
 
 struct Arguments {
   std::vector<KernelArgument> values;
-  std::vector<std::optional<ArrayId>> ids;  // none: it is a number
+  std::vector<std::optional<ArrayId>> ids;  // none: the argument is a number
 };
 Arguments read_arguments(Words& words);
 Status find_arguments(const Context& context, Arguments& arguments);

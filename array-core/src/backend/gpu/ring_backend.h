@@ -113,7 +113,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     std::vector<Known> known;
     std::vector<std::unique_ptr<Program>> programs;  // several signatures may share one
     std::vector<std::pair<std::uint32_t, KernelId>>
-        batches;  // by the number of segments (fuse/batch.h)
+        batches;  // the key is the number of segments (fuse/batch.h)
   };
   struct Raw {
     RawText text;

@@ -29,7 +29,7 @@ template <typename T>
 using Lanes = typename LanesOf<T>::Vector;
 
 inline constexpr int kRows = 6;  // of a block: 12 sums, 2 vectors of b and 1 of a make 15 registers
-inline constexpr int kVectors = 2;  // of columns in a block
+inline constexpr int kVectors = 2;  // the vectors of columns in a block
 template <typename T>
 inline constexpr int kLanes = static_cast<int>(sizeof(Lanes<T>) / sizeof(T));
 template <typename T>

@@ -63,7 +63,7 @@ class Pairwise {
 struct Moments {
   float count = 0;
   float mean = 0;
-  float squares = 0;  // of distances from the mean
+  float squares = 0;  // the sum of the squared distances from the mean
 };
 
 Moments joined(const Moments& a, const Moments& b) {
@@ -75,7 +75,7 @@ Moments joined(const Moments& a, const Moments& b) {
 
 struct Sums {
   float gradient = 0;
-  float product = 0;  // with the normalized data
+  float product = 0;  // the sum of the products with the normalized data
 };
 
 Sums joined(const Sums& a, const Sums& b) {

@@ -20,8 +20,8 @@ namespace arraycore {
 struct RunningStatistics {
   const Array* mean = nullptr;
   const Array* variance = nullptr;
-  double decay = 0;  // the running value becomes old * decay + new * (1 - decay); the new variance
-                     // is the unbiased one
+  // The new running value is old * decay + new * (1 - decay). The new variance is the unbiased one.
+  double decay = 0;
 };
 
 struct Normalized {

@@ -15,15 +15,16 @@ namespace arraycore::capture {
 // A scalar argument that had another value in the second step.
 struct Difference {
   std::uint32_t command = 0;
-  std::uint32_t argument = 0;  // in a raw kernel, a word of its uniforms
-  std::optional<DType> dtype;  // none: 32 bits of a raw kernel's
+  // The argument's index; in a raw kernel, the index of a word of its uniforms.
+  std::uint32_t argument = 0;
+  std::optional<DType> dtype;  // none: it is a 32-bit word of a raw kernel's uniforms
   ir::Scalar before;
   ir::Scalar after;
 };
 
 struct Mismatch {
   Error error;
-  std::uint32_t command = 0;  // in the second step
+  std::uint32_t command = 0;  // the index of the command in the second step
 };
 
 struct Comparison {
