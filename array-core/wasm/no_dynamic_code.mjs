@@ -1,12 +1,12 @@
-// array-core is built without dynamic execution: nothing that goes to a volunteer with it makes code of text at run time, so
-// that it runs under a policy without 'unsafe-eval'. The module asks its host for nothing that would, no script of
-// Emscripten's lies beside it, and its loader's sources do not.
+// Checks that array-core never makes code from text at run time, so that it runs under a policy without 'unsafe-eval'.
+// The module may not import a function that does this, the folder may not contain a script of Emscripten, and the
+// loader's sources may not do it either.
 //   node no_dynamic_code.mjs FOLDER
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const LOADER = ["arraycore_module.ts", "arraycore_host.ts"];
-/** What Emscripten imports to run text, to call inline JavaScript, and to load further code. */
+/** Names of Emscripten's imports that run text, call inline JavaScript, or load further code. */
 const RUNS_TEXT = /run_script|asm_const|asm_sync|em_js|dlopen|dynlib|load_side|wget|eval/i;
 const MAKES_CODE = /\beval\s*\(|\bFunction\s*\(|\bset(?:Timeout|Interval)\s*\(\s*["'`]|\bimport\s*\(/;
 

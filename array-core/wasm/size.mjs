@@ -1,5 +1,5 @@
-// What a volunteer downloads for array-core: the module that its browser takes, the larger one here, and its own loader's
-// sources, gzip -9. Fails above the bar. The last line is one JSON object, for ./run bench array-core.
+// Measures what a volunteer downloads for array-core, compressed by gzip -9: a module (here the larger one) and the
+// sources of its loader. Fails if that exceeds the limit. The last line is one JSON object, for ./run bench array-core.
 //   node size.mjs MODULE...
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
