@@ -35,7 +35,7 @@ def formatted(path: str, text: str) -> str:
     words = FORMATTERS.get(Path(path).suffix)
     if words is None:
         return text
-    # Formatters are installed beside this Python.
+    # The formatters are installed next to this Python.
     search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
         [word.format(path) for word in words],
@@ -52,7 +52,7 @@ def formatted(path: str, text: str) -> str:
 
 
 def main() -> int:
-    """Write the files, or compare them; the result is the exit status."""
+    """Write the files, or compare them. Return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check

@@ -138,7 +138,7 @@ inline constexpr int kProtocolVersion = {self.schema.version};
         return {"Flag": "bool", "Number": "double"}.get(kind, "std::string")
 
     def is_optional(self, one: Field) -> bool:
-        """Whether the member is a ``std::optional``; an empty text or false says the same."""
+        """Whether the member is a ``std::optional``. An empty text or false needs none."""
         if "optional" in one.cpp:
             return bool(one.cpp["optional"])
         if one.is_list or "plain" in one.cpp:
@@ -343,7 +343,7 @@ def _form(struct: Struct) -> str:
 
 
 def _deciding_first(fields: list[Field]) -> list[Field]:
-    """Return the fields with each one on whose presence others depend before those."""
+    """Return the fields, each one before those that depend on its presence."""
     ordered = list(fields)
     for one in fields:
         if one.when and one.when.field == one.wire:

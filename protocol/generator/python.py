@@ -70,7 +70,7 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
     def classes(self, struct: Struct) -> list[str]:
-        """Return the names of the classes that a struct is."""
+        """Return the names of a struct's classes: one for each case, or its own name."""
         return list(struct.cases.values()) or [struct.name]
 
     def entry(self, struct: Struct) -> str:
@@ -156,7 +156,7 @@ class _Writer:
 
     def default(self, one: Field) -> str:
         if isinstance(one.default, list):
-            return "default=[]"  # which msgspec copies
+            return "default=[]"  # msgspec copies it
         if not isinstance(one.default, dict):
             return f"default={_quoted(one.default)}"
         if one.kind not in self.schema.structs:
@@ -178,7 +178,7 @@ class _Writer:
 
 
 def _needs_keywords(fields: Sequence[Field], *, split: bool) -> bool:
-    """Return whether a required field stands behind one that may be left out."""
+    """Return whether a required field follows one that may be left out."""
     required = [one.required and (one.when is None or split) for one in fields]
     return any(not before and after for before, after in pairwise(required))
 

@@ -1,4 +1,4 @@
-"""The schema of the protocol as Python objects, read from the TOML files beside this package.
+"""The schema of the protocol as Python objects, read from the TOML files next to this package.
 
     schema = load()
     for struct in schema.structs.values(): ...
@@ -45,7 +45,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Text:
-    """A limited text; ``limit`` is the name of its limit, or empty where a pattern limits it."""
+    """A text. ``limit`` is the name of its limit, or empty if a pattern limits it."""
 
     name: str
     limit: str
@@ -58,7 +58,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Names:
-    """A set of names; ``wanted`` is the end of a refusal where C++ has no enumeration of it."""
+    """A set of names. If C++ has no enumeration of it, ``wanted`` ends the text of a refusal."""
 
     name: str
     names: Sequence[str]
@@ -69,10 +69,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Condition:
-    """When a field belongs to its message.
+    """A condition on another field, under which a field belongs to its message.
 
-    ``value`` is what the other field has; without one the condition is that the other field is
-    there. ``holds`` is false for the opposite.
+    ``value`` is the value that the other field must have. Without it, the other field must be
+    present. If ``holds`` is false, the condition is the opposite.
     """
 
     field: str
@@ -123,11 +123,11 @@ class Struct:
     omit_defaults: bool = False
     base: str = ""
     cases: dict[str, str] = field(default_factory=dict)
-    # Of a message.
+    # Only for a message.
     direction: str = ""
     type: str = ""
     answer: str = ""
-    # A check by hand in C++, and the number of fields before it.
+    # The name of a check that is written by hand in C++, and the number of fields before it.
     rest_if: tuple[str, int] | None = None
 
     @property
@@ -193,7 +193,7 @@ class Schema:
             yield from visit(name)
 
     def tag_of(self, struct: Struct) -> tuple[str, str] | None:
-        """Return the field that names a message or a union's member, and the name."""
+        """Return the field that identifies a message or a union's member, and its value there."""
         if struct.type:
             return "type", struct.type
         for union in self.unions.values():
@@ -205,8 +205,8 @@ class Schema:
     def outcomes(self, struct: Struct) -> dict[str, list[Field]]:
         """Return the fields of each case of a struct that has cases, by the case.
 
-        A case is a value of the subject, ``*`` for every other one; or the subject's name where it
-        must be there, and ``*`` where it is not.
+        A case is a value of the subject, or ``*`` for every other value. If only the presence of
+        the subject decides, the cases are its name if it is present, and ``*`` if it is not.
         """
         subject = struct.subject
         if subject is None:
@@ -235,7 +235,7 @@ def load(folder: Path = FOLDER) -> Schema:
     Raises
     ------
     SchemaError
-        A name is unknown or stands twice, or a line is not in the notation.
+        A name is unknown or defined twice, or a line does not follow the notation.
     """
     tables: dict[str, Any] = {}
     for name in FILES:

@@ -50,7 +50,7 @@ class _Writer:
     def __init__(self, schema: Schema, language: str) -> None:
         self.schema = schema
         self.language = language
-        # What messages.ts declares and this file uses.
+        # Names that messages.ts declares and this file uses.
         self.borrowed: list[str] = []
 
     def messages(self) -> str:
@@ -135,7 +135,7 @@ export type {side}Message = {side}Messages[keyof {side}Messages];
                 f"Readonly<v.InferOutput<typeof {lower_camel(struct.name)}>>",
             )
         if subject is None:
-            # A member of a union of structs is known to be an object.
+            # The union has already checked that its member is an object.
             tag = self.schema.tag_of(struct)
             how = "variantOf" if tag and not struct.type else "fields"
             return self.declare(

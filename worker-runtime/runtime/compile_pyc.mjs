@@ -24,7 +24,7 @@ async function main() {
 }
 
 main().catch((error) => {
-  // A Python traceback comes inside the message; its last line is the sentence that matters.
+  // The message contains a Python traceback. Its last line says what is wrong.
   const lines = String(error?.message ?? error)
     .trim()
     .split("\n");

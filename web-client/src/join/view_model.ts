@@ -74,7 +74,7 @@ export interface PanelView {
   readonly advice: string | null;
   /** Small print: a failure's code. */
   readonly note: string | null;
-  /** The text that a screen reader speaks when it changes. It contains no time that counts. */
+  /** The text that a screen reader speaks when it changes. It contains no number that changes every second. */
   readonly announcement: string;
   readonly progress: ProgressView | null;
   readonly trial: TrialCard | null;

@@ -1,4 +1,4 @@
-// The researcher's page: sign in, then the studies, one study, one trial. Page thread.
+// The researcher's page. It shows the form to sign in, then the list of studies, one study, or one trial. Page thread.
 
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";

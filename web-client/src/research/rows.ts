@@ -106,7 +106,7 @@ export const studyOf = (value: unknown) => studyView(readRow(wire.studyRow, valu
 
 export const trialOf = (value: unknown) => trialView(readRow(wire.trialRow, value));
 
-/** A trial with its curve and its attempts. */
+/** Returns a trial with its curve and its attempts. */
 export function detailOf(value: unknown) {
   const row = readRow(wire.trialRow, value);
   if (row.points === undefined || row.attempts_list === undefined) {

@@ -46,7 +46,7 @@ export function columnKey(column: Column): string {
   }
 }
 
-/** One column for each parameter and each value that occurs. */
+/** Returns one column for each parameter and each value that occurs. */
 export function columnsOf(
   names: readonly string[],
   trials: readonly TrialRow[],

@@ -41,7 +41,7 @@ export function titleOf(store: ResearchStore): string {
   }
 }
 
-/** Returns what a screen reader speaks when it changes: states and problems, never a number that counts. */
+/** Returns what a screen reader speaks when it changes: states and problems, never a number that changes all the time. */
 export function announcementOf(store: ResearchStore): string {
   const words = store.words.value;
   const session = store.session.value;

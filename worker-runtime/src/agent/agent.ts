@@ -321,7 +321,7 @@ export class Agent {
         this.#project = project;
         this.#tellSoon();
       },
-      () => {}, // The name is only displayed. Joining will say what is wrong with the code.
+      () => {}, // The name is only displayed. Joining will report what is wrong with the code.
     );
   }
 

@@ -11,7 +11,7 @@ export function hasSimd(engine: Validator | undefined): boolean {
   return engine?.validate(moduleOf([65, 0, 253, 15, 253, 98])) === true;
 }
 
-/** Whether it has the fused multiply-add of relaxed SIMD, which arraycore-relaxed.wasm uses. */
+/** Whether the engine has the fused multiply-add of relaxed SIMD, which arraycore-relaxed.wasm uses. */
 export function hasRelaxedSimd(engine: Validator | undefined): boolean {
   const vector = [65, 0, 253, 15]; // i32.const 0, i8x16.splat
   // f32x4.relaxed_madd

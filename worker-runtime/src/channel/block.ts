@@ -56,7 +56,7 @@ export function openBlock(memory: SharedArrayBuffer): Block {
   };
 }
 
-/** A request's sequence is a word of the header that is neither 0 nor negative. */
+/** The largest sequence number of a request. It must be positive as a 32-bit word of the header. */
 export const LAST_SEQUENCE = 2 ** 31 - 1;
 
 export function nextSequence(sequence: number): number {

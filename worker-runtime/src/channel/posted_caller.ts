@@ -1,5 +1,5 @@
-// The python thread's end of the call channel by messages. Each wait is a promise, until which Python is suspended by JSPI.
-// Runs on the python thread only. Every wait has its time-out.
+// The python thread's end of the call channel by messages. Each wait is a promise, and JSPI suspends Python until it is
+// settled. Every wait has a time-out. Runs on the python thread only.
 
 import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
@@ -48,7 +48,7 @@ export class PostedCaller {
     return wait.promise;
   }
 
-  /** Takes an answer. That of a call that was given up is ignored. */
+  /** Takes an answer. The answer to a call that was given up is ignored. */
   onAnswer(sequence: number, text: string): void {
     if (this.#open?.sequence === sequence) this.#end(text);
   }

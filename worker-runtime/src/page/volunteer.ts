@@ -289,7 +289,7 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ finishing: last !== null });
   }
 
-  /** The agent is told of a pause as of a hidden page: it gives the trial back at once and asks for no work. */
+  /** To the agent, a pause looks like a hidden page: it gives the trial back at once and asks for no work. */
   get #mayCompute(): boolean {
     return !this.#isPaused && document.visibilityState === "visible";
   }

@@ -21,7 +21,7 @@ export interface RuntimePiece {
   readonly files: readonly RuntimeFile[];
 }
 
-/** /runtime/index.json */
+/** The content of `/runtime/index.json`. */
 export interface RuntimeIndex {
   readonly runtime: string;
   readonly pieces: Readonly<Record<string, RuntimePiece>>;
@@ -104,9 +104,9 @@ export type ToPython =
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
       readonly checkpoint: CheckpointFile | null;
-      /** With the thread's first attempt of a study that asks for a device. */
+      /** Sent with the thread's first attempt of a study that asks for a device; else null. */
       readonly arraycore: ArraycoreParts | null;
-      /** With the thread's first attempt that needs Optuna: zips of packages. */
+      /** Zips of packages, sent with the thread's first attempt that needs Optuna. */
       readonly packages: readonly Uint8Array<ArrayBuffer>[];
     }
   | PostedToCaller;

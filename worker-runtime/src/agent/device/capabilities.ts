@@ -34,8 +34,8 @@ const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } a
 const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**
- * The ceiling of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most what its class bears.
- * `careful`: half of that, because the last visit did not end well.
+ * Returns the limit of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most the limit of its
+ * class. `careful` halves it, because the last visit did not end well.
  */
 export function heapLimitOf(
   device: Pick<Capabilities, "class" | "memory_mb">,

@@ -26,7 +26,7 @@ export function gpuBudgetOf(
   return Math.floor((careful ? mb / 2 : mb) * MIB);
 }
 
-/** What the server is told of the graphics device. The budget also limits the largest array. */
+/** Returns what the server is told of the graphics device. The budget also limits the largest array. */
 export function lentGpu(
   gpu: GpuFacts | undefined,
   device: Pick<Capabilities, "class" | "memory_mb">,

@@ -1,5 +1,5 @@
-// Which graphics device this browser would give to trials. It is asked once, before the device says hello. The answer is as
-// coarse as scheduling allows, because a fingerprint is personal data. Runs on the agent thread.
+// Finds out which graphics device this browser would give to trials. The agent asks once, before the device says hello. The
+// answer is as coarse as scheduling allows, because a fingerprint is personal data. Runs on the agent thread.
 
 import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";

@@ -1,4 +1,4 @@
-// Bundles and data by their hash, from the Cache API or else from the server. Each read is hashed again. The cache has a
+// Gets bundles and data by their hash, from the Cache API or else from the server. Each read is hashed again. The cache has a
 // limit; the least recently used blob is dropped first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";

@@ -67,7 +67,7 @@ export class Transfers {
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
     // The server revokes an ended attempt by a message of its own.
     if (code === "unknown_attempt") return answerText(false);
-    // The rate limit. A later checkpoint replaces this one, but an artifact must be tried again.
+    // 429 is the rate limit. A later checkpoint replaces this one, but an artifact must be tried again.
     if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
     return errorText(code, message);
   }

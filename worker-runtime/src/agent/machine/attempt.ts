@@ -44,7 +44,7 @@ export interface Computer {
 
 interface OpenCall {
   readonly message: ClientMessages["call"];
-  /** Its number in the call channel. */
+  /** The call's number in the call channel. */
   readonly sequence: number;
 }
 
@@ -295,7 +295,7 @@ export class Attempt {
     this.#fresh.push(report);
   }
 
-  // Never sent again: a line that is lost with a connection is no loss (R39).
+  // Packs lines into messages. They are never sent again: some may be lost with a connection (R39).
   #packLines(): void {
     while (this.#lines.length > 0) {
       const lines = this.#lines.splice(0, MAX_LINES);
@@ -330,7 +330,7 @@ function resultOf(head: ResultHead, outcome: Outcome): TrialResult {
   }
 }
 
-/** An error in the protocol's limits: trial code chooses its text. */
+/** Cuts an error's texts to the protocol's limits, because trial code chooses them. */
 function clampFailure(error: Failure): Failure {
   return {
     cause: error.cause,
@@ -340,7 +340,7 @@ function clampFailure(error: Failure): Failure {
   };
 }
 
-/** Python writes values that are no JSON, such as NaN. */
+/** Returns a value for display. A text that is not JSON, such as Python's NaN, is returned as it is. */
 function forDisplay(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -354,7 +354,7 @@ function cut(text: string, characters: number): string {
   return whole.length <= characters ? whole : [...whole].slice(0, characters).join("");
 }
 
-// Keeps the end: that is where a traceback names the error.
+// Keeps the end, because a traceback names the error there.
 function cutBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= most) return text.toWellFormed();

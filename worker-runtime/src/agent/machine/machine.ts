@@ -238,7 +238,7 @@ export class Machine {
       this.#lingerUntil = now + LINGER_MS;
       return;
     }
-    // Not later, because a hidden page may be frozen at any moment.
+    // The trial is given back now, because a hidden page may be frozen at any moment.
     if (!isFinished) this.#work.release("page_hidden", now);
     this.#disconnect(CLOSE_CLEAN);
   }

@@ -360,7 +360,7 @@ export class Work {
     this.#around.act({ kind: "interrupt", attempt: attempt.id });
   }
 
-  /** Python is free again after an interrupt. */
+  /** Handles the end of an interrupted attempt: Python is free again. */
   #onEnded(now: number): void {
     this.#ending = null;
     const next = this.#attempt;

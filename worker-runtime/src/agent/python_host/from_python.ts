@@ -123,7 +123,7 @@ export class Allowance {
     if (this.#call?.sequence === sequence) this.#call = null;
   }
 
-  /** Counts a message. Returns false if an unchanged thread would have waited before it. */
+  /** Counts a message. Returns false if trial code must have changed the thread, which would otherwise have waited first. */
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report") {
       this.#points += 1;
@@ -163,7 +163,7 @@ function isShared(buffer: ArrayBufferLike): boolean {
   return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
 }
 
-/** Returns the message, or null if an unchanged thread would never send it. */
+/** Returns the message, or null if only a thread that trial code has changed can have sent it. */
 export function parseFromPython(data: unknown): FromPython | null {
   const parsed = v.safeParse(fromPython, data);
   return parsed.success ? parsed.output : null;

@@ -1,4 +1,4 @@
-// The names of commands in messages, and the least length of each. Data for the thread that drains the ring.
+// The names of commands in error messages, and the least length of each command. Data for the thread that drains the ring.
 
 import type { CommandName } from "./executor.ts";
 import { Opcode } from "./layout.ts";

@@ -57,13 +57,13 @@ export class Control {
     Atomics.notify(this.#words, Word.signal);
   }
 
-  /** Resolves at once if `word` does not hold `value`, else when it is notified of another value, or after the time. */
+  /** Resolves at once if `word` does not hold `value`, else when it is notified of another value, or after `timeoutMs`. */
   async changed(word: number, value: number, timeoutMs: number): Promise<void> {
     const waiting = Atomics.waitAsync(this.#words, word, value | 0, timeoutMs);
     if (waiting.async) await waiting.value;
   }
 
-  /** Blocks while `word` holds `value`, at most for the time. Returns whether it has changed. */
+  /** Blocks while `word` holds `value`, for at most `timeoutMs`. Returns whether it has changed. */
   blocks(word: number, value: number, timeoutMs: number): boolean {
     return Atomics.wait(this.#words, word, value | 0, timeoutMs) !== "timed-out";
   }

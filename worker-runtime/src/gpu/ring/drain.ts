@@ -253,8 +253,8 @@ export class Drain {
     return this.#newsFollows && this.#openFences > 0 && !this.#lost;
   }
 
-  // An issuer that just got an answer mostly sends its next command soon. To wake this thread would take longer than the
-  // command itself. A sleeping thread would also notice the device's answers later.
+  // Polls before it sleeps. An issuer that just got an answer mostly sends its next command soon, and waking this thread
+  // would take longer than the command itself. A sleeping thread would also notice the device's answers later.
   async #linger(): Promise<void> {
     while (this.#hasNothing()) {
       const isOpen = this.#openFences > 0;
@@ -468,7 +468,7 @@ export class Drain {
     } catch (error) {
       this.#blame(error);
     }
-    this.#position = position; // the error names the command
+    this.#position = position; // so that the error names this command
     await finish();
     this.#position = (position + words) >>> 0;
   }

@@ -54,7 +54,7 @@ export interface Capabilities extends DeviceLimits {
   readonly flags: number;
   readonly minSubgroup: number;
   readonly maxSubgroup: number;
-  /** Vendor, architecture, device, description; one a line. */
+  /** Vendor, architecture, device and description, one per line. */
   readonly device: string;
 }
 

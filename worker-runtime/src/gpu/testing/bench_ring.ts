@@ -1,5 +1,5 @@
-// What the ring and its executor cost, beside the same work written by hand in the same run:
-// node bench_ring.ts --host node|chromium [--out FILE]. Runs in Node, on the main thread.
+// Measures what the ring and its executor cost, next to the same work written by hand in the same run: node bench_ring.ts
+// --host node|chromium [--out FILE]. Runs in Node, on the main thread.
 
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,5 +1,5 @@
-// Buffers for results: they are copied to on the device, mapped, read, and used again. Their number is limited. Runs on its
-// executor's thread.
+// Buffers for results. The device copies results into a buffer; then it is mapped, read, and used again. The number of
+// buffers is limited. Runs on its executor's thread.
 
 const MAP_READ = 0x1;
 const COPY_DST = 0x8;

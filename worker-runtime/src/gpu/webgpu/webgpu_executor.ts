@@ -345,7 +345,7 @@ export class WebGpuExecutor implements Executor {
     return place;
   }
 
-  // It needs a pass of its own, because only passes have times.
+  // A timed dispatch needs a pass of its own, because only passes have times.
   #encodeTimed(
     trace: DispatchTimes,
     pipeline: Pipeline,
@@ -353,7 +353,7 @@ export class WebGpuExecutor implements Executor {
     at: number,
     place: number,
   ): void {
-    if (this.#timing) this.#openPass(); // the other timer begins with another pass
+    if (this.#timing) this.#openPass(); // this pass writes the beginning of the other timer
     this.#endPass();
     this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
     const { position, tag, label } = this.#events.current();
@@ -550,7 +550,7 @@ export class WebGpuExecutor implements Executor {
 
   watch(): () => Promise<boolean> {
     const command = this.#events.current();
-    this.#submitNow(); // what came before is not this command's fault
+    this.#submitNow(); // errors of earlier commands must not count for this one
     const filters = ["internal", "out-of-memory", "validation"] as const;
     for (const filter of filters) this.#device.pushErrorScope(filter);
     return async () => {

@@ -17,7 +17,7 @@ const FREE_IDS = 1024;
 const CALL_WORDS = 256;
 /** Larger arrays are copied in pieces of this size, so that the memory does not grow by a whole copy. A multiple of 4. */
 const PIECE_BYTES = 4 * 1_048_576;
-/** Minus ErrorKind.memory (array-core/src/base/result.h). */
+/** The status for a lack of memory: minus ErrorKind::memory (array-core/src/base/result.h). */
 const NO_ROOM = -4;
 
 export type ArraycoreHost = ReturnType<typeof arraycoreHost>;
