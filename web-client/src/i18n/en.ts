@@ -69,7 +69,7 @@ export const en: Dictionary = {
       title: "Waiting for work",
       no_work: "There is nothing to compute right now. The next trial starts here by itself.",
       no_matching_work:
-        "The trials that are open need another kind of device. One that fits starts here by itself.",
+        "The trials that are open need another kind of device. One that fits this device starts by itself.",
       draining: "The server is restarting. Work goes on by itself in a moment.",
       read_only:
         "The server cannot store results at the moment, so it hands out no work. This page keeps asking.",
@@ -88,7 +88,7 @@ export const en: Dictionary = {
     },
     hidden: {
       title: "Paused",
-      text: "This page was hidden. Computing goes on by itself while you can see it.",
+      text: "This page was hidden. Computing continues while you can see it.",
     },
     pausedByChoice: {
       title: "Paused",
@@ -133,7 +133,7 @@ export const en: Dictionary = {
       client_too_old: "This page is older than the server. Reload it to get the new version.",
       device_revoked:
         "The operator has removed this device. Ask the person who sent the link if you may join again.",
-      full: "The server has as many devices as it can serve. Try again later.",
+      full: "The server cannot take more devices at the moment. Try again later.",
       rate_limited:
         "Too many devices joined from this network just now. Wait a minute, then try again.",
       server_too_old: "The server is older than this page. Reload the page, or try again later.",
@@ -169,9 +169,9 @@ export const en: Dictionary = {
   inApp: {
     title: "Open this page in your browser",
     text: (app) =>
-      `It was opened inside ${app}. Browsers inside apps often do not let pages compute, and end them without a word.`,
+      `It was opened inside ${app}. Browsers inside apps often do not let pages compute, and close them without a warning.`,
     textUnknown:
-      "It was opened inside an app. Browsers inside apps often do not let pages compute, and end them without a word.",
+      "It was opened inside an app. Browsers inside apps often do not let pages compute, and close them without a warning.",
     menu: {
       line: "Tap ⋮ or the share symbol in LINE’s bar.",
       instagram: "Tap ⋯ at the top right.",
@@ -253,7 +253,7 @@ export const en: Dictionary = {
     summary: "What the server learns about this device",
     items: [
       "A random id that this browser keeps. You need no account, and nobody asks for your name.",
-      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, and its number of processor cores. Of its graphics processor: make and family, whether it is a program instead, whether it computes in half precision, and the largest array that it takes.",
+      "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, and its number of processor cores. About its graphics processor: its maker and family, whether it is only simulated by software, whether it computes in half precision, and the size of the largest array.",
       "The results of the trials that it computes, and how long they took.",
       "Its network address, as with every web page.",
     ],

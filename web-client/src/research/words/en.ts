@@ -57,8 +57,8 @@ export const en: Words = {
     evidence: "Kept as evidence",
     failed: "Failed",
     released: "Given back",
-    expired: "Lost",
-    revoked: "Called off",
+    expired: "Expired",
+    revoked: "Revoked",
   },
   classes: { phone: "Phone", tablet: "Tablet", desktop: "Computer", node: "Node worker" },
 
@@ -99,7 +99,7 @@ export const en: Words = {
       cpu: "array-core on the CPU",
     },
     unmatched: (devices, missing) =>
-      `No connected device can run the trials of this study. Of ${devices}: ${missing}.`,
+      `No connected device can run the trials of this study. Connected devices: ${devices} (${missing}).`,
     missing: {
       no_webgpu: (devices) => `${devices} without WebGPU`,
       no_graphics_card: (devices) => `${devices} without a graphics card`,
@@ -123,7 +123,7 @@ export const en: Words = {
     cancelNo: "Let it go on",
     remove: "Delete the study",
     removeTitle: "Delete this study?",
-    removeLead: "This goes for good:",
+    removeLead: "This will be deleted permanently:",
     removeTrials: (count) => `${count} trials that have finished, with their curves and errors`,
     removeFiles: "Files that trials uploaded",
     removeInputs: "Code and data that no other study of its owner uses",
@@ -134,7 +134,7 @@ export const en: Words = {
     csv: "Export CSV",
     json: "Export JSON",
     full: (rows) =>
-      `This page shows the first ${rows} trials that finished, and exports the same. Use the Python package for all of them.`,
+      `This page shows and exports the first ${rows} trials that finished. Use the Python package for all of them.`,
     announce: (name, state) => `Study ${name}: ${state}`,
   },
 

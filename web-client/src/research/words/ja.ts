@@ -58,7 +58,7 @@ export const ja: Words = {
     evidence: "参考として保存",
     failed: "失敗",
     released: "返却",
-    expired: "音信不通",
+    expired: "応答なし",
     revoked: "取り消し",
   },
   classes: {
@@ -113,7 +113,7 @@ export const ja: Words = {
       small_buffers: (devices) => `GPU のバッファが小さい端末 ${devices} 台`,
       little_memory: (devices) => `メモリーの足りない端末 ${devices} 台`,
       few_cores: (devices) => `コア数の足りない端末 ${devices} 台`,
-      other: (devices, code) => `${code} による端末 ${devices} 台`,
+      other: (devices, code) => `${code} のため使えない端末 ${devices} 台`,
     },
     project: "プロジェクト",
     owner: "登録者",

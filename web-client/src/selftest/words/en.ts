@@ -8,7 +8,7 @@ export const en: SelfTestWords = {
   tag: "en",
   pageTitle: "Self-test – Hyperflock",
   heading: "What this browser can do",
-  lead: "Each line is something that computing here needs or likes to have. Nothing leaves this device unless you send it.",
+  lead: "Each line is something that this page needs or can use to compute. Nothing leaves this device unless you send it.",
   verdict: {
     looking: "Looking …",
     good: "This browser can take part.",
@@ -20,7 +20,7 @@ export const en: SelfTestWords = {
   states: {
     ok: "Good",
     limited: "Limited",
-    missing: "Not there",
+    missing: "Missing",
     failed: "Failed",
     skipped: "Not yet",
   },
@@ -32,7 +32,8 @@ export const en: SelfTestWords = {
     },
     shared_memory: {
       title: "Memory shared by threads",
-      remedy: "Comes with isolation. Without it, waiting WebAssembly (below) does as well.",
+      remedy:
+        "Available on an isolated page. Without it, WebAssembly that can wait (below) is enough.",
     },
     wasm_simd: { title: "WebAssembly SIMD", remedy: `${update} Nothing runs without it.` },
     relaxed_simd: {
@@ -40,8 +41,8 @@ export const en: SelfTestWords = {
       remedy: "Not needed; large matrix products are slower without it.",
     },
     jspi: {
-      title: "Waiting WebAssembly (JSPI)",
-      remedy: "Needed only where threads share no memory.",
+      title: "WebAssembly that can wait (JSPI)",
+      remedy: "Needed only if threads cannot share memory.",
     },
     webgpu: {
       title: "Graphics processor (WebGPU)",

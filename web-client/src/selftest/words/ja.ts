@@ -32,7 +32,7 @@ export const ja: SelfTestWords = {
     shared_memory: {
       title: "スレッド間の共有メモリー",
       remedy:
-        "隔離されたページで使えます。なくても、下の「待てる WebAssembly」があれば計算できます。",
+        "隔離されたページで使えます。なくても、下の「待機できる WebAssembly」があれば計算できます。",
     },
     wasm_simd: { title: "WebAssembly SIMD（必須）", remedy: `${update}これがないと動きません。` },
     relaxed_simd: {
@@ -40,7 +40,7 @@ export const ja: SelfTestWords = {
       remedy: "なくても動きますが、大きな行列の積が遅くなります。",
     },
     jspi: {
-      title: "待てる WebAssembly（JSPI）",
+      title: "待機できる WebAssembly（JSPI）",
       remedy: "スレッドがメモリーを共有できない場合にだけ必要です。",
     },
     webgpu: {
@@ -72,7 +72,7 @@ export const ja: SelfTestWords = {
         "充電するか低電力モードを解除してください。使えない場合は画面をつけたままにしてください。",
     },
     web_locks: {
-      title: "タブの排他",
+      title: "タブは一度に 1 つ",
       remedy: `${update}それまでは、参加ページを 1 つのタブだけで開いてください。`,
     },
     clock: { title: "時計", remedy: "なくても動きます。時間の表示が粗くなります。" },
