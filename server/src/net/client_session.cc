@@ -20,7 +20,7 @@ constexpr std::size_t kLinesPerLog = 100;
 
 class ClientSession;
 
-// One watched study. Any thread may wake it; the rest belongs to its session.
+// A watched study. Any thread may wake it. The rest belongs to its session.
 class Watch final : public hub::Watcher, public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
@@ -33,18 +33,18 @@ class Watch final : public hub::Watcher, public std::enable_shared_from_this<Wat
   void wake() override;
 
   const StudyId study;
-  const std::optional<TrialNumber> trial;  // whose lines are sent too
+  const std::optional<TrialNumber> trial;  // whose printed lines are sent too
   std::int64_t cursor;
   std::int64_t log_cursor;
   std::string last_study;  // the study's row as last sent
-  bool reading = false;    // a reader is at work
+  bool reading = false;    // whether a reader thread reads for it
   std::atomic<bool> woken{false};
 
  private:
   std::weak_ptr<ClientSession> session_;
 };
 
-// What a reader found.
+// The rows and lines that a reader thread has read.
 struct Rows {
   std::optional<Error> error;
   std::string study;
@@ -58,20 +58,20 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
  public:
   using SessionBase::SessionBase;
 
-  // Any thread. Runs `action` on the strand while the connection lives.
+  // Runs `action` on the strand if the connection still exists. Any thread.
   void post(std::function<void(ClientSession&)> action) {
     if (const auto open = channel()) {
       open->post([self = shared_from_this(), action = std::move(action)] { action(*self); });
     }
   }
 
-  // Starts reading what is new, unless that is going on, was done just now, or the peer has not
-  // taken what was sent.
+  // Starts reading new rows. Does nothing while a read runs, shortly after one, or while the peer
+  // has not taken what was sent.
   void advance(const std::shared_ptr<Watch>& watch) {
     const auto open = channel();
     if (!open || paused_ || watch->reading || !watch->woken.load()) return;
     if (open->queued_bytes() > context_.limits.queue_bytes / 2)
-      return;  // on_drained() comes back here
+      return;  // on_drained() calls this again
     watch->woken = false;
     watch->reading = true;
     const bool posted = context_.readers.post(
@@ -126,7 +126,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
           Error{"too_many", "One connection may watch at most 16 studies; open another one."});
       return Credit::given;
     }
-    // A second watch of the same study starts over from its own cursor.
+    // A second watch of the same study replaces the first and starts at its own cursor.
     const auto watch = std::make_shared<Watch>(weak_from_this(), *asked);
     watches_.insert_or_assign(asked->study, watch);
     context_.hub.watch(asked->study, watch);
@@ -134,7 +134,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return Credit::given;
   }
 
-  // A new claim takes the place of an earlier one of this connection.
+  // A new claim replaces an earlier one of this connection.
   Credit on_claim(const protocol::Watch& asked) {
     end_claim();
     claim_ = context_.hub.next_session();
@@ -154,7 +154,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   }
 
   void claim(Result<storage::StudyRow> row, const protocol::OwnerClaim& own, SessionId claim) {
-    if (claim_ != claim) return;  // claimed otherwise, or closed meanwhile
+    if (claim_ != claim) return;  // replaced by another claim, or closed
     if (!row) {
       claim_.reset();
       return send_error(row.error());
@@ -170,14 +170,14 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                        open);
   }
 
-  // As it is now; administrators have none.
+  // Returns the researcher's current quota. Administrators have none.
   storage::Quota quota() const {
     const auto now = context_.book.principal(principal_->id);
     const bool limited = now && now->role != storage::PrincipalRole::admin;
     return limited ? now->quota : storage::Quota{};
   }
 
-  // One that comes before its claim was read is no owner's yet.
+  // A reply that comes before its claim was read belongs to no owner yet.
   Credit on_reply(protocol::OwnerReply& reply) {
     if (!attached_ || claimed_ != reply.study) {
       send_error(
@@ -199,7 +199,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     end_claim();
   }
 
-  // On a reader thread: the study, where the caller may see it.
+  // Returns the study if the caller may see it. Runs on a reader thread.
   Result<storage::StudyRow> own_study(StudyId id) const {
     TRY(auto study, context_.storage.study(id));
     const bool mine = study && (principal_->role == storage::PrincipalRole::admin ||
@@ -209,7 +209,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                  "study"};
   }
 
-  // On a reader thread.
+  // Runs on a reader thread.
   Rows read(StudyId id, std::int64_t after) const {
     Rows rows;
     rows.cursor = after;
@@ -237,7 +237,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return rows;
   }
 
-  // On a reader thread.
+  // Runs on a reader thread.
   void read_log(const Watch& watch, std::int64_t after, Rows& rows) const {
     if (rows.error || !watch.trial) return;
     rows.log = context_.outputs.read({watch.study, *watch.trial}, after, kLinesPerLog);
@@ -281,7 +281,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     pause(kRetryMs);
   }
 
-  // Wake-ups that come in the meantime become one.
+  // Wake-ups during the delay are combined.
   void pause(Millis delay) {
     const auto open = channel();
     if (!open) return;
@@ -299,9 +299,9 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   std::optional<storage::Principal> principal_;  // written once, before the first read()
   std::map<StudyId, std::shared_ptr<Watch>> watches_;
   bool paused_ = false;
-  std::optional<SessionId> claim_;  // of the study that this connection owns, or wants to
+  std::optional<SessionId> claim_;  // of the study that this connection owns or claims
   StudyId claimed_{};
-  bool attached_ = false;  // the hub knows of the claim
+  bool attached_ = false;  // whether the hub has the claim
 };
 
 void Watch::wake() {

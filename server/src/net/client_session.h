@@ -1,6 +1,6 @@
-// A researcher's session on /ws/client: hello, then watches. Rows come from storage's readers,
-// after the cursor of each watch; wake-ups of the hub are coalesced. State is touched on the
-// channel's strand only.
+// A researcher's session on /ws/client: a hello and then watches. Reader threads of storage read
+// the rows after the cursor of each watch. Wake-ups of the hub are combined. The state belongs to
+// the channel's strand.
 #pragma once
 
 #include <functional>

@@ -81,7 +81,7 @@ std::size_t Connections::size() const {
 
 void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& connection) {
   std::optional<int> code;
-  std::shared_ptr<Closable> before;  // goes after the lock
+  std::shared_ptr<Closable> before;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     before = std::exchange(open_[id], connection);
@@ -92,7 +92,7 @@ void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& conn
 
 void Connections::release(std::uint64_t id, const std::string& address) {
   metrics_.connection_closed();
-  std::shared_ptr<Closable> last;  // goes after the lock
+  std::shared_ptr<Closable> last;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (const auto found = open_.find(id); found != open_.end()) {
     last = std::move(found->second);

@@ -1,5 +1,5 @@
-// All open connections: how many there are, how many of one address, and a way to reach each of
-// them. Any thread.
+// The registry of open connections: it counts them, in total and for each address, and can reach
+// each of them. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -18,19 +18,19 @@
 
 namespace hyperflock::net {
 
-// A connection as the registry sees it. Members are called from any thread and return at once.
+// A connection in the registry. Members may be called on any thread and return at once.
 class Closable {
  public:
   virtual ~Closable() = default;
-  // Ends the connection: a WebSocket with this close code, HTTP after the answer under way.
+  // Ends the connection: a WebSocket with this close code, HTTP after the current answer.
   virtual void shut(int code) = 0;
-  // Called about every second: ends the connection where its peer takes nothing any more.
+  // Called about once a second. Ends the connection if its peer takes no more data.
   virtual void check_progress(Instant now) = 0;
 };
 
 class Connections;
 
-// A place among the open connections; gives it back at the end of its life.
+// A place among the open connections, which the destructor gives back.
 class ConnectionSlot {
  public:
   ConnectionSlot() = default;
@@ -38,8 +38,8 @@ class ConnectionSlot {
   ConnectionSlot& operator=(ConnectionSlot&& other) noexcept;
   ~ConnectionSlot();
 
-  // Names the object that now serves the connection (HTTP first, then perhaps a WebSocket). It is
-  // kept alive until the slot is given back.
+  // Sets the object that serves the connection now (HTTP first, perhaps a WebSocket later). The
+  // slot keeps it alive.
   void attach(const std::shared_ptr<Closable>& connection);
   const std::string& address() const { return address_; }
 
@@ -58,18 +58,18 @@ class Connections {
   Connections(std::size_t per_address, std::size_t total, telemetry::Metrics& metrics)
       : per_address_(per_address), total_(total), metrics_(metrics) {}
 
-  // Nothing where the address, or the server, has as many as it may.
+  // Returns nothing if the address or the server has as many connections as allowed.
   std::optional<ConnectionSlot> admit(const std::string& address);
 
-  // Ends all connections, and from now on each that comes.
+  // Ends all connections, and from now on every new one.
   void shut_all(int code);
-  // Ends those that are open now.
+  // Ends the connections that are open now.
   void shut_present(int code);
   void check_progress(Instant now);
 
-  // Waits until every connection has ended; false when `limit_ms` passed before.
+  // Waits until every connection has ended. Returns false after `limit_ms`.
   bool wait_empty(Millis limit_ms);
-  // Lets go of what is still open. REQUIRES: no connection runs any more.
+  // Forgets the connections that are still open. REQUIRES: no connection runs any more.
   void clear();
   std::size_t size() const;
 

@@ -36,12 +36,12 @@ using HeadParser = beast::http::request_parser<beast::http::empty_body>;
 using BodyParser = beast::http::request_parser<beast::http::buffer_body>;
 
 constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<hub::Strand>());
-// GCC 12 destroys some temporaries of a co_await expression twice (conditional operators, braced
-// aggregates, lambdas with captures): here whatever has a destructor gets a name first and is
-// awaited then.
+// GCC 12 destroys some temporaries of a co_await expression twice: those of conditional operators,
+// braced aggregates, and lambdas with captures. So here every object with a destructor is a named
+// variable before it is awaited.
 
-// The end of a connection with something unread: so much, or so long, is taken before the socket
-// closes, because an early close would make the peer's kernel throw the answer away.
+// Closing a socket with unread bytes would make the peer's kernel drop the answer. So the server
+// reads up to this many bytes, for up to this long, before it closes.
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr Millis kLingerMs = 2'000;
 
@@ -77,7 +77,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         [](const std::exception_ptr& fault) { note_bug(fault); });
   }
 
-  // The answer under way is still sent; a connection that waits for a request ends at once.
+  // The current answer is still sent. A connection that waits for a request ends at once.
   void shut(int) override {
     shutting_ = true;
     asio::post(timer_.get_executor(), [self = shared_from_this()] {
@@ -87,7 +87,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   void check_progress(Instant) override {}  // each wait here has its own time-out
 
  private:
-  // Nothing here is expected to throw: what does is a bug, and ends its connection only.
+  // No exception is expected here. One is a bug and ends only its connection.
   static void note_bug(const std::exception_ptr& fault) {
     if (!fault) return;
     try {
@@ -113,7 +113,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return !error;
   }
 
-  // One request and its answer; false when the connection ends with it.
+  // Handles one request. Returns false if the connection ends with it.
   Awaitable<bool> serve_one() {
     HeadParser head;
     head.header_limit(context_.limits.head_bytes);
@@ -198,7 +198,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return request;
   }
 
-  // Hands the stream to a WebSocket. Always ends this connection's part.
+  // Hands the stream to a WebSocket. This object's work ends in any case.
   Awaitable<bool> upgrade(const http::Request& request, HeadParser& head) {
     if (!beast::websocket::is_upgrade(head.get()) || buffer_.size() != 0) {
       http::Response response =
@@ -254,7 +254,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       body.get().body().data = piece.data();
       body.get().body().size = piece.size();
       body.get().body().more = true;
-      // Fills a whole piece before it goes to the disk.
+      // Fills a whole piece before it is written to the disk.
       while (!body.is_done() && body.get().body().size != 0) {
         expire_after(context_.limits.transfer_ms);
         auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
@@ -274,7 +274,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return co_await finish(*request, std::move(*response), keep, false);
   }
 
-  // Runs `work` on a thread that may block and comes back to the strand with what it returned.
+  // Runs `work` on a thread that may block, and resumes on the strand with its result.
   template <typename T, typename Work>
   Awaitable<T> on_reader(Work work) {
     expire_after(context_.limits.reply_ms);
@@ -318,7 +318,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
                  "The server has too much to do at the moment; try again in a few seconds."};
   }
 
-  // Sends the answer. `unread`: the request's body was not read, so the connection cannot go on.
+  // Sends the answer. `unread`: the request's body was not read, so the connection must end.
   Awaitable<bool> finish(const http::Request& request, http::Response response,
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
@@ -352,7 +352,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   }
 
   Awaitable<bool> write_text(std::string_view head, std::string_view body = {}) {
-    // In pieces, so that each has its own time-out however slow the peer's line is.
+    // Each piece has a time-out of its own, so that a slow line does not fail.
     std::size_t from = 0;
     do {
       const std::string_view piece = body.substr(from, context_.limits.piece_bytes);
@@ -379,7 +379,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         return bytes;
       };
       const Result<std::string> piece = co_await on_reader<Result<std::string>>(read);
-      // The head promised more: the peer sees a broken transfer, as it should.
+      // The file is shorter than promised. The peer must see a broken transfer.
       if (!piece || !co_await write_text({}, *piece)) co_return false;
       left -= wanted;
     }
@@ -400,12 +400,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     }
   }
 
-  // The one time-out: whatever is awaited ends with an error when it passes.
+  // Sets the only time-out. When it expires, the awaited operation ends with an error.
   void expire_after(Millis limit) {
     timer_.expires_after(milliseconds(limit));
     timer_.async_wait([weak = weak_from_this()](ErrorCode error) {
       const auto self = weak.lock();
-      // A wait that ended just before it was set anew is not a time-out.
+      // The timer was set again just before this handler ran, so this is no time-out.
       if (error || !self || self->timer_.expiry() > std::chrono::steady_clock::now()) return;
       self->abort();
     });

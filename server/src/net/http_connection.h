@@ -1,5 +1,5 @@
-// One HTTP connection: reads requests one after the other, asks its site, answers; hands the stream
-// on when a request asks for a WebSocket. Lives on its own strand.
+// An HTTP connection. It reads requests one after the other, asks its site and answers. If a
+// request asks for a WebSocket, it hands the stream on. It belongs to its own strand.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class ConnectionSlot;
 
 struct HttpLimits {
   Millis head_ms =
-      10'000;  // from the first byte awaited to the end of the head, for a new connection
+      10'000;  // for a new connection, from waiting for the first byte to the end of the head
   Millis keep_alive_ms = 60'000;  // between two requests
-  Millis transfer_ms = 30'000;    // for each piece of a body, either way
+  Millis transfer_ms = 30'000;    // for each piece of a body in either direction
   Millis reply_ms = 60'000;       // for the site's answer
   std::uint32_t head_bytes = 16 * 1024;
   std::size_t piece_bytes = std::size_t{256} << 10;
 };
 
-// What the connections of one listener share. Outlives them.
+// What the connections of one listener share. It outlives them.
 struct HttpContext {
   http::Site* site = nullptr;
   hub::ReaderPool& readers;

@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<tcp, hub::Strand>;
 
-// Written as it is, without reading the request: a connection over the limit costs as little as
-// possible.
+// The answer is written without reading the request, so that a connection over the limit costs
+// little.
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 88\r\n"
     "Retry-After: 5\r\nConnection: close\r\n\r\n"
@@ -69,7 +69,7 @@ class TcpListener final : public Listener {
     acceptor_.async_accept(asio::make_strand(io_), [this](ErrorCode error, Socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
       if (error) {
-        // Out of file descriptors, most likely: the backlog waits until some are free.
+        // Probably there are no free file descriptors. New connections wait until there are.
         telemetry::log(telemetry::LogLevel::warning, "accept_failed",
                        {{"reason", error.message()}});
         pause_.expires_after(std::chrono::milliseconds(100));
@@ -86,7 +86,7 @@ class TcpListener final : public Listener {
   void take(Socket socket) {
     ErrorCode error;
     const tcp::endpoint peer = socket.remote_endpoint(error);
-    if (error) return;  // gone already
+    if (error) return;  // the connection has ended already
     socket.set_option(tcp::no_delay(true), error);
     auto slot = connections_.admit(peer.address().to_string());
     if (!slot) {

@@ -1,5 +1,5 @@
-// Accepts connections of one address and hands each to HTTP. Lives on the I/O context's threads;
-// stop() from any thread.
+// Accepts connections at one address and hands each to HTTP. It runs on the I/O context's threads;
+// stop() may be called on any thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -17,7 +17,7 @@ namespace hyperflock::net {
 class Listener {
  public:
   struct Address {
-    std::string host;        // a numeric address
+    std::string host;        // numeric
     std::uint16_t port = 0;  // 0: any free port
   };
 

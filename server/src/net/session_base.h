@@ -1,5 +1,5 @@
-// What both kinds of session have in common: the opening (R6, R7), errors (R2, R3), and how they
-// reach their channel.
+// The common part of both kinds of session: the opening (R6, R7), errors (R2, R3) and access to the
+// channel.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ class SessionBase : public ChannelUser {
   void on_closed(How how) final { on_ended(how); }
 
  protected:
-  // Checks a hello of the right version and role; on_message() follows only after it accepted.
+  // Checks a hello of the right version and role. on_message() is called only if it was accepted.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;
-  // True when somebody else will give the channel its credit() for this message.
+  // `owed`: the session gives the channel its credit() for this message later.
   enum class Credit { given, owed };
   virtual Credit on_message(protocol::ClientMessage message) = 0;
   virtual void on_ended(How how) = 0;
 
-  // Any thread, after on_open(); empty when the connection is gone.
+  // Any thread, after on_open(). Null if the connection has ended.
   std::shared_ptr<WsChannel> channel() const { return channel_.lock(); }
   void send(const protocol::ServerMessage& message);
   void refuse(std::string code, std::string message);

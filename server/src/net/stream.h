@@ -1,8 +1,7 @@
-// A connection's byte stream, plain or TLS, as one type: Beast's composed operations are compiled
-// once. For the few .cc files that talk to sockets; everything else sees net/peer.h and
-// net/ws_channel.h.
+// A connection's byte stream, plain or TLS, as one type, so that Beast's composed operations are
+// compiled once. Only the few .cc files that use sockets include it; others use net/ws_channel.h.
 //
-// A Stream and all that hangs on it live on one strand.
+// A Stream and everything that uses it belong to one strand.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -72,9 +71,9 @@ class Stream {
         token, buffers);
   }
 
-  // What a WebSocket does with its stream after the closing handshake: says that no more will come
-  // and ends. Beast's own teardown waits for the peer to end too, and a device that left must be
-  // known to have left at once (R22).
+  // How a WebSocket ends its stream after the closing handshake: it sends the end and stops.
+  // Beast's default waits for the peer's end, but the server must know at once that a device has
+  // left (R22).
   template <typename Handler>
   friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
     ErrorCode error;
@@ -93,10 +92,10 @@ class Stream {
   std::optional<boost::asio::ssl::stream<Socket&>> tls_;
 };
 
-// A request for a WebSocket with what is needed to accept it.
+// A request for a WebSocket, with everything that is needed to accept it.
 struct Upgrade {
   std::unique_ptr<Stream> stream;
-  boost::beast::flat_buffer buffer;  // bytes that came after the request
+  boost::beast::flat_buffer buffer;  // bytes after the request
   boost::beast::http::request<boost::beast::http::empty_body> request;
   ConnectionSlot slot;
 };

@@ -1,5 +1,4 @@
-// The certificate that both listeners show, and how a new one takes its place while the server
-// runs. Any thread.
+// The certificate of both listeners, which can be replaced while the server runs. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +20,31 @@ using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 struct CertificateFiles {
   std::string chain;  // PEM
   std::string key;    // PEM
-  // A name or numeric address that the certificate must be for; "": any.
+  // The name or numeric address that the certificate must contain; "": any.
   std::string host;
 };
 
-// What a certificate says of itself.
+// The content of a certificate.
 struct CertificateFacts {
   std::vector<std::string> names;  // DNS names and addresses of the subject
   std::int64_t not_after_s = 0;    // seconds since 1970
 };
 
-// The host of an origin, as a certificate names it: without scheme, port and an address' brackets.
+// Returns an origin's host as in a certificate: without scheme, port and the brackets of an
+// address.
 std::string host_of(const std::string& origin);
 
 class Tls {
  public:
-  // Error: `bad_tls`, for files that cannot be used, do not belong together, are not valid now, or
-  // are for other hosts.
+  // Error: `bad_tls`: a file cannot be used, the files do not belong together, or the certificate
+  // is not valid now or is for other hosts.
   static Result<std::unique_ptr<Tls>> open(const CertificateFiles& files);
 
-  // For a new connection, which keeps it: one that is open stays with what it began with.
+  // Returns the context for a new connection. Open connections keep theirs.
   TlsContext context() const;
   CertificateFacts facts() const;
 
-  // Reads the files again. Error: `bad_tls`; the certificate that was there stays.
+  // Reads the files again. Error: `bad_tls`; the old certificate stays.
   Status reload();
 
  private:

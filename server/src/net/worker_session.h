@@ -1,5 +1,5 @@
-// A device's session on /ws/worker: hello, then messages to the hub. Speaks through a WsChannel;
-// its own state is touched on that channel's strand only.
+// A device's session on /ws/worker: a hello and then messages to the hub. Its state belongs to the
+// channel's strand.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// What all sessions of both origins share. Outlives them.
+// What all sessions of both origins share. It outlives them.
 struct SessionContext {
   Hub& hub;
   storage::Storage& storage;

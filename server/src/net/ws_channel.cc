@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
-// In the kernel, for one peer: control messages need little, and a slow peer must not cost
-// megabytes there either.
+// The kernel's send buffer for one peer. Control messages need little, and a slow peer must not
+// cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
 
 Millis steady_ms() {
@@ -52,7 +52,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     timeout.idle_timeout = milliseconds(limits_.idle_ms);
     timeout.keep_alive_pings = true;
     ws_.set_option(timeout);
-    ws_.read_message_max(0);  // on_read() counts, so that the answer names its code
+    ws_.read_message_max(0);  // on_read() checks the size, so that the answer has its code
     ws_.auto_fragment(false);
     ws_.text(true);
     ws_.async_accept(upgrade_->request, [self = shared_from_this()](ErrorCode error) {
@@ -144,8 +144,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       finish(error);
       return;
     }
-    if (finished_) return;  // a write failed when this frame was here already
-    if (closing_) return;   // the closing handshake reads on
+    if (finished_) return;  // a write failed after this frame had arrived
+    if (closing_) return;   // the closing handshake reads from now on
     if (buffer_.size() > limits_.frame_bytes) {
       user_->on_bad_frame("frame_too_large");
       start_closing(kFrameTooLarge, "A frame is larger than the server takes.");
@@ -160,7 +160,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         user_->on_bad_frame("malformed");
       }
       buffer_.consume(buffer_.size());
-      // A large frame's memory is not kept for a peer that sends small ones.
+      // A large frame may have grown the buffer; a peer with small frames does not need it.
       if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
     }
     maybe_read();
@@ -187,7 +187,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void on_written(ErrorCode error) {
     writing_ = false;
     write_started_ = 0;
-    if (finished_) return;  // finish() forgot the queue
+    if (finished_) return;  // finish() has cleared the queue
     forget(queue_.front().size());
     queue_.pop_front();
     if (error) {
@@ -209,7 +209,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     metrics_.slow_peer_closed();
     asio::post(ws_.get_executor(), [self = shared_from_this()] {
       if (self->finished_) return;
-      // What waits will not be taken: only the frame that is being written stays.
+      // The peer will not take the waiting frames. Only the frame that is being written stays.
       while (self->queue_.size() > (self->writing_ ? 1U : 0U)) {
         self->forget(self->queue_.back().size());
         self->queue_.pop_back();
@@ -221,16 +221,16 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void start_closing(int code, const std::string& reason) {
     if (closing_ || finished_) return;
     closing_ = true;
-    constexpr std::size_t kLongestReason = 120;  // what a close frame has room for
+    constexpr std::size_t kLongestReason = 120;  // a close frame's limit is 123 bytes
     reason_ = websocket::close_reason(static_cast<websocket::close_code>(code),
                                       reason.substr(0, kLongestReason));
-    // Whatever the peer does, the socket is gone soon.
+    // The socket closes after this time, whatever the peer does.
     timer_.expires_after(milliseconds(limits_.close_ms));
     timer_.async_wait([self = shared_from_this()](ErrorCode error) {
       if (!error) self->finish(asio::error::timed_out);
     });
     if (queue_.empty() && accepted_)
-      send_close();  // else when the queue is empty, or the upgrade answered
+      send_close();  // otherwise when the queue is empty or the upgrade is answered
   }
 
   void send_close() {
@@ -246,7 +246,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     ErrorCode ignored;
     upgrade_->stream->next_layer().close(ignored);
     for (const std::string& frame : queue_) forget(frame.size());
-    // The frame that is being written is released with its operation.
+    // The frame that is being written is freed with its operation.
     while (queue_.size() > (writing_ ? 1U : 0U)) queue_.pop_back();
     drained_ = nullptr;
     if (const auto user = std::exchange(user_, nullptr)) {
@@ -265,18 +265,17 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::shared_ptr<ChannelUser> user_;
   const std::string address_;
   std::shared_ptr<Upgrade> upgrade_;
-  websocket::stream<Stream&, false>
-      ws_;  // without permessage-deflate: it costs 130 KiB a connection
+  websocket::stream<Stream&, false> ws_;  // no permessage-deflate, which costs 130 KiB a connection
   hub::Timer timer_;
   boost::beast::flat_buffer buffer_;
   std::deque<std::string> queue_;
   std::function<void()> drained_;
   websocket::close_reason reason_;
-  bool accepted_ = false;  // the upgrade is answered; before that nothing may be written
+  bool accepted_ = false;  // the upgrade is answered; nothing may be written before
   bool reading_ = false;
   bool writing_ = false;
-  bool closing_ = false;   // we close; nothing more is taken or queued
-  bool finished_ = false;  // the socket is closed, the user told
+  bool closing_ = false;   // this side closes; nothing more is read or queued
+  bool finished_ = false;  // the socket is closed, and the user knows
 
   // Any thread.
   std::atomic<std::size_t> queued_{0};

@@ -1,9 +1,9 @@
-// One WebSocket: one strand, one reader, one writer, an outgoing queue bounded in bytes. Knows
-// frames, not messages.
+// A WebSocket with one strand, one reader, one writer and a bounded outgoing queue. It knows frames
+// but no messages.
 //
-// A peer that is slow to take what it asked for is first not read from any more (half of the
-// queue's limit), then closed with 4002 (the whole limit, or nothing taken for `stuck_ms`). The
-// server's memory never grows with it.
+// The queue's limit is in bytes. At half of it, the channel stops reading from its slow peer. It
+// closes with code 4002 at the whole limit, or if a write makes no progress for `stuck_ms`. So the
+// server's memory does not grow with a slow peer.
 #pragma once
 
 #include <cstddef>
@@ -22,46 +22,46 @@ namespace hyperflock::net {
 struct Upgrade;
 
 struct ChannelLimits {
-  std::size_t queue_bytes = std::size_t{4} << 20;  // outgoing, waiting
+  std::size_t queue_bytes = std::size_t{4} << 20;  // of the outgoing queue
   std::size_t frame_bytes = std::size_t{1} << 20;  // incoming (R1)
-  std::size_t unanswered_frames = 32;              // handed up without a credit back
-  Millis idle_ms = 60'000;                         // silence; pings go out at half of it
-  Millis stuck_ms = 20'000;                        // a write that makes no progress
+  std::size_t unanswered_frames = 32;              // frames that may wait for a credit
+  Millis idle_ms = 60'000;                         // of silence; pings are sent at half of it
+  Millis stuck_ms = 20'000;                        // of a write without progress
   Millis close_ms = 3'000;                         // for the closing handshake
 };
 
 class WsChannel;
 
-// What a session does with its channel. Every member is called on the channel's strand.
+// The owner of a channel. Every member is called on the channel's strand.
 class ChannelUser {
  public:
   virtual ~ChannelUser() = default;
   virtual void on_open(const std::shared_ptr<WsChannel>& channel) = 0;
-  // One text frame; answered by a credit() when it has been dealt with.
+  // A text frame. The user calls credit() when it has handled it.
   virtual void on_text(std::string_view text) = 0;
-  // A frame that breaks R1: `frame_too_large` (the channel closes with 1009) or `malformed`
-  // (binary).
+  // A frame that breaks R1: `frame_too_large` (the channel closes with 1009), or `malformed` for a
+  // binary one.
   virtual void on_bad_frame(const char* code) = 0;
-  // After this the channel forgets its user. clean: the peer closed with 1000.
+  // The last call. clean: the peer closed with 1000.
   enum class How { clean, lost };
   virtual void on_closed(How how) = 0;
 };
 
 class WsChannel : public hub::Peer, public Closable {
  public:
-  // Answers the upgrade; then on_open(), or on_closed() where that fails.
+  // Answers the upgrade and calls on_open(), or on_closed() if that fails.
   static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade,
                                           const ChannelLimits& limits, telemetry::Metrics& metrics,
                                           std::shared_ptr<ChannelUser> user);
 
-  // Runs `action` on the strand after `delay`, unless another call came before or the channel
-  // closed.
+  // Runs `action` on the strand after `delay`, unless after() is called again or the channel closes
+  // first.
   virtual void after(Millis delay, std::function<void()> action) = 0;
   // Runs `action` on the strand.
   virtual void post(std::function<void()> action) = 0;
-  // Bytes that wait to be sent. Any thread.
+  // Returns the number of bytes that wait to be sent. Any thread.
   virtual std::size_t queued_bytes() const = 0;
-  // Called on the strand each time the outgoing queue has run empty.
+  // Sets a function that the strand calls each time the outgoing queue becomes empty.
   virtual void on_drained(std::function<void()> action) = 0;
   virtual const std::string& address() const = 0;
 };

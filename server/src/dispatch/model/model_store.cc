@@ -1,4 +1,4 @@
-// See ModelStore in scenario.h.
+// Implements ModelStore; see scenario.h.
 #include <utility>
 
 #include "dispatch/model/scenario.h"
@@ -83,7 +83,7 @@ Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, Tri
     }
     return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
   }
-  // A trial that was given up may still be accepted (R12).
+  // A result of a failed trial may still be accepted (R12).
   if (trial.accepted || study.state != storage::StudyState::running) {
     row.state = AttemptState::evidence;
     return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);

@@ -1,4 +1,4 @@
-// Sessions, studies, who gets which trial, and restarts in the reference model: see reference.h.
+// The reference model: sessions, studies, leasing and restarts. See reference.h.
 #include "dispatch/model/reference.h"
 
 #include <algorithm>
@@ -165,7 +165,7 @@ Said Reference::replay(Id study) {
   return done();
 }
 
-// R55: whatever names it from now on is unknown.
+// R55: from now on every message that names the study is answered as for an unknown one.
 Said Reference::remove(Id study) {
   begin();
   const auto found = studies_.find(study);
@@ -286,7 +286,7 @@ Reference::Started Reference::start(Id study, Id trial, const std::string& worke
   return {attempt.id, worker};
 }
 
-// R36: how long a run takes on such a device.
+// R36: returns how long a run usually takes on a device of this class.
 Millis Reference::usual(const Study& study, const std::string& device) {
   const auto own = study.speeds.find(class_of(device));
   return own != study.speeds.end() && own->second.runs > 0 ? own->second.run
@@ -366,7 +366,7 @@ void Reference::deliver(const std::vector<Started>& started, const std::string& 
     undelivered_.erase(id);
     const Attempt attempt = attempts_.at(id);
     const bool mine = to == worker && !ack.empty();
-    if (trial_of(attempt).state != TrialState::running) {  // a result in the same batch was first
+    if (trial_of(attempt).state != TrialState::running) {  // A result in the same batch came first.
       std::erase(open_of(to), id);
       attempts_.erase(id);
       if (mine) say(to, std::exchange(ack, {}));
@@ -401,12 +401,13 @@ Said Reference::ready(const std::string& worker) {
   return done();
 }
 
-// ---- the server's own troubles
+// ---- faults of the server
 
 Said Reference::restart() {
   begin();
   sessions_.clear();
-  revoked_.clear();  // those of the store are refused at the edge
+  // The store still has revoked devices; connections of theirs are refused before they get here.
+  revoked_.clear();
   next_question_ = 1;
   draining_ = false;
   next_study_ =
@@ -428,7 +429,8 @@ Said Reference::storage_failed(Id starts, Id submits) {
   return done();
 }
 
-// R24: each live attempt has one full lease of grace, and trials that nobody runs are free at once.
+// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased at
+// once.
 void Reference::reload() {
   idle_.clear();
   awaiting_.clear();
@@ -477,7 +479,7 @@ void Reference::begin_after(Id studies, Id attempts) {
   first_attempt_ = least_attempt_ = next_attempt_ = attempts + 1;
 }
 
-// ---- small tools
+// ---- helpers
 
 void Reference::begin() {
   said_.clear();

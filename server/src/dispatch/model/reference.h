@@ -1,9 +1,10 @@
-// What the dispatcher must do, written to be read instead of to be fast: the rules of protocol.md
-// as loops over plain lists, without timers, indexes or a store that answers later. Everything is
-// committed at once, and jitter is the shortest there is (Scenario::Jitter::least). For tests.
+// The reference model of the dispatcher, for tests. It states the rules of protocol.md as loops
+// over plain lists, without timers, indexes or asynchronous storage. It is made to be read and not
+// to be fast. Every change is committed at once, and jitter is always the least
+// (Scenario::Jitter::least).
 //
-// Each event gives what is said in consequence, in the words of Scenario and in any order;
-// StudyChanged is left out. Shares no code with the dispatcher but the budgets of R18.
+// Each event returns the messages that it causes, as lines of Scenario in any order; StudyChanged
+// is left out. The model shares no code with the dispatcher except the budgets of R18.
 #pragma once
 
 #include <array>
@@ -23,17 +24,17 @@ class Reference {
  public:
   using Id = std::int64_t;
 
-  // Checkpoints by the attempt that saved them and a number that tells one from another.
+  // A checkpoint: the attempt that saved it, and a number that is different for each.
   using Saved = std::pair<Id, Id>;
   struct Attempt {
     Id id = 0;
     Id study = 0;
     Id trial = 0;
-    bool again = false;  // a duplicate
+    bool again = false;  // whether it is a duplicate
     std::optional<Saved> from;
     std::string device;
     storage::AttemptState state = storage::AttemptState::live;
-    std::optional<protocol::Verdict> verdict;  // of its first result
+    std::optional<protocol::Verdict> verdict;  // the verdict on its first result
     Instant seen;
     Instant leased;
     std::optional<Instant> began;
@@ -41,8 +42,8 @@ class Reference {
     Id progress = 0;
     Millis patience = 0;
     protocol::PulseState pulse = protocol::PulseState::loading;
-    std::set<Id> steps{};     // stored
-    std::vector<Id> curve{};  // told, or to be told when it leads
+    std::set<Id> steps{};     // stored steps
+    std::vector<Id> curve{};  // steps that are sent to the owner if this attempt leads
   };
   struct Trial {
     storage::TrialState state = storage::TrialState::running;
@@ -50,11 +51,11 @@ class Reference {
     std::set<std::string> lost_with;
     std::optional<Id> accepted;
     std::string failure_code;
-    std::optional<Instant> due;  // end of its back-off
+    std::optional<Instant> due;  // the end of its back-off
     bool doubled = false;
     std::optional<Saved> saved;  // the newest checkpoint
-    // These of an ask-and-tell study: values by name in their order, whose points count, and
-    // whether another's were told before.
+    // For ask-and-tell studies: suggested values by name in their order, the attempt whose points
+    // count, and whether another attempt's points were sent before.
     std::vector<std::array<std::string, 3>> log{};
     std::optional<Id> lead{};
     bool ran = false;
@@ -63,12 +64,12 @@ class Reference {
   struct Waiter {
     std::string worker;
     Id attempt = 0;
-    Id session = 0;  // whose call it was
+    Id session = 0;  // the session that called
   };
   struct Question {
     Id trial = 0;
     Id attempt = 0;
-    std::string name;  // empty: should_prune
+    std::string name;  // the suggested name; empty: should_prune
     std::string distribution;
     Instant since;
     std::vector<Waiter> waiters;
@@ -85,15 +86,15 @@ class Reference {
     bool paused = false;
     Id next = 0;  // the grid's cursor
     std::map<Id, Trial> trials;
-    std::vector<Id> queue;                // to be issued again
-    std::map<std::string, Speed> speeds;  // by class of device; "" for all
-    // These of an ask-and-tell study.
+    std::vector<Id> queue;                // trials to be issued again
+    std::map<std::string, Speed> speeds;  // by device class; "" for all classes
+    // For ask-and-tell studies.
     std::vector<Id> fresh{};
-    std::string owner{};  // empty: nobody
+    std::string owner{};  // empty: no owner
     Instant away{};
     Id generation = 0;
     Id room = 0;
-    Id asking = 0;  // trials that its owner has asked for, not written yet
+    Id asking = 0;  // trials that the owner has asked for and that are not committed yet
     Id waiting = 0;
     bool finish = false;
     std::map<Id, Question> questions{};
@@ -107,7 +108,7 @@ class Reference {
 
   explicit Reference(Settings settings) : settings_(std::move(settings)) {}
 
-  // ---- what happens, as Scenario has it
+  // ---- events, as in Scenario
   Said open(const std::string& worker, const std::vector<AttemptId>& held,
             const std::string& project);
   Said close(const std::string& worker, SessionClosed::How how);
@@ -133,21 +134,21 @@ class Reference {
   Said drain();
   Said after(Millis ms);
   Said restart();
-  // The event's batch was not written, and the state was read again. `starts` and `submits` of it
-  // took their numbers all the same.
+  // The event's batch was not written, and the state is loaded again. Its `starts` and `submits`
+  // have used up their numbers.
   Said storage_failed(Id starts, Id submits);
 
-  // Ids continue after these, as in a store that is not empty.
+  // New ids start above these, as in a store that is not empty.
   void begin_after(Id studies, Id attempts);
 
-  // ---- what is known
+  // ---- state
   bool connected(const std::string& worker) const { return sessions_.contains(worker); }
   bool owner_connected(const std::string& owner) const { return owners_.contains(owner); }
-  // The study that the owner has, not only claims.
+  // Returns the study that the owner owns; a waiting claim does not count.
   const Study* owned_by(const std::string& owner) const;
   const std::map<Id, Study>& studies() const { return studies_; }
   const std::map<Id, Attempt>& attempts() const { return attempts_; }
-  // The first of this model's; a store may hold others from before.
+  // Returns the first study of this model. A store may contain earlier ones.
   Id first_study() const { return first_study_; }
   Id first_attempt() const { return first_attempt_; }
   const std::set<Id>& changed() const { return changed_; }  // studies whose rows the event changed
@@ -165,7 +166,7 @@ class Reference {
 
   Said done() { return std::exchange(said_, {}); }
   void begin();
-  void finish_event();  // work that has appeared goes to those who wait
+  void finish_event();  // gives new work to the workers that wait
 
   void say(const std::string& worker, const std::string& what);
   void say_error(const std::string& worker, const std::string& code);
@@ -182,7 +183,7 @@ class Reference {
     return worker == "c" || worker == "d" ? "phone" : "desktop";
   }
   static bool has_webgpu(const std::string& worker) { return worker == "b" || worker == "d"; }
-  // R40, and what the device said that it cannot run.
+  // R40, and what the device has refused to run.
   bool may_run(const std::string& worker, Id study) const;
   Speed& speed(const Attempt& attempt) {
     return studies_.at(attempt.study).speeds[class_of(attempt.device)];
@@ -194,7 +195,7 @@ class Reference {
   Started start(Id study, Id trial, const std::string& worker, bool again);
   void touch_running(Attempt& attempt);
 
-  // reference_owners.cc
+  // ---- reference_owners.cc
   void tell(const Study& study, const std::string& what);
   void take_over(const Claim& claim);
   void detach(Study& study);
@@ -225,21 +226,22 @@ class Reference {
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);
   void ask(const std::string& worker);
-  // The leases go out, unless their trials are over by now; `ack` goes along with the worker's own.
+  // Sends the leases whose trials have not finished meanwhile. `ack` is sent with the worker's own
+  // lease.
   void deliver(const std::vector<Started>& started, const std::string& worker = {},
                std::string ack = {});
 
   void result(const std::string& worker, Id attempt, std::optional<protocol::Cause> cause,
               bool next);
-  void end(Attempt& attempt, storage::AttemptState state);  // it is no longer open
+  void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
   void settle(Id study, Id trial, Millis delay);
-  // True where the trial has failed for good: it is finished then, but not finish_trial()ed.
+  // Returns true if the trial has failed finally. finish_trial() must be called then.
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);
   void end_if_finished(Id study);
   void withdraw(Id study, std::optional<Id> trial, const std::string& code);
-  // When the attempt's time is over, and by which rule.
+  // Returns when the attempt expires, and the rule that says so.
   std::pair<Instant, std::string> deadline(const Attempt& attempt) const;
   void overdue(Attempt& attempt, const std::string& rule);
   void reload();
@@ -249,21 +251,21 @@ class Reference {
   bool draining_ = false;
   std::map<std::string, Session> sessions_;
   std::map<std::string, std::vector<Id>> open_;  // live attempts by device, in the order of leases
-  std::vector<std::string> idle_;                // in the order in which they asked
+  std::vector<std::string> idle_;                // in the order of their requests
   std::map<std::string, Instant> idle_since_;
   std::set<std::string> revoked_;
   std::map<Id, Study> studies_;
   std::map<Id, Attempt> attempts_;
-  std::set<Id> undelivered_;        // attempts whose lease waits for the end of the batch
-  std::set<Id> late_;               // attempts whose time is over in the same moment
-  std::set<std::string> owners_;    // connected ones
-  std::vector<Claim> claims_;       // in the order in which they came
-  std::set<std::string> awaiting_;  // idle workers that are an owner's demand
+  std::set<Id> undelivered_;        // attempts whose lease is sent at the end of the batch
+  std::set<Id> late_;               // attempts that expire at the same moment
+  std::set<std::string> owners_;    // connected owners
+  std::vector<Claim> claims_;       // in the order of their arrival
+  std::set<std::string> awaiting_;  // idle workers that count as demand for owners
   Id next_question_ = 1;
   Id next_session_ = 1;
   Id first_study_ = 1;
   Id first_attempt_ = 1;
-  Id least_study_ = 1;  // no number below is given any more
+  Id least_study_ = 1;  // no new study gets a smaller id
   Id least_attempt_ = 1;
   Id next_study_ = 1;
   Id next_attempt_ = 1;

@@ -1,4 +1,4 @@
-// Attempts and their clocks in the reference model: see reference.h.
+// Attempts and their timers in the reference model; see reference.h.
 #include <algorithm>
 
 #include "dispatch/model/reference.h"
@@ -17,7 +17,7 @@ namespace {
 
 std::string number(std::int64_t id) { return "#" + std::to_string(id); }
 
-// R18, with the shortest jitter.
+// R18, with the least jitter.
 Millis back_off(Cause cause, int nth) {
   const bool at_once = cause == Cause::worker_lost || cause == Cause::cancelled;
   if (at_once && nth == 1) return 0;
@@ -136,7 +136,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
       foreign->second.state == AttemptState::live) {
-    return say_error(worker, "unknown_attempt");  // it is another's now; not a word more
+    // Another worker has it now, and this one gets no other message.
+    return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
   bool led = was_live;
@@ -155,7 +156,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   std::vector<Started> started;
   if (next) {
     started = seek(worker);
-  } else if (was_live) {  // R31: with one less that runs another study may be next for who is held
+  } else if (was_live) {  // R31: this may change a held worker's study
     started = pump(studies_.at(attempt->study).options.project);
   }
   const bool leased = next && std::any_of(started.begin(), started.end(),
@@ -199,7 +200,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   if (!leased && !ack.empty()) say(worker, std::exchange(ack, {}));
   deliver(started, worker, ack);
   if (next && !leased) ask(worker);
-  // What a failure for good ends is ended by a batch of its own, behind the result's.
+  // The trial's final failure is committed in a batch of its own, after the result's.
   if (failed) finish_trial(attempt->study, attempt->trial);
 }
 
@@ -218,7 +219,7 @@ void Reference::settle(Id study, Id id, Millis delay) {
   Study& one = studies_.at(study);
   Trial& trial = one.trials.at(id);
   if (one.state != StudyState::running || trial.state != TrialState::running) return;
-  for (const auto& [other, attempt] : attempts_) {  // another run of it goes on
+  for (const auto& [other, attempt] : attempts_) {  // another attempt of the trial continues
     if (attempt.study == study && attempt.trial == id && attempt.state == AttemptState::live) {
       if (one.asked()) follow_lead(study, id);
       return;
@@ -233,7 +234,7 @@ void Reference::settle(Id study, Id id, Millis delay) {
 
 bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
   Trial& trial = trial_of(attempt);
-  if (trial.state != TrialState::running) return false;  // two runs of it failed in one moment
+  if (trial.state != TrialState::running) return false;  // two attempts failed at the same moment
   const auto index = static_cast<std::size_t>(cause);
   const int nth = ++trial.failures[index];
   if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);
@@ -260,7 +261,7 @@ void Reference::finish_trial(Id study, Id id) {
   end_if_finished(study);
 }
 
-// Revokes the live attempts of a trial, or of all of a study's.
+// Revokes the live attempts of a trial, or of the whole study.
 void Reference::withdraw(Id study, std::optional<Id> trial, const std::string& code) {
   for (auto& [id, attempt] : attempts_) {
     const bool meant = attempt.study == study && (!trial || attempt.trial == *trial);
@@ -271,7 +272,7 @@ void Reference::withdraw(Id study, std::optional<Id> trial, const std::string& c
   }
 }
 
-// ---- what a study has learnt (R23, R36)
+// ---- measured durations of a study (R23, R36)
 
 void Reference::learn_run(Speed& speed, Millis run) {
   speed.run = speed.runs == 0 ? run : speed.run + (run - speed.run) / 4;

@@ -1,5 +1,5 @@
-// Owners of ask-and-tell studies in the reference model (R42 to R51): see reference.h. What an
-// owner is told is one line an item; batches are the dispatcher's own business.
+// Owners of ask-and-tell studies in the reference model (R42 to R51); see reference.h. A message to
+// an owner is one line for each item. How items are put into batches is left to the dispatcher.
 #include <algorithm>
 
 #include "dispatch/model/reference.h"
@@ -121,7 +121,7 @@ void Reference::end_claims(Id study, const std::string& code) {
   std::erase_if(claims_, [study](const Claim& one) { return one.study == study; });
 }
 
-// ---- what an owner says
+// ---- replies of an owner
 
 Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply) {
   begin();
@@ -151,7 +151,8 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
   const bool stopped = study.finish;
   if (stopped && !reply.asked.empty()) tell(study, "error study_stopped");
   study.finish = reply.finish || (study.finish && study.room == 0);
-  if (!stopped && !reply.asked.empty()) {  // who has no place any more goes before they are written
+  // Trials without room are dropped before they are written.
+  if (!stopped && !reply.asked.empty()) {
     study.asking = static_cast<Id>(reply.asked.size());
     finish_event();
     study.asking = 0;
@@ -289,7 +290,7 @@ void Reference::refuse_questions(Study& study, Id trial) {
   });
 }
 
-// A device that came back since then asks again.
+// A device that has reconnected since asks again.
 void Reference::tell_waiters(const Question& question, const std::string& what) {
   for (const Waiter& one : question.waiters) {
     if (connected(one.worker) && sessions_.at(one.worker).number == one.session)

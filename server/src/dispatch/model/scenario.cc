@@ -1,4 +1,4 @@
-// See scenario.h.
+// Implements Scenario; see scenario.h.
 #include "dispatch/model/scenario.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ struct ProposalText {
   }
   template <typename OfIdentity>
   std::string operator()(const OfIdentity&) const {
-    return "identity";  // the dispatcher proposes none
+    return "identity";  // the dispatcher never proposes it
   }
 };
 
@@ -101,7 +101,7 @@ std::string step_text(std::optional<std::int64_t> step) {
   return step ? ' ' + std::to_string(*step) : "";
 }
 
-// The items of a batch; trials as t1, attempts as #2.
+// Writes the items of a batch: a trial as t1, an attempt as #2.
 struct ItemText {
   static std::string of(TrialNumber trial, AttemptId attempt) {
     return " t" + std::to_string(to_int(trial)) + ' ' + number(attempt);
@@ -253,7 +253,7 @@ void Scenario::note(const Effect& effect, Said& said) {
         call != nullptr && owners_.contains(name)) {
       Owner& told = owners_.at(name);
       told.sent = call->batch;
-      if (call->batch == 0) told.taken = 0;  // a new generation counts from there
+      if (call->batch == 0) told.taken = 0;  // a new generation counts batches from 1
     }
     said.push_back(name + " < " + text_of(send->message));
   } else if (const auto* close = std::get_if<Close>(&effect)) {
@@ -577,7 +577,8 @@ Said Scenario::restored() {
 
 Said Scenario::resume() {
   Said said;
-  while (!batches_.empty()) {  // what the outcomes cause is committed after what was held before
+  // Batches that the outcomes cause are committed after those held before.
+  while (!batches_.empty()) {
     for (std::string& line : commit(1)) said.push_back(std::move(line));
   }
   held_ = false;

@@ -1,6 +1,5 @@
-// For tests: a dispatcher, a model of the storage contract, and workers by name. Everything that
-// leaves is noted as one line of text, so that a test reads like the rule that it checks and a
-// failure prints what was said instead:
+// A dispatcher with a model of storage, and workers with names; for tests. Each message is noted as
+// a line of text, so a test reads like the rule that it checks, and a failure prints what was sent:
 //
 //   Scenario s;  s.worker("a").study(1);
 //   EXPECT_EQ(s.ready("a"), Said{"a < lease #1 trial 0"});
@@ -18,18 +17,20 @@
 
 namespace hyperflock::dispatch {
 
-// The storage contract of storage/transition.h as plain maps: what the dispatcher is tested
-// against, and what the invariants are read from.
+// The contract of storage/transition.h as plain maps. The dispatcher is tested against it, and
+// invariants are checked on it.
 class ModelStore {
  public:
   struct TrialState {
     storage::TrialState state = storage::TrialState::running;
     std::optional<AttemptId> accepted;
     std::optional<protocol::Failure> failure;
-    int acceptances = 0;                             // more than one breaks R11
-    AttemptId forgiven{0};                           // attempts up to it count no more
-    std::optional<protocol::Checkpoint> checkpoint;  // the newest
-    std::string params{};                            // these three of an ask-and-tell study
+    int acceptances = 0;  // more than one breaks R11
+    // Failures of attempts up to this one count no more.
+    AttemptId forgiven{0};
+    std::optional<protocol::Checkpoint> checkpoint;  // the newest one
+    // This and the next two are for ask-and-tell studies.
+    std::string params{};
     std::vector<storage::Suggestion> log{};
     std::string attrs{};
   };
@@ -48,7 +49,7 @@ class ModelStore {
   std::map<AttemptId, storage::AttemptRow> attempts;
   std::map<AttemptId, std::map<std::int64_t, double>> points;
   std::map<AttemptId, protocol::Verdict> verdicts;
-  // The highest ids when a study was deleted last.
+  // The highest ids when a study was last deleted.
   std::int64_t last_study = 0;
   std::int64_t last_attempt = 0;
 
@@ -81,28 +82,27 @@ using Said = std::vector<std::string>;
 struct StudyOptions {
   std::int64_t trials = 1;
   std::string project = "p";
-  std::string submit_key{};  // made up when empty
+  std::string submit_key{};  // empty: a generated key
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::string backend{};
-  int directions = 0;  // of an ask-and-tell study; 0: a grid
+  int directions = 0;  // of an ask-and-tell study; 0 for a grid
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
 
 class Scenario {
  public:
-  // Where the dispatcher jitters, it gets drawn times, or always the shortest that R18 and R26
-  // allow.
+  // Whether the dispatcher gets random jitter, or always the least that R18 and R26 allow.
   enum class Jitter { drawn, least };
   explicit Scenario(Settings settings = {}, Jitter jitter = Jitter::drawn);
   Scenario(Scenario&&) = default;
   Scenario& operator=(Scenario&&) = default;
-  // Another that goes its own way from here. REQUIRES: without a shadow.
+  // A copy continues independently. REQUIRES: there is no shadow.
   Scenario(const Scenario& other);
 
-  // ---- what happens; each gives what was said in consequence
-  // Workers b and d, and those whose names begin with "gpu", have WebGPU, others have not.
+  // ---- events; each returns the messages that it causes
+  // Workers b and d, and those whose names begin with "gpu", have WebGPU. Others have none.
   Said open(const std::string& worker, std::vector<AttemptId> held = {},
             const std::string& project = "p");
   Said close(const std::string& worker, SessionClosed::How how);
@@ -110,8 +110,8 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said replay(std::int64_t study);
-  // At the edge, as a checkpoint: storage judges it, and the dispatcher hears nothing of it. Of
-  // what the study leaves a few rows are removed.
+  // As at a site: storage deletes the study, and the dispatcher gets no message. A few of the
+  // study's rows are removed.
   Said remove(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,
@@ -126,8 +126,8 @@ class Scenario {
               bool next = false);
   Said suggest(const std::string& worker, std::int64_t attempt, const std::string& name,
                const std::string& distribution = "d");
-  // Owners of ask-and-tell studies, by name as workers are. A reply that names no batch takes in
-  // the newest.
+  // Owners of ask-and-tell studies have names, as workers do. A reply that names no batch confirms
+  // the newest one.
   Said claim(const std::string& owner, std::int64_t study, bool standby = false);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, protocol::OwnerReply reply);
@@ -138,18 +138,18 @@ class Scenario {
   Said release(const std::string& worker, std::int64_t attempt,
                protocol::ReleaseReason reason = protocol::ReleaseReason::stopped);
   Said tell(const std::string& worker, protocol::ClientMessage message);
-  // The device has saved a checkpoint of its attempt; `blob` tells one from another.
+  // The device has saved a checkpoint of its attempt. `blob` identifies the checkpoint.
   Said checkpoint(const std::string& worker, std::int64_t attempt, std::int64_t blob);
   Said revoke_device(const std::string& worker);
   Said erase_device(const std::string& worker, DeviceErasing::Step step);
   Said drain();
-  // Lets time pass in steps of at most a heartbeat, ticking whenever a deadline is due.
+  // Moves the time forward in steps of at most a heartbeat, with a tick at each deadline.
   Said after(Millis ms);
-  // Starts over from what is stored, as after SIGKILL: a new dispatcher, no sessions.
+  // Starts a new dispatcher without sessions from the stored state, as after SIGKILL.
   Said restart();
   Said event(const Event& event);
 
-  // ---- arrangement: the same without an answer
+  // ---- preparation: the same events without a returned value
   Scenario& worker(const std::string& name) {
     open(name);
     return *this;
@@ -163,41 +163,42 @@ class Scenario {
     return *this;
   }
 
-  // ---- storage by hand: while held, proposals gather and nothing is committed
+  // ---- storage by hand: while it is held, nothing is committed
   void hold() { held_ = true; }
-  // Commits the oldest `count` held batches (all by default) and goes on holding.
+  // Commits the oldest `count` batches (all by default) and continues to hold.
   Said commit(std::size_t count = SIZE_MAX);
-  // The oldest held batch cannot be written; later ones are dropped with it.
+  // The oldest batch cannot be written. Later ones are dropped with it.
   Said fail_batch();
-  // Load from storage after a failure.
+  // Loads the state again after a failure.
   Said restored();
-  Said resume();  // commits what is held and goes on at once from now on
-  // The next outcome of this kind of transition is replaced.
+  Said resume();  // commits what is held and stops holding
+  // Replaces the next outcome of this kind of transition.
   template <typename Transition>
   void inject(storage::Applied applied) {
     injected_[storage::Transition(Transition{}).index()] = applied;
   }
 
-  // From now on every transition goes to `storage` too: other outcomes than the model's are noted
-  // in troubles(), and restarts load from it. Nothing may have happened before. It lives longer.
+  // From now on each transition is also applied to `storage`. Outcomes that differ from the model's
+  // are noted in troubles(), and restarts load from `storage`. Call this before any event.
+  // `storage` must outlive this object.
   void shadow(storage::Storage* storage) { shadow_ = storage; }
 
-  // ---- what is known
-  // Broken promises: a lease or an acknowledgement that was sent and is not in storage; what the
-  // shadow did otherwise.
+  // ---- state
+  // Broken promises: leases and acknowledgements that were sent and are not stored, and outcomes of
+  // the shadow that differ.
   const Said& troubles() const { return troubles_; }
   std::vector<std::string> proposed() const { return proposed_; }  // by the last event
   std::size_t held_batches() const { return batches_.size(); }
   const ModelStore& store() const { return store_; }
   const Dispatcher& dispatcher() const { return *dispatcher_; }
   Instant now() const { return now_; }
-  std::int64_t accepted() const;                           // trials complete or pruned
+  std::int64_t accepted() const;                           // complete and pruned trials
   std::int64_t last_delay() const { return last_delay_; }  // of the last wait
   protocol::Lease last_lease() const { return last_lease_; }
   protocol::OwnerCall last_call() const { return last_call_; }
   std::optional<SessionId> session_of(const std::string& worker) const;
   std::set<std::string> sessions() const;  // of devices
-  // It was sent a batch that it has not taken in.
+  // Whether the owner was sent a batch that it has not confirmed.
   bool owes(const std::string& owner) const {
     const auto found = owners_.find(owner);
     return found != owners_.end() && found->second.sent > found->second.taken;
@@ -211,7 +212,7 @@ class Scenario {
   Said handle(const Event& event);
   void note(const Effect& effect, Said& said);
   std::string name_of_session(SessionId id) const;
-  storage::StudyRow row_of(std::int64_t study) const;  // as a reader of storage gives it
+  storage::StudyRow row_of(std::int64_t study) const;  // as a reader of storage returns it
   std::string text_of(const protocol::ServerMessage& message);
   Event committed(const Batch& batch);
   storage::Outcome apply(const storage::Transition& transition);
@@ -222,7 +223,7 @@ class Scenario {
   Settings settings_;
   Jitter jitter_;
   std::shared_ptr<std::uint64_t> random_state_ =
-      std::make_shared<std::uint64_t>(1);  // a Scenario may be moved
+      std::make_shared<std::uint64_t>(1);  // on the heap, because a Scenario may be moved
   std::unique_ptr<Dispatcher> dispatcher_;
   ModelStore store_;
   storage::Storage* shadow_ = nullptr;

@@ -1,4 +1,4 @@
-// See walk.h.
+// Applies events to the dispatcher and to the reference model; see walk.h.
 #include "dispatch/model/walk.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using How = SessionClosed::How;
 using storage::StudyState;
 using storage::TrialState;
 
-// The reference knows no values, only steps.
+// The reference model knows steps but no values.
 Said report(Scenario& s, const Action& a) { return s.report(a.worker, a.id, 1, {{a.amount, 0.5}}); }
 Said report(Reference& r, const Action& a) { return r.report(a.worker, a.id, 1, a.amount); }
 Said should_prune(Scenario& s, const Action& a) {
@@ -26,7 +26,7 @@ Said should_prune(Reference& r, const Action& a) {
 Said complete(Scenario& s, const Action& a) { return s.complete(a.worker, a.id, 0.5, a.next); }
 Said complete(Reference& r, const Action& a) { return r.complete(a.worker, a.id, a.next); }
 
-// To the dispatcher, or to the reference.
+// Applies an action to the dispatcher or to the reference model.
 template <typename World>
 Said apply(World& world, const Action& a) {
   switch (a.kind) {
@@ -178,7 +178,7 @@ std::optional<std::string> Pair::act_and_fail(const Action& action) {
   const Reference before = model_;
   real_.hold();
   apply(real_, action);
-  if (real_.held_batches() == 0) {  // it needed no storage
+  if (real_.held_batches() == 0) {  // the event needed no storage
     real_.resume();
     apply(model_, action);
     Said said;
@@ -202,7 +202,7 @@ std::optional<std::string> Pair::act_and_fail(const Action& action) {
 }
 
 std::optional<std::string> Pair::compare_said(Said real, Said model) const {
-  // Whoever watches a study is woken by each change of its rows, perhaps also without one.
+  // A watcher is woken for each change of a row, and perhaps without one.
   std::set<std::string> woken;
   for (const std::string& line : real) {
     if (names_change(line)) woken.insert(line);

@@ -1,5 +1,5 @@
-// Drives the dispatcher and the reference model through the same events and compares them after
-// each: what was said, what is stored, who still waits. For tests.
+// Applies the same events to the dispatcher and to the reference model. After each event it
+// compares the messages, the stored state and the waiting workers. For tests.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hyperflock::dispatch {
 
-// One event, with all that any kind of it needs.
+// An event; each kind uses some of the fields.
 struct Action {
   enum class Kind {
     open,
@@ -44,7 +44,7 @@ struct Action {
   };
   Kind kind = Kind::ready;
   std::string worker{};
-  std::int64_t id = 0;  // attempt or study
+  std::int64_t id = 0;  // of an attempt or a study
   bool next = false;
   protocol::Cause cause = protocol::Cause::user_error;
   protocol::PulseState pulse = protocol::PulseState::running;
@@ -52,24 +52,24 @@ struct Action {
   std::int64_t amount = 0;  // progress, step or milliseconds
   std::vector<AttemptId> held{};
   StudyOptions study{};
-  std::string name{};  // of a suggestion
+  std::string name{};  // the name of a suggestion
   std::string distribution{};
   protocol::OwnerReply reply{};
 };
 std::string text_of(const Action& action);
 
-// The real thing and the model, which have seen the same.
+// The dispatcher and the reference model, after the same events.
 class Pair {
  public:
   explicit Pair(const Settings& settings);
   Pair(const Pair&) = default;
 
-  // Over a store that may hold other studies from before; outcomes and restarts are its own.
+  // Uses a store that may contain other studies. Outcomes and restarts come from it.
   void store_in(storage::Storage& storage);
 
-  // Both do it. What they disagree on; nothing where they agree.
+  // Applies the action to both. Returns the difference, if there is one.
   std::optional<std::string> act(const Action& action);
-  // The first batch that the event causes cannot be written; then the state is read again.
+  // Applies the action; its first batch cannot be written, and the state is loaded again.
   std::optional<std::string> act_and_fail(const Action& action);
 
   Scenario& real() { return real_; }
@@ -77,7 +77,7 @@ class Pair {
   static std::string project_of(const std::string& worker) { return worker == "e" ? "q" : "p"; }
 
  private:
-  // Owners take in all that they are sent; what they are told, item by item in place of batches.
+  // Owners confirm all batches. Batches in `said` are replaced by their items.
   void take_in(Said& said);
   std::optional<std::string> compare_said(Said real, Said model) const;
   std::optional<std::string> compare_state() const;
@@ -86,17 +86,17 @@ class Pair {
   Reference model_;
 };
 
-// Events drawn by `seed`. What went wrong with the events before it, or nothing. Rows as the store
-// has them at the end are compared too; null: in memory alone.
+// Applies random events of a seed. Returns the first difference with the events before it, or
+// nothing. At the end the store's rows are compared too; null: without a store.
 std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {
   std::int64_t sequences = 0;                 // of the full depth
-  std::optional<std::string> disagreement{};  // the first, with its events
+  std::optional<std::string> disagreement{};  // the first one, with its events
 };
-// Two workers hold the two trials of a study: every order of `depth` events out of results (late
-// and duplicate ones too), reconnections with and without their attempts, new leases, and time that
-// passes; with pauses, out of the study's pause and resumption as well.
+// Two workers hold the two trials of a study. Tries every order of `depth` events: results (also
+// late and duplicate ones), reconnections with and without their attempts, new leases, and time
+// that passes. With pauses, the study may also be paused and resumed.
 enum class Pauses { none, some };
 Explored explore(int depth, Pauses pauses = Pauses::none);
 

@@ -1,4 +1,4 @@
-// Every order of a few events: see walk.h.
+// Tries every order of a few events; see walk.h.
 #include "dispatch/model/walk.h"
 
 namespace hyperflock::dispatch {
@@ -6,7 +6,7 @@ namespace {
 
 using Kind = Action::Kind;
 
-// Attempts of the worker, oldest first.
+// Returns the attempts of the worker, the oldest first.
 std::vector<std::int64_t> attempts_of(const Pair& pair, const std::string& worker) {
   std::vector<std::int64_t> out;
   for (const auto& [id, attempt] : pair.model().attempts()) {
@@ -15,7 +15,8 @@ std::vector<std::int64_t> attempts_of(const Pair& pair, const std::string& worke
   return out;
 }
 
-// What may happen next. An attempt that ended is late, one that has a result a duplicate.
+// Returns the possible next events. A result of an ended attempt is late, and a second result is a
+// duplicate.
 std::vector<Action> choices(const Pair& pair, Pauses pauses) {
   std::vector<Action> out;
   if (pauses == Pauses::some) {
@@ -30,7 +31,7 @@ std::vector<Action> choices(const Pair& pair, Pauses pauses) {
     held.reserve(own.size());
     for (const std::int64_t id : own) held.push_back(AttemptId{id});
     out.push_back({.kind = Kind::open, .worker = worker, .held = held});
-    out.push_back({.kind = Kind::open, .worker = worker});  // the tab was killed meanwhile
+    out.push_back({.kind = Kind::open, .worker = worker});  // the tab was killed before
     out.push_back({.kind = Kind::ready, .worker = worker});
     if (own.empty()) continue;
     out.push_back({.kind = Kind::complete, .worker = worker, .id = own.back()});

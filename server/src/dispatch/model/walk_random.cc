@@ -1,4 +1,4 @@
-// Random walks over a real store: see walk.h.
+// Random events over a real store; see walk.h.
 #include <algorithm>
 #include <deque>
 
@@ -31,7 +31,7 @@ class Walk {
       if (auto wrong = fails ? pair_.act_and_fail(action) : pair_.act(action))
         return explain(*wrong);
     }
-    // What a walk leaves behind would be in the way of the next one over the same store.
+    // The next walk over the same store must find no work of this one.
     for (const auto& [id, study] : pair_.model().studies()) {
       if (study.state != storage::StudyState::running) continue;
       const Action cancel{.kind = Kind::cancel, .id = id};
@@ -54,7 +54,7 @@ class Walk {
     return "  events of " + name_ + ":" + history_ + "\n  " + wrong;
   }
 
-  // One that the worker had once, most often its last; or one that it never had.
+  // Returns an attempt that the worker had once, mostly its last one; or one that it never had.
   std::int64_t any_attempt(const std::string& worker) {
     std::vector<std::int64_t> own;
     for (const auto& [id, attempt] : pair_.model().attempts()) {
@@ -108,7 +108,7 @@ class Walk {
     }
   }
 
-  // ---- calm walks: one study whose attempts live long enough for what is learnt by and by
+  // ---- calm walks: one study, whose attempts live long enough for measured durations
 
   Action draw_calm_action() {
     if (pair_.model().studies().empty()) {
@@ -175,7 +175,7 @@ class Walk {
     return std::nullopt;
   }
 
-  // Each attempt that lives says so; its progress moves or not.
+  // Each live attempt sends a heartbeat, with or without progress.
   void plan_beats(bool moves) {
     if (moves) ++progress_;
     for (const auto& [id, attempt] : pair_.model().attempts()) {
@@ -185,7 +185,7 @@ class Walk {
     }
   }
 
-  // Long enough to be a stall where the study has learnt, and for a run to be late.
+  // Long enough for a stall once durations are measured, and for a run to be late.
   void plan_silence() {
     for (int i = 0; i < 6; ++i) {
       plan_beats(false);
@@ -193,7 +193,7 @@ class Walk {
     }
   }
 
-  // More often resumed than paused: most of a walk is about what runs.
+  // It resumes more often than it pauses, because most checks need running studies.
   Action pause_or_resume() {
     return {.kind = chance(3) ? Kind::pause : Kind::resume, .id = any_study()};
   }
@@ -205,7 +205,7 @@ class Walk {
     if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
       return submit();
     if (chance(9)) {
-      // Often a little, sometimes longer than a lease, seldom longer than loading may take.
+      // Mostly short, sometimes longer than a lease, seldom longer than loading may take.
       static constexpr std::int64_t kSpans[] = {900, 9'000, 31'000, 46'000, 120'000, 700'000};
       const std::uint64_t span = std::min(draw(6), draw(6));
       const auto most = static_cast<std::uint64_t>(kSpans[span]);
@@ -334,7 +334,7 @@ class Walk {
     }
   }
 
-  // The rows that researchers read, as the store has them.
+  // Compares the store's rows, which researchers read.
   std::optional<std::string> compare_rows() const {
     if (store_ == nullptr) return std::nullopt;
     for (const auto& [id, expected] : pair_.model().studies()) {

@@ -15,11 +15,11 @@ namespace hyperflock::http {
 namespace {
 
 constexpr std::size_t kLongestId = 64;
-constexpr std::size_t kLongestName = 255;  // bytes, as file systems count
+constexpr std::size_t kLongestName = 255;  // in bytes, as in file systems
 constexpr std::size_t kLongestType = 127;
 constexpr std::size_t kLongestStore = 255;
 
-// U+0000 to U+001F, U+007F to U+009F. REQUIRES: UTF-8.
+// Whether the text contains U+0000 to U+001F or U+007F to U+009F. REQUIRES: valid UTF-8.
 bool has_control(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -100,7 +100,7 @@ class ArtifactUpload final : public AttemptUpload {
   }
 
   Error refusal(const storage::Outcome& outcome) const override {
-    // Without the figures: what the owner has is none of a device's business.
+    // The message has no figures, because a device must not know what the owner has stored.
     if (outcome.excess) {
       return Error{"quota_exceeded",
                    "The study's owner has no room for so many bytes: upload less, or ask an "
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
                  {},
                  admitted.wait_s};
   }
-  // Whoever holds leases could else fill the disk, and the server would take nothing any more.
+  // Otherwise a holder of leases could fill the disk, and the server could store nothing any more.
   if (context.collected.free_bytes().value_or(context.min_free_bytes) < context.min_free_bytes) {
     return Error{"artifact_no_room",
                  "The server's disk is nearly full: its operator has to make room for artifacts."};

@@ -1,4 +1,4 @@
-// An artifact on its way in: PUT /api/attempts/<attempt>/artifacts/<sha256> of rest.md. Runs on
+// The upload of an artifact: PUT /api/attempts/<attempt>/artifacts/<sha256> of rest.md. Runs on
 // threads that may block.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Small request bodies of rest.md's compute origin, read with the protocol's own reader. Never
+// Reads small request bodies of the compute origin (rest.md) by the protocol's reader. Never
 // throws. Pure; any thread.
 #pragma once
 

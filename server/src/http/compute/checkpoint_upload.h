@@ -1,4 +1,4 @@
-// A checkpoint on its way in: PUT /api/attempts/<attempt>/checkpoints/<sha256> of rest.md. Runs on
+// The upload of a checkpoint: PUT /api/attempts/<attempt>/checkpoints/<sha256> of rest.md. Runs on
 // threads that may block.
 #pragma once
 

@@ -32,7 +32,7 @@ Error closed_code() {
                "it; ask whoever sent it for a new one."};
 }
 
-// How far a project is, and for whom it computes.
+// A project's progress and the names of its researchers.
 struct ProjectSummary {
   std::string owners;
   std::int64_t studies = 0;
@@ -61,7 +61,8 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
       "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
 }
 
-// The project of a code; an Error where there is none, or where this address has tried too many.
+// Returns the project of a code. Errors: the code is unknown, or this address has tried too many
+// codes.
 Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& code,
                                  const std::string& address) {
   const auto view = context.book.check_code(code);
@@ -96,7 +97,7 @@ Result<ProjectSummary> summarize(const SiteContext& context, const std::string& 
 
 Result<Response> project(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_project_query(request.body));
-  // Also by a code that has ended: devices that joined by it stay.
+  // A code that has ended is accepted too, because devices that joined by it stay.
   TRY(const auto code, opened_by(context, query.code, request.address));
   TRY(const auto summary, summarize(context, code.project));
   std::string out = R"({"project":)";
@@ -142,7 +143,7 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   return {};
 }
 
-// The volunteer's own wish. Nothing about the device is noted but that it happened.
+// A volunteer's request. The audit log gets only the fact that some device was erased.
 Status erase(const SiteContext& context, const Request& request, const Reply& reply) {
   storage::NoteAudit note;
   note.entry.actor = "device";
@@ -150,8 +151,7 @@ Status erase(const SiteContext& context, const Request& request, const Reply& re
   return erase_device(context, request.device.id, std::move(note), reply);
 }
 
-// A page that goes away cannot wait for its socket: it says so by this request, which outlives
-// it.
+// A page that is closed cannot wait for its socket, so it sends this request, which outlives it.
 Result<Response> leave(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_leave_query(request.body));
   context.hub.leave(request.device.id, query.session);
@@ -182,7 +182,7 @@ Result<Response> blob(const SiteContext& context, const Request& request) {
   return blob_response(path->string(), *bytes);
 }
 
-// What this attempt begins with.
+// Sends the checkpoint from which the attempt continues.
 Result<Response> checkpoint(const SiteContext& context, const Request& request) {
   const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);

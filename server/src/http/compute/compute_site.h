@@ -1,4 +1,4 @@
-// The compute origin: join page, runtime, joining, blobs for devices. See rest.md.
+// The compute origin: the join page, the runtime, joining, and blobs for devices. See rest.md.
 #pragma once
 
 #include <memory>

@@ -71,8 +71,8 @@ Error too_large(const SiteContext& context) {
 Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
   storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
                        quota_of(request.principal)};
-  // The quota is checked before the blob is read. A blob that is here already may be the caller's,
-  // which the commit finds out.
+  // The quota is checked before the body is read. If the blob exists, it may already count for the
+  // caller; the commit finds that out.
   if (own.quota.bytes > 0 && !context.blobs.exists(own.sha256)) {
     TRY(const auto used, context.storage.usage(own.owner));
     const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));

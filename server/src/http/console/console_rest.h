@@ -1,5 +1,5 @@
-// The addresses of the console (rest.md): one table of routes a file, and what the files share. A
-// change is committed together with its entry in the audit log. Any thread.
+// The routes of the console (rest.md), one table for each file, and what the files share. A change
+// is committed together with its entry in the audit log. Any thread.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Projects, enrolment codes and devices: see console_rest.h.
+// Projects, enrolment codes and devices; see console_rest.h.
 #include <array>
 #include <utility>
 
@@ -136,7 +136,7 @@ Status revoke_code(const SiteContext& context, const Request& request, const Rep
 
 // ---- devices
 
-// The device is refused from now on, its session closed and its attempt issued again.
+// Refuses the device from now on, closes its session and issues its attempt again.
 Status revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
   const auto answer = [&book = context.book, device](const Outcome& outcome) -> Result<Response> {

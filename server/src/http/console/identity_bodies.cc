@@ -12,7 +12,7 @@ using protocol::Value;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostProjects = 64;
 
-// What people read on pages and in terminals, and name each other by.
+// Reads a name that people see on pages and in terminals.
 std::string read_name(const Value& in) {
   std::string name = in.as_text(kLongestName);
   const bool plain =

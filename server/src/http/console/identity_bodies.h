@@ -1,5 +1,5 @@
-// Request bodies about people, tokens, projects and codes (rest.md), read with the protocol's own
-// reader. Never throws. Pure; any thread.
+// Reads request bodies about people, tokens, projects and codes (rest.md) by the protocol's reader.
+// Never throws. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace hyperflock::http {
 
 inline constexpr std::int64_t kDayS = 86'400;
-inline constexpr std::int64_t kLongestS = 3'650 * kDayS;  // of what ends at all
+// The longest lifetime that is not for ever.
+inline constexpr std::int64_t kLongestS = 3'650 * kDayS;
 
 // POST /api/tokens
 struct TokenQuery {
@@ -41,7 +42,7 @@ struct RegisterQuery {
   std::string name;
   std::string note;
 };
-// Limits that are given; the others stay as they are.
+// The limits to change; the others stay.
 struct QuotaChange {
   std::optional<std::int64_t> studies;
   std::optional<std::int64_t> trials;
@@ -58,7 +59,7 @@ struct ResearcherQuery {
   std::optional<QuotaChange> quota;
   std::optional<std::vector<std::string>> projects;
 };
-// POST /api/researchers/<id>: what is given is changed
+// POST /api/researchers/<id>: the given fields change.
 struct ResearcherChange {
   std::optional<storage::PrincipalState> state;
   std::optional<QuotaChange> quota;

@@ -1,4 +1,4 @@
-// People and their tokens: see console_rest.h.
+// People and their tokens; see console_rest.h.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -21,7 +21,7 @@ using storage::PrincipalRole;
 using storage::PrincipalState;
 
 constexpr std::size_t kMostPending = 100;
-// What somebody gets who asked by themselves; an administrator changes it.
+// The quota of a person who registered. An administrator can change it.
 constexpr storage::Quota kFirstQuota{20, 1'000'000, std::int64_t{10} << 30};
 
 std::string_view name_of(PrincipalRole role) {
@@ -51,7 +51,7 @@ Error last_admin() {
           "administrator, first."};
 }
 
-// From now on; 0 stays 0 (never).
+// Returns the time after so many seconds from now; 0 stays 0 (never).
 std::int64_t ends_at(const SiteContext& context, std::int64_t seconds) {
   return seconds == 0 ? 0 : context.book.now() + seconds * 1'000;
 }
@@ -118,7 +118,7 @@ Status create_token(const SiteContext& context, const Request& request, const Re
                       });
 }
 
-// A new token for the caller; the one they came by ends after its time of grace.
+// Makes a new token for the caller. The current one expires after a grace period.
 Status rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_rotate_query(request.body));
   const std::string token = auth::new_token(kind_of(request.principal.role));
@@ -137,7 +137,7 @@ Status rotate_token(const SiteContext& context, const Request& request, const Re
         std::string out;
         ObjectWriter row(out);
         row.integer("id", outcome.id).text("token", token);
-        // The old one may have had less time anyway.
+        // The current token may expire earlier anyway.
         const auto kept = context.book.token(old);
         ObjectWriter(row.begin("old"))
             .integer("token", old)
@@ -188,7 +188,7 @@ Status check_projects(const SiteContext& context,
   return {};
 }
 
-// Answers with the token of a person who was just made.
+// Replies with the token of a new person.
 Status make_person(const SiteContext& context, storage::Principal person, storage::NoteAudit note,
                    Reply reply) {
   const std::string token = auth::new_token(kind_of(person.role));
@@ -226,7 +226,7 @@ Status create_person(const SiteContext& context, const Request& request, const R
                      reply);
 }
 
-// Anybody may ask; the token that they get opens nothing before an administrator agrees.
+// Anybody may register. Their token gives no rights until an administrator agrees.
 Status register_person(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_register_query(request.body));
   if (!context.open_registration) {
@@ -279,7 +279,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
   if (closes && person->role == PrincipalRole::admin &&
       !context.book.others_administer(0, person->id))
     return last_admin();
-  // Who is let in needs somewhere to go.
+  // A person who becomes active needs a project.
   const bool opens = change.state == PrincipalState::active;
   if (opens && !change.projects && person->projects.empty()) {
     const std::string first = context.book.first_project(request.principal);

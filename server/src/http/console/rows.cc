@@ -61,7 +61,7 @@ void append_device(std::string& out, const storage::AttemptRow& attempt) {
       .text("class", attempt.device_class)
       .text("engine", attempt.engine)
       .text("backend", attempt.backend);
-  // What an attempt did not compute on says nothing about its result.
+  // The adapter is shown only if the attempt used it.
   if (attempt.backend == "webgpu" && !attempt.adapter.empty())
     device.text("adapter", attempt.adapter);
   device.end();
@@ -92,14 +92,14 @@ void append_suggested(std::string& out, const std::vector<storage::Suggestion>& 
   });
 }
 
-// What only the row of an ask-and-tell study has.
+// Appends the fields that only the row of an ask-and-tell study has.
 void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sampler) {
   study.text("kind", name_of(row.spec.kind));
   std::string& out = study.begin("directions");
   append_list(out, row.spec.directions,
               [&out](protocol::Direction one) { append_string(out, name_of(one)); });
   study.integer("wanted", row.wanted);
-  if (row.generation == 0) return;  // nobody has claimed it
+  if (row.generation == 0) return;  // no owner has claimed it yet
   ObjectWriter(study.begin("sampler"))
       .integer("generation", row.generation)
       .boolean("attached", sampler == Sampler::attached)

@@ -13,8 +13,9 @@ namespace hyperflock::http {
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
 enum class Sampler { away, attached };   // whether the owner of an ask-and-tell study is connected
 
-// How much of one answer may be curves: reading one costs as much as its trial, writing it as much
-// as its points. Rows that find no room have none, and whoever wants theirs asks for one trial.
+// The limit for curves in one answer. Reading a curve costs as much as reading its trial, and
+// writing it as much as its points. Rows beyond the limit have no curve; a client can request such
+// a trial by its number.
 class CurveRoom {
  public:
   static constexpr std::size_t kCurves = 500;

@@ -1,5 +1,5 @@
-// Whose a study is, and the note that reading it leaves in the audit log: for all addresses of the
-// console below /api/studies/<id>. Any thread.
+// Who may see a study, and the audit entry for reading it. Used by all addresses of the console
+// below /api/studies/<id>. Any thread.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ Error unknown_study();
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study);
 
-// The study of the first capture, where the caller may see it. Error: `unknown_study`. Reads from
-// storage.
+// Returns the study of the first capture if the caller may see it. Reads from storage. Error:
+// `unknown_study`.
 Result<storage::StudyRow> readable_study(const SiteContext& context, const Request& request);
 
 // Answers with what was read of the study. Where an administrator reads somebody else's code, data

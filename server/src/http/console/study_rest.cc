@@ -1,4 +1,4 @@
-// Studies: submitted, listed, read, changed and deleted; and the devices that could run them.
+// Submits, lists, reads, changes and deletes studies, and lists the devices that could run them.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -31,8 +31,7 @@ std::string row_json(const SiteContext& context, const storage::StudyRow& row) {
   return study_row_json(row, context.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
 }
 
-// Replies with the row of the study, which a reader reads. `objection` may return why the row is
-// not to be shown after all.
+// Reads the study's row and replies with it. `objection` may return an error instead of the row.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
   const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
@@ -98,7 +97,7 @@ Error other_content(StudyId earlier) {
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
-  // Blobs that are here stay until the study names them, whatever is deleted meanwhile.
+  // The blobs are held until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
   TRY(check_blobs(context, spec));
   auto done = [&context, hold, sent = spec, project,
@@ -137,7 +136,7 @@ Status pause(const SiteContext& context, const Request& request, const Reply& re
   return {};
 }
 
-// A researcher who lost a project keeps what was computed there, and has nothing more computed.
+// A researcher who lost access to a project can still read its studies but not continue them.
 Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
   auto row = readable_study(context, request);
   if (row && !auth::IdentityBook::may_use(request.principal, row->project)) return closed_project();
@@ -206,14 +205,14 @@ Result<Response> study(const SiteContext& context, const Request& request) {
   return json_response(200, row_json(context, row));
 }
 
-// The spec that was submitted: what decides what the trials compute, and where it came from.
+// The spec as it was submitted.
 Status spec(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   return reply_noted(context, request, row,
                      json_response(200, protocol::serialize_study_spec(row.spec)), reply);
 }
 
-// Code or data of the study, for everybody who may see the study.
+// Sends code or data of the study to everybody who may see the study.
 Status study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   const std::string& sha256 = request.captures[1];
@@ -229,7 +228,7 @@ Status study_blob(const SiteContext& context, const Request& request, const Repl
 
 // ---- devices
 
-// The connected devices of the projects that the caller may use.
+// Lists the connected devices of the projects that the caller may use.
 Status workers(const SiteContext& context, const Request& request, const Reply& reply) {
   context.hub.workers([caller = request.principal, reply](std::vector<dispatch::WorkerView> views) {
     std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
@@ -261,8 +260,8 @@ Status workers(const SiteContext& context, const Request& request, const Reply& 
   return {};
 }
 
-// Of the devices that could get work of the study's project: how many may run its trials, and why
-// the others may not (R40).
+// Counts the devices of the study's project that may run its trials, and the others by reason
+// (R40).
 Status placement(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   context.hub.workers([project = row.project, spec = row.spec,

@@ -1,4 +1,4 @@
-// The trials of a study: their rows, their curves and what they printed.
+// Sends the trials of a study: rows, curves and printed lines.
 #include <array>
 #include <utility>
 
@@ -17,7 +17,7 @@ using protocol::ObjectWriter;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
 
-// Appends the rows. With `points=1` they have their curves, as long as there is room for them.
+// Appends the rows. With `points=1` they have curves, up to the limit of CurveRoom.
 void append_trials(std::string& out, const SiteContext& context,
                    const std::vector<storage::TrialDetail>& page, std::string_view query) {
   const bool wanted = query_value(query, "points") == "1";
@@ -31,7 +31,7 @@ void append_trials(std::string& out, const SiteContext& context,
       out += trial_row_json(one, Detail::curve);
       return;
     }
-    // The curve is that of the row's own attempt, whatever became of the trial since then.
+    // The curve belongs to the row's attempt, even if the trial has changed since.
     auto points = context.storage.curve(*one.attempt);
     room.take(points ? points->size() : 0);
     if (!points) {
@@ -73,7 +73,7 @@ Result<Response> trial(const SiteContext& context, const Request& request) {
   return json_response(200, trial_row_json(*found, Detail::full));
 }
 
-// What a trial printed is kept in memory: its newest lines after the cursor.
+// Sends the newest printed lines after the cursor. They are kept in memory.
 Result<Response> log(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
   const auto number = parse_integer(request.captures[1], kMaxWireInteger);
