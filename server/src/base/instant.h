@@ -1,5 +1,5 @@
-// The dispatcher's monotonic time in milliseconds since an arbitrary start. It is no wall clock
-// (R24).
+// The dispatcher's monotonic time in milliseconds since an arbitrary start. It is not the time of
+// day (R24).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
-// Result<T> holds a value or an Error: it is std::expected<T, Error>, and an Error converts to it.
-// Use it for failures that are expected, and exceptions for start-up and bugs. TRY takes the value
-// out:
+// Result<T> holds a value or an Error. It is std::expected<T, Error>, and an Error converts to it.
+// Use it for expected failures, and exceptions for start-up and bugs. TRY takes the value out:
 //
 //   Result<std::string> name_of(StudyId id) {
-//     TRY(const auto row, storage.study(id));  // returns the error where there is one
+//     TRY(const auto row, storage.study(id));  // returns the error if there is one
 //     return row.name;
 //   }
 #pragma once
@@ -15,12 +14,12 @@
 
 namespace hyperflock {
 
-// `code` is stable and listed in server/docs; `message` is one sentence that tells what to do.
+// `code` is stable and listed in server/docs. `message` is one sentence that says what to do.
 struct Error {
   std::string code;
   std::string message;
-  std::string field{};             // path of the offending field, where there is one
-  std::int64_t retry_after_s = 0;  // when the same may be tried again; 0: not known
+  std::string field{};             // path of the wrong field, if there is one
+  std::int64_t retry_after_s = 0;  // when to try again; 0: not known
   bool operator==(const Error&) const = default;
 };
 
@@ -29,7 +28,7 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
  public:
   using std::expected<T, Error>::expected;
   Result() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): functions return errors as they are
+  // NOLINTNEXTLINE(google-explicit-constructor): functions return an Error as it is
   Result(Error error) : std::expected<T, Error>(std::unexpect, std::move(error)) {}
 };
 
@@ -37,9 +36,8 @@ using Status = Result<void>;
 
 }  // namespace hyperflock
 
-// TRY(declaration, expression) declares a variable with the value of a Result. TRY(expression) is
-// for a Result whose value nobody needs. Both return the error from the function where there is
-// one.
+// TRY(declaration, expression) declares a variable with a Result's value. TRY(expression) ignores
+// the value. If the Result is an error, both return it from the enclosing function.
 #define TRY(...) TRY_PICK_(__VA_ARGS__, TRY_VALUE_, TRY_DONE_)(__VA_ARGS__)
 #define TRY_PICK_(first, second, macro, ...) macro
 #define TRY_DONE_(expression)                                                           \

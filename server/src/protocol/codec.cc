@@ -1,5 +1,5 @@
-// See codec.h. Writing is on the hot path: text is appended to one string. Server messages are read
-// by tests and the load emulator.
+// Implements codec.h. Writing is on the hot path: it appends all text to one string. Tests and the
+// load emulator read server messages.
 #include "protocol/codec.h"
 
 #include "protocol/fields.h"
@@ -18,7 +18,7 @@ Result<Message> parse(std::string_view text) {
   });
 }
 
-// What the text will need, so that a lease is written without growing the string on the way.
+// Estimates the size of the text, so that the string does not grow while a lease is written.
 std::size_t expected_bytes(const ServerMessage& message) {
   constexpr std::size_t kSmall = 160;
   constexpr std::size_t kLease = 640;

@@ -1,5 +1,5 @@
-// JSON text <-> messages. The only place (with study_codec) where a peer's JSON is read. Pure; any
-// thread.
+// Reads and writes messages as JSON text. Only this file and study_codec read a peer's JSON. Pure;
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace hyperflock::protocol {
 
-// Reads one frame's text. Never throws. The error's code is one of protocol.md's; `field` names the
-// offending path.
+// Reads the text of a frame. Never throws. The error has a code of protocol.md and the path of the
+// wrong field.
 Result<ClientMessage> parse_client_message(std::string_view text);
 
-// The id of a `call` that could not be read otherwise, so that its refusal reaches the caller (R3).
+// Returns the id of a `call` that is otherwise invalid, so that the refusal reaches the caller
+// (R3).
 std::optional<std::int64_t> refused_call_id(std::string_view text);
 
-// Reads a server message (golden tests, emulator). Rows of `update` stay JSON text.
+// Reads a server message, for golden tests and the emulator. Rows of `update` stay JSON text.
 Result<ServerMessage> parse_server_message(std::string_view text);
 
 std::string serialize(const ServerMessage& message);
-// The `lines` of a log, also for REST.
+// Appends the `lines` of a log; REST uses it too.
 void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
-// `{"chainer", "backend"?}`, and what a study asks of devices.
+// Appends `{"chainer", "backend"?}`, and what a study requires of devices.
 void append_runtime(std::string& out, std::string_view chainer, std::string_view backend);
 void append_requirements(std::string& out, const Requirements& wanted);
 void append_gpu(std::string& out, const GpuFacts& gpu);

@@ -1,11 +1,11 @@
-// How a field of each kind is read and written. fields.h, which is generated, visits the fields of
-// a struct with a Reader or a Writer and gives each field's kind:
+// How fields of each kind are read and written. The generated fields.h visits the fields of a
+// struct with a Reader or a Writer and gives the kind of each field:
 //
 //   codec.required("seq"_key, m.seq, Integer{1});
 //   codec.defaulted("points"_key, m.points, List{Array{}, kMaxPoints});
 //
-// Readers go on with default values after a problem; who started them asks the Problem. Used by the
-// codec only. Pure; any thread.
+// After a problem a Reader continues with default values, so the caller checks the Problem at the
+// end. Used only by the codec. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@ template <typename M, typename T>
 concept Is = std::same_as<std::remove_const_t<M>, T>;
 
 template <typename Message>
-struct Tag;  // kName: the value of the field that tells the members of a union apart
+struct Tag;  // kName: the value of the field that says which member of a union it is
 template <typename Struct>
-struct Tuple;  // kSize, and kForm, which says what the array holds
+struct Tuple;  // kSize, and kForm: a description of the array for people
 
 // ---- keys
 
-// How a field's name follows another field in an object: `,"name":`. Two words, so that it is
-// passed in registers.
+// A field's name as it follows another field in an object: `,"name":`. It has two words, so that it
+// is passed in registers.
 struct Key {
   std::string_view text;
   constexpr std::string_view name() const { return text.substr(2, text.size() - 4); }
@@ -71,7 +71,7 @@ struct Characters {
   std::size_t most = 0;
   std::size_t least = 0;
 };
-// A text of at most so many bytes.
+// A text of at most `most` bytes.
 struct Bytes {
   std::size_t most = 0;
 };
@@ -79,21 +79,21 @@ struct Bytes {
 struct Checked {
   std::string (*read)(const Value&);
 };
-// A name that is an enumerator.
+// The name of an enumerator.
 struct EnumName {};
-// A name that stays a string; `wanted` ends the sentence of a refusal.
+// A name from a list that stays a string. `wanted` is the end of the error message.
 template <std::size_t size>
 struct OneOf {
   const std::array<std::string_view, size>& names;
   std::string_view wanted;
 };
-// A struct as an object, a struct as an array, a variant whose member one field names.
+// A struct as an object; a struct as an array; a union, in which one field says which member it is.
 struct Object {};
 struct Array {};
 struct Tagged {
   Key field;
 };
-// An object that stays JSON text.
+// An object that is kept as JSON text.
 struct JsonObject {};
 template <typename Kind>
 struct List {
@@ -165,12 +165,12 @@ class Reader {
     out = value;
     optional(key, out, kind);
   }
-  // The fields of `part` stand in this object.
+  // Reads the fields of `part` from this same object.
   template <typename Part>
   void spread(Part& part) {
     visit_fields(*this, part);
   }
-  // The fields of an object that has no struct of its own.
+  // Reads the fields of an inner object that has no struct of its own.
   template <typename Visit>
   void object(Key key, Visit visit) {
     visit_object(in_[key.name()], visit);
@@ -192,14 +192,14 @@ class Reader {
   template <typename Visit>
   static void visit_object(const Value& value, Visit visit) {
     if (value.present() && !value.require_object()) return;
-    Reader inner(value);  // of an absent object, too: that sets the defaults
+    Reader inner(value);  // an absent object sets the defaults
     visit(inner);
   }
 
   const Value& in_;
 };
 
-// Reads the elements of an array, which are the fields of a struct.
+// Reads the elements of an array as the fields of a struct.
 class ArrayReader {
  public:
   explicit ArrayReader(const Value& in) : in_(in) {}
@@ -235,7 +235,7 @@ void read(const Value& in, const List<Kind>& kind, std::vector<T>& out) {
                (std::is_same_v<T, double> ? " numbers" : ""));
 }
 
-// Reads the member of a union that is called `name`; false: there is none.
+// Reads the member of a union with this name. Returns false if there is none.
 template <typename... Members>
 bool read_member(std::string_view name, const Value& in, std::variant<Members...>& out) {
   const auto read_if_named = [&]<typename Member>(std::in_place_type_t<Member>) {
@@ -285,7 +285,7 @@ class Writer {
   static constexpr bool kReads = false;
   explicit Writer(std::string& out) : out_(out) { out_ += '{'; }
   void end() { out_ += '}'; }
-  // Starts a field whose value the caller appends.
+  // Starts a field. The caller appends its value.
   std::string& begin(Key key) {
     out_ += first_ ? key.text.substr(1) : key.text;
     first_ = false;
@@ -300,7 +300,7 @@ class Writer {
       write(begin(key), kind, value);
     }
   }
-  // An empty value is left out.
+  // Writes a field unless its value is empty.
   template <typename T, typename Kind>
   void optional(Key key, const T& value, const Kind& kind) {
     if constexpr (kIsOptional<T>) {
@@ -369,7 +369,7 @@ template <typename Kind, typename T>
 void write(std::string& out, const List<Kind>& kind, const std::vector<T>& values) {
   append_list(out, values, [&](const T& one) { write(out, kind.kind, one); });
 }
-// The member of a union with its name in the field that tells the members apart.
+// Writes the member of a union, with its name in the field that says which member it is.
 template <typename... Members>
 void write(std::string& out, const Tagged& kind, const std::variant<Members...>& value) {
   const auto write_member = [&]<typename Member>(const Member& member) {

@@ -1,4 +1,4 @@
-// See json_reader.h.
+// Implements json_reader.h.
 #include "protocol/json_reader.h"
 
 #include <algorithm>
@@ -11,9 +11,8 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Builds the tree from nlohmann's events and stops at the first thing that is not allowed. The
-// library's parser keeps its own stack on the heap, so depth costs memory only, and kMaxDepth
-// bounds that.
+// Builds the tree from nlohmann's events and stops at the first forbidden one. The library's parser
+// keeps its stack on the heap, so depth costs only memory, which kMaxDepth limits.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
@@ -51,7 +50,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // Puts the value where it belongs and tells where that is.
+  // Inserts the value and returns its place.
   Json* place(Json value) {
     if (stack_.empty()) {
       root = std::move(value);
@@ -64,7 +63,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
       return &elements.back();
     }
     auto& fields = parent.get_ref<Json::object_t&>();
-    // push_back of the vector underneath: the map's own insertion would search all keys each time.
+    // Appends to the vector below the map, because the map's own insertion searches all keys.
     static_cast<Json::object_t::Container&>(fields).emplace_back(std::move(key_), std::move(value));
     return &fields.back().second;
   }
@@ -88,7 +87,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     stack_.pop_back();
     return true;
   }
-  // What two readers of one text could understand differently is refused.
+  // Refuses repeated keys, because two readers could choose different ones.
   bool check_keys(const Json::object_t& fields) {
     const std::string* twice = repeated_key(fields);
     if (twice == nullptr) return true;
@@ -98,7 +97,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return false;
   }
   static const std::string* repeated_key(const Json::object_t& fields) {
-    constexpr std::size_t kFew = 16;  // comparing each with each is faster up to here
+    constexpr std::size_t kFew = 16;  // comparing all pairs is faster up to this number
     if (fields.size() <= kFew) {
       for (auto one = fields.begin(); one != fields.end(); ++one) {
         for (auto other = fields.begin(); other != one; ++other) {
@@ -116,7 +115,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     const auto found = std::adjacent_find(keys.begin(), keys.end(), same);
     return found == keys.end() ? nullptr : *found;
   }
-  // Of the value that comes next.
+  // Returns the path of the next value.
   std::string path() const {
     std::string out;
     for (std::size_t i = 0; i < stack_.size(); ++i) {
@@ -134,7 +133,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 
   struct Frame {
     Json* node;
-    std::string key;  // its own key, where its parent is an object
+    std::string key;  // its key in its parent, if that is an object
   };
   std::vector<Frame> stack_;
   std::string key_;

@@ -1,5 +1,6 @@
-// Hostile JSON text -> a bounded tree -> checked fields with their paths. Used by the codecs only:
-// no other part of the server sees a JSON tree. Never throws. Pure; any thread.
+// Reads untrusted JSON text: first into a tree of limited size, then into checked fields with their
+// paths. Only the codecs use it, so no other part of the server sees a JSON tree. Never throws.
+// Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,20 @@
 
 namespace hyperflock::protocol {
 
-// Keeps the order of an object's keys. The digits of an integer that does not fit in 64 bits are
-// kept as `binary`, which JSON text makes nowhere else.
+// A tree that keeps the order of an object's keys. An integer beyond 64 bits is stored as `binary`
+// with its digits; JSON text cannot produce that kind otherwise.
 using Json = nlohmann::ordered_json;
 
-// Parses the text and requires an object, in which no object names a key twice. Errors:
+// Parses the text, which must be an object. No object in it may repeat a key. Errors:
 // `frame_too_large`, `malformed`, `bad_number`.
 Result<Json> parse_object(std::string_view text);
 
-// Appends the tree as text: kinds and order kept, floats and strings as json_writer.h writes them.
+// Appends the tree as JSON text. Kinds and order are kept; floats and strings are written as in
+// json_writer.h.
 void append_json(std::string& out, const Json& json);
 
-// The first thing found wrong with a message. The readers go on with default values after it; who
-// started them asks.
+// The first problem of a message. Readers continue with default values after it, and their caller
+// checks it at the end.
 class Problem {
  public:
   void note(std::string code, std::string message, std::string field) {
@@ -47,23 +49,24 @@ struct IntegerRange {
   std::int64_t high = kMaxWireInteger;
 };
 
-// One value of a message and where it stands. A Value is made from its parent and must not outlive
-// it. Each `as_` function notes what is wrong and then gives a default.
+// A value of a message with its path. A Value is made from its parent and must not outlive it. Each
+// `as_` function notes a problem and then returns a default.
 class Value {
  public:
   Value(const Json& json, Problem& problem) : json_(&json), problem_(&problem) {}
 
-  // A required field; a missing one is noted.
+  // Returns a required field. Notes a problem if it is missing.
   Value operator[](std::string_view key) const;
-  // An optional field; `present()` tells.
+  // Returns an optional field, which may be absent; see present().
   Value find(std::string_view key) const;
   bool present() const { return json_ != nullptr; }
-  // True for an object; another kind is noted. Nothing is noted for an absent value.
+  // Returns whether this is an object. Notes a problem for another kind, but not for an absent
+  // value.
   bool require_object() const;
 
-  // At most `limit` characters.
+  // Returns a text of at most `limit` characters.
   std::string as_text(std::size_t limit = kMaxText) const;
-  // At most `limit` bytes.
+  // Returns a text of at most `limit` bytes.
   std::string as_text_bytes(std::size_t limit) const;
   std::int64_t as_integer(IntegerRange range = {}) const;
   double as_number() const;
@@ -83,13 +86,13 @@ class Value {
     return Enum{};
   }
 
-  // Calls `each(Value)` for every element of an array of at most `limit`.
+  // Calls `each(Value)` for each element of an array with at most `limit` elements.
   template <typename Each>
   void each(std::size_t limit, Each each) const {
     const std::size_t count = array_size(limit);
     for (std::size_t i = 0; i < count && !problem_->found(); ++i) each(element(i));
   }
-  // The length of an array of at most `limit` elements; 0 when it is none.
+  // Returns the length of an array with at most `limit` elements; 0 for another kind.
   std::size_t array_size(std::size_t limit) const;
   Value element(std::size_t index) const;
 
@@ -102,19 +105,19 @@ class Value {
  private:
   Value(const Json* json, const Value* parent, std::string_view key, std::size_t index)
       : json_(json), problem_(parent->problem_), parent_(parent), key_(key), index_(index) {}
-  // The text of a string, else a note and null.
+  // Returns the text of a string. For another kind it notes a problem and returns null.
   const std::string* string() const;
   void too_long(std::size_t limit, std::string_view unit) const;
 
-  const Json* json_;  // null: absent, and noted where it was required
+  const Json* json_;  // null: absent; a required value was noted as missing
   Problem* problem_;
   const Value* parent_ = nullptr;
-  std::string_view key_{};  // empty: an array's element
+  std::string_view key_{};  // empty for an element of an array
   std::size_t index_ = 0;
 };
 
-// One frame's text as a message of either direction (R1 to R3). `read(type, object)` gives the
-// message, or nothing for a type that it does not know.
+// Reads the text of a frame as a message of either direction (R1 to R3). `read(type, object)`
+// returns the message, or nothing for an unknown type.
 template <typename Message, typename Read>
 Result<Message> parse_message(std::string_view text, Read read) {
   const Result<Json> json = parse_object(text);

@@ -21,15 +21,15 @@ void append_integer(std::string& out, std::int64_t value) { append_any_integer(o
 void append_unsigned(std::string& out, std::uint64_t value) { append_any_integer(out, value); }
 
 void append_float(std::string& out, double value) {
-  // Shortest digits first, "-d.ddde-XX"; then Python's choice of layout: an exponent below 1e-4 and
-  // from 1e16 on.
+  // std::to_chars gives the fewest digits as "-d.ddde-XX". Like Python's repr, this keeps an
+  // exponent only below 1e-4 and from 1e16 on.
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                  std::chars_format::scientific)
                        .ptr;
   std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
   const std::size_t e = text.find('e');
-  if (e == std::string_view::npos) {  // not finite: the readers let none in
+  if (e == std::string_view::npos) {  // not finite; the readers refuse such numbers
     out += "null";
     return;
   }
@@ -70,7 +70,7 @@ void append_float(std::string& out, double value) {
 
 void append_string(std::string& out, std::string_view text) {
   out += '"';
-  std::size_t clean = 0;  // start of the run that needs no escape
+  std::size_t clean = 0;  // start of the text that needs no escape
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= 0x20 && c != '"' && c != '\\') continue;

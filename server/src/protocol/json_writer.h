@@ -1,5 +1,5 @@
-// Appends JSON text to a string: what every message leaves by. Strings must be valid UTF-8, which
-// the reader has checked for everything that a peer sent. Pure; any thread.
+// Appends JSON text to a string. All messages are written by it. Strings must be valid UTF-8; the
+// reader has checked the strings of peers. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace hyperflock::protocol {
 
-// A finite double as Python's repr writes it: the shortest text that reads back as the same double,
-// and always with a point or an exponent, so that it stays a float.
+// Appends a finite double as Python's repr writes it: the shortest text that reads back as the same
+// double. It always has a point or an exponent, so that it stays a float.
 void append_float(std::string& out, double value);
 void append_integer(std::string& out, std::int64_t value);
 void append_unsigned(std::string& out, std::uint64_t value);
-// Quoted; escapes what JSON requires and nothing else.
+// Appends a quoted string. Only what JSON requires is escaped.
 void append_string(std::string& out, std::string_view text);
 
-// Writes one object; commas are its business. Keys are literals that need no escape.
+// Writes an object with its commas. Keys are literals that need no escape.
 class ObjectWriter {
  public:
   explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
@@ -37,12 +37,12 @@ class ObjectWriter {
     begin(key) += value ? "true" : "false";
     return *this;
   }
-  // `json` is JSON text already.
+  // `json` is a value as JSON text.
   ObjectWriter& raw(std::string_view key, std::string_view json) {
     begin(key) += json;
     return *this;
   }
-  // Starts a field whose value the caller appends.
+  // Starts a field. The caller appends its value.
   std::string& begin(std::string_view key) {
     if (!first_) out_ += ',';
     first_ = false;
@@ -58,7 +58,7 @@ class ObjectWriter {
   bool first_ = true;
 };
 
-// Writes `[a,b,...]`; `each` appends one element.
+// Appends `[a,b,...]`. `each` appends an element.
 template <typename Range, typename Each>
 void append_list(std::string& out, const Range& range, Each each) {
   out += '[';

@@ -1,5 +1,5 @@
-// What the protocol's schema cannot say: checks written by hand, which the schema calls by name.
-// Used by the codec only.
+// Checks that the protocol's schema cannot express. The schema calls them by name. Used only by the
+// codec.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace hyperflock::protocol {
 
 std::string read_sha256(const Value& in);
-// The name of a file that is made on a device: it names nothing outside its folder.
+// Reads the name of a file that a device creates. Such a name cannot leave its folder.
 std::string read_file_name(const Value& in);
-// `module:function`.
+// Reads `module:function`.
 std::string read_module_function(const Value& in);
 
-// The rest of another version's hello may look different: that hello is refused by its version, not
-// by its fields.
+// A hello of another version may have other fields. It is refused because of its version and not
+// because of its fields.
 inline bool has_this_version(const Hello& hello) { return hello.protocol == kProtocolVersion; }
 
-// The study spec's fields that depend on each other; see study_codec.cc.
+// Check fields of a study spec that depend on each other; see study_codec.cc.
 void direction_rule(Reader& codec, StudySpec& spec);
 void direction_rule(Writer& codec, const StudySpec& spec);
 void directions_rule(Reader& codec, StudySpec& spec);

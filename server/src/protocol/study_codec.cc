@@ -1,4 +1,4 @@
-// The body of POST /api/studies, read and written (see codec.h).
+// Reads and writes the body of POST /api/studies; see codec.h.
 #include <set>
 
 #include "protocol/codec.h"
@@ -9,12 +9,12 @@ namespace {
 
 constexpr Characters kName{kMaxText, 1};
 
-// Notes a name that came before.
+// Notes a problem if the name came before.
 void require_unique(const Value& in, const std::string& text, std::set<std::string>& seen) {
   if (in.present() && !seen.insert(text).second) in.bad_field("a name that comes once");
 }
 
-// A scalar as canonical JSON text.
+// Reads a scalar as canonical JSON text.
 std::string read_scalar(const Value& in) {
   const Json& json = in.json();
   if (json.is_string()) {
@@ -75,7 +75,7 @@ std::string read_provenance(const Value& in) {
 
 }  // namespace
 
-// An ask-and-tell study may have several directions, and says its first one with them.
+// An ask-and-tell study may have several directions. Its field `direction` is the first of them.
 void direction_rule(Reader& codec, StudySpec& spec) {
   const Value& in = codec.in();
   codec.optional("kind"_key, spec.kind, EnumName{});

@@ -1,4 +1,4 @@
-// What follows from a study spec: placement (R40), the points of a grid (R30), seeds (R32).
+// Functions of a study spec: which devices fit (R40), the points of a grid (R30), seeds (R32).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace hyperflock::protocol {
 
-// Whether only a device with WebGPU may run the study's trials: it asks for the back end, or for
-// something that only a graphics device has.
+// Returns whether only a device with WebGPU may run the study's trials: the study asks for that
+// back end, or for something that only a graphics device has.
 bool needs_webgpu(const StudySpec& spec);
 
-// Why a device cannot run the study's trials (R40), as a code of protocol.md; empty: it can.
+// Returns why a device cannot run the study's trials (R40), as a code of protocol.md; empty if it
+// can.
 std::string_view unmet(const StudySpec& spec, const Capabilities& device);
 
-// Number of points of the grid; 0 when it exceeds kMaxWireInteger.
+// Returns the number of points of the grid; 0 if it exceeds kMaxWireInteger.
 std::int64_t grid_size(const std::vector<Dimension>& space);
 
-// Point `number` as JSON text, the last name varying fastest (R30). REQUIRES: 0 <= number <
+// Returns point `number` as JSON text; the last name varies fastest (R30). REQUIRES: 0 <= number <
 // grid_size(space).
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
 
-// The seed of a trial (R32).
+// Returns the seed of a trial (R32).
 std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number);
 
 }  // namespace hyperflock::protocol

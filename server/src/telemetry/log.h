@@ -1,5 +1,5 @@
-// Structured logs: one JSON object a line on stderr. Any thread. Never given a token, a secret or
-// an enrolment code.
+// Structured logs: one JSON object a line on stderr. Never log a token, a secret or an enrolment
+// code. Any thread.
 //   log(LogLevel::info, "listening", {{"port", 8780}});
 #pragma once
 
@@ -27,7 +27,7 @@ struct LogField {
   LogField(std::string_view name, Number number) : key(name), json(std::to_string(number)) {}
 };
 
-// Call once, before the first thread starts. Without it nothing is logged (as in unit tests).
+// Call this once, before the first thread starts. Without it nothing is logged, as in unit tests.
 void start_logging(LogLevel level);
 
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});

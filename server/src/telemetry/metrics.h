@@ -1,4 +1,4 @@
-// What the server counts, in Prometheus' text form. Every member may be called from any thread.
+// The server's metrics in Prometheus' text form. Every member may be called on any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,24 @@ class Metrics {
 
   void trial_finished(protocol::Outcome outcome);
   void attempt_leased();
-  // One durable transaction of `transitions` guarded transitions.
+  // Counts a durable transaction of `transitions` transitions.
   void commit(std::size_t transitions, double seconds);
   void commit_failed();
   void connection_opened();
   void connection_closed();
-  // Bytes that wait in the outgoing queues of all WebSockets.
+  // Changes the number of bytes that wait in the outgoing queues of all WebSockets.
   void queued_bytes(std::int64_t delta);
   void slow_peer_closed();
   void http_request(int status);
 
-  // The value of `PRAGMA synchronous` as the writing connection reads it back (2 is FULL); -1 for a
-  // store without one.
+  // Sets the value of `PRAGMA synchronous` that the writing connection reads (2 is FULL); -1 for a
+  // store without it.
   void storage_synchronous(int value);
-  // When the certificate of TLS ends, seconds since 1970; 0 without one.
+  // Sets when the TLS certificate ends, in seconds since 1970; 0 without one.
   void certificate(std::int64_t not_after_s);
-  // State of the dispatcher, set when somebody asks for the metrics.
+  // Sets the dispatcher's state, just before the metrics are read.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
-  // Of ask-and-tell studies.
+  // Sets the numbers for ask-and-tell studies.
   void owners(std::int64_t attached, std::int64_t calls_waiting);
 
   std::string text() const;

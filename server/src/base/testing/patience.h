@@ -1,4 +1,4 @@
-// How long a test waits for what must come: no busy machine reaches the limit, only a hang does.
+// The time limit of tests. A busy machine does not reach it; only a hang does.
 //   ASSERT_TRUE(until([&] { return server.metric("sessions") == 0; }));
 #pragma once
 
@@ -10,7 +10,7 @@ namespace hyperflock {
 inline constexpr std::chrono::minutes kTestLimit{15};
 inline constexpr int kTestLimitMs = std::chrono::milliseconds(kTestLimit).count();
 
-// Calls `condition` again and again until it is true; false after the limit.
+// Calls `condition` repeatedly until it is true. Returns false after the limit.
 template <typename Condition>
 bool until(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + kTestLimit;

@@ -1,4 +1,4 @@
-// A folder of its own for a test's files, removed with its contents.
+// A folder for a test's files; the destructor removes it.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ namespace hyperflock {
 
 class ScratchFolder {
  public:
-  // memory: in a file system without a disk, where the machine has one.
+  // memory: in a file system in memory, if the machine has one.
   enum class Where { anywhere, memory };
   explicit ScratchFolder(Where where = Where::anywhere) {
     const std::filesystem::path memory = "/dev/shm";

@@ -87,7 +87,7 @@ class Pair {
 };
 
 // Applies random events of a seed. Returns the first difference with the events before it, or
-// nothing. At the end the store's rows are compared too; null: without a store.
+// nothing. At the end the store's rows are compared too; null: no store.
 std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {

@@ -37,9 +37,9 @@ class Admission {
   Verdict admit_join(const std::string& address);
   // Counts a self-test from this address.
   Verdict admit_report(const std::string& address);
-  // A wrong credential came from this address. Right ones are never asked about, because many
-  // people share an address (a proxy, a school): a stranger among them must not lock the others
-  // out, and the secrets are too long to be guessed at any rate.
+  // Counts a wrong credential from this address. Call it for wrong ones only: many people may share
+  // an address (a proxy, a school), and a stranger among them must not lock the others out. The
+  // secrets are too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
   // Counts a checkpoint of this attempt.
   Verdict admit_checkpoint(const std::string& attempt);

@@ -1,5 +1,5 @@
-// Changes that sites commit together with their entry in the audit log. Each function that takes a
-// Reply answers when the change is committed. Any thread.
+// Changes that sites commit together with their entry in the audit log. Each function with a Reply
+// parameter replies after the commit. Any thread.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,18 @@
 
 namespace hyperflock::http {
 
-// Makes the response to a transition that was judged.
+// Returns the response for the outcome of a transition.
 using Answer = std::function<Result<Response>(const storage::Outcome&)>;
 
-// Returns a callback that replies with what `answer` makes of the outcome.
+// Returns a callback that replies with the response of `answer`.
 hub::Committed reply_with(Reply reply, Answer answer);
 
-// Returns the entry of the audit log for what the caller does. `detail` is JSON text of an object,
-// or empty.
+// Returns an audit entry for the caller's action. `detail` is the JSON text of an object, or empty.
 storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
                            std::string detail = {});
 
-// Commits the change together with its note, which is written only when the change was applied.
-// Then it updates the book, and replies.
+// Commits the change together with its note, which is written only if the change is applied. Then
+// it updates the IdentityCache and replies.
 Status commit_noted(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 

@@ -23,7 +23,7 @@ struct DeviceCheck {
   std::string detail;
 };
 
-// POST /api/device-reports. Coarse on purpose: nothing in it tells two devices of one kind apart.
+// POST /api/device-reports. It is coarse on purpose: devices of one kind send the same values.
 struct DeviceReport {
   std::string device_class;
   std::string engine;
@@ -38,10 +38,10 @@ class DeviceReports {
   static Result<std::unique_ptr<DeviceReports>> open(const std::filesystem::path& folder,
                                                      std::size_t kept = kKept);
 
-  // Keeps the report under the number that it answers. Errors: `storage_unavailable`.
+  // Stores the report and returns its number. Errors: `storage_unavailable`.
   Result<std::int64_t> add(const DeviceReport& report, std::string_view project, std::int64_t now);
 
-  // JSON texts, the newest first, at most `count`. What cannot be read is left out.
+  // Returns up to `count` JSON texts, the newest first, without unreadable ones.
   std::vector<std::string> newest(std::size_t count) const;
 
  private:
@@ -53,7 +53,7 @@ class DeviceReports {
   const std::filesystem::path folder_;
   const std::size_t kept_;
   mutable std::mutex mutex_;
-  std::deque<std::int64_t> numbers_;  // of the files, ascending
+  std::deque<std::int64_t> numbers_;  // of the files, in ascending order
 };
 
 }  // namespace hyperflock::http

@@ -18,7 +18,7 @@ struct CodeStatus {
   int status;
 };
 
-// Codes that are not listed are faults of a well-formed request: 422.
+// Statuses by code. Any other code is a fault in a well-formed request: 422.
 constexpr std::array kStatuses{
     CodeStatus{"bad_request", 400},
     CodeStatus{"malformed", 400},
@@ -152,7 +152,7 @@ std::string attachment(std::string_view file_name) {
     if (byte >= 0x80) {
       if (byte >= 0xc0) plain += '_';  // one for each character
     } else {
-      // Within quotes these three are read in different ways.
+      // Programs read these three differently within quotes.
       plain += c == '"' || c == '\\' || c == '%' ? '_' : c;
     }
   }
@@ -261,8 +261,7 @@ std::string serialize_head(const Response& response, KeepAlive keep_alive) {
   if (response.status != 304) header("Content-Length", std::to_string(response.body_bytes()));
   if (!response.content_type.empty()) header("Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) header(name, value);
-  // Isolation (SharedArrayBuffer in the page needs the first two) and what a page or a script may
-  // do.
+  // These isolate the page (SharedArrayBuffer needs the first two) and limit what it may do.
   header("Cross-Origin-Opener-Policy", "same-origin");
   header("Cross-Origin-Embedder-Policy", "require-corp");
   header("Cross-Origin-Resource-Policy", "same-origin");

@@ -1,5 +1,5 @@
-// One HTTP request and its answer as plain data: what the connection (net/) and the sites exchange.
-// No sockets here.
+// A HTTP request and its answer as plain data, without sockets. The connection (net/) and the sites
+// exchange them.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace hyperflock::http {
 
 enum class Method { get, head, post, put, remove, other };
 
-// The head of a request, and its body where the site asked for one.
+// The head of a request, and its body if the site asked for it.
 struct Request {
   Method method = Method::other;
-  std::string path;   // of the target, as sent: no name that is served needs a percent sign
+  std::string path;   // as sent: no served name needs a percent sign
   std::string query;  // after '?'
   std::string host;
   std::string authorization;
@@ -31,14 +31,14 @@ struct Request {
   std::string content_type;
   std::optional<std::uint64_t> content_length;
   std::string address;  // of the peer, without its port
-  bool secure = false;  // came over TLS
+  bool secure = false;  // whether it came over TLS
   std::string body;
 
-  // Filled in by Site::plan for Site::handle.
+  // Set by Site::plan for Site::handle.
   std::size_t route = 0;
   std::vector<std::string> captures;  // the {} of the route's pattern
   storage::Principal principal;       // console routes
-  std::int64_t token = 0;             // by which the principal came
+  std::int64_t token = 0;             // the token's number
   storage::Device device;             // device routes of compute
 };
 
@@ -50,9 +50,9 @@ struct FileBody {
 
 struct Response {
   int status = 200;
-  std::string content_type;  // none when empty
+  std::string content_type;  // empty: none
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string content_security_policy;  // kPagePolicy when empty
+  std::string content_security_policy;  // empty: kPagePolicy
   std::variant<std::string, std::shared_ptr<const std::string>, FileBody> body;
 
   std::uint64_t body_bytes() const;
@@ -60,7 +60,7 @@ struct Response {
 
 Response json_response(int status, std::string text);
 
-// The response with an object that `fill` writes:
+// Returns a response with an object that `fill` writes:
 //   object_response(200, [&](ObjectWriter& body) { body.integer("study", id); });
 template <typename Fill>
 Response object_response(int status, Fill fill) {
@@ -71,25 +71,26 @@ Response object_response(int status, Fill fill) {
   return json_response(status, std::move(out));
 }
 
-// Content by its hash, which never changes; private, because the right to read it is the caller's.
+// A response with a blob. It may be cached for ever, because its hash names it, but only privately,
+// because it needs a credential.
 Response blob_response(std::string path, std::uint64_t bytes);
 
-// The value of Content-Disposition for a file of this name: the name itself where it is plain, else
-// an ASCII form of it and the name beside it (RFC 6266, RFC 8187). REQUIRES: UTF-8 without control
+// Returns the value of Content-Disposition for a file name: a plain name as it is, any other as an
+// ASCII form followed by the name itself (RFC 6266, RFC 8187). REQUIRES: UTF-8 without control
 // characters.
 std::string attachment(std::string_view file_name);
 
-// Bytes from a stranger, to be kept and never shown: whatever a browser takes them for, they run
-// nothing.
+// A response with bytes from another person's device. A browser saves them and neither shows nor
+// runs them.
 Response download_response(std::string path, std::uint64_t bytes, std::string_view file_name);
 
-// `{"error": {...}}` with the status that belongs to the code. 429 and 503 say when to come again:
-// after Error::retry_after_s where that is known, else soon.
+// Returns `{"error": {...}}` with the status of the code. The statuses 429 and 503 get a
+// Retry-After header: Error::retry_after_s if it is known, otherwise a short time.
 Response error_response(const Error& error);
 Response error_response(int status, const Error& error);
 int status_of(std::string_view code);
 
-// Documents, agent scripts and everything without a policy of its own.
+// The policy of documents, agent scripts and everything without a policy of its own.
 inline constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' "
     "data:; "
@@ -97,26 +98,26 @@ inline constexpr std::string_view kPagePolicy =
     "'none'; "
     "frame-ancestors 'none'";
 
-// The policy of the thread that runs trials: it may load scripts of its own origin and read the
-// runtime, nothing else. REQUIRES: valid_host(host).
+// The policy of the thread that runs trials. It may load scripts of its own origin and read the
+// runtime, and nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
-// The policy of the thread that owns the graphics device: it loads scripts of its own origin, and
-// asks for nothing. What trials write it runs as shaders only.
+// The policy of the thread that owns the graphics device. It may load scripts of its own origin and
+// request nothing. It runs code of trials only as shaders.
 inline constexpr std::string_view kGpuThreadPolicy =
     "default-src 'none'; script-src 'self'; worker-src 'none'";
 
-// True for `name`, `name:port`, `1.2.3.4:port` and `[v6]:port` with nothing in them that could end
-// a policy.
+// Whether the text is `name`, `name:port`, `1.2.3.4:port` or `[v6]:port`, without characters that
+// could end a policy.
 bool valid_host(std::string_view host);
 
 enum class KeepAlive { no, yes };
 
-// A time as headers have it (RFC 9110, 5.6.7), such as "Sun, 06 Nov 1994 08:49:37 GMT".
+// Returns a time in the form of headers (RFC 9110, 5.6.7), such as "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string http_date(std::int64_t unix_seconds);
 
-// Status line and headers, with today's time, so that a client sees how far its clock is off, and
-// with the security headers that every answer carries.
+// Returns the status line and the headers, with the security headers of every answer. The Date
+// header shows clients how far their clocks are off.
 std::string serialize_head(const Response& response, KeepAlive keep_alive);
 
 }  // namespace hyperflock::http

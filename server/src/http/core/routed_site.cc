@@ -7,7 +7,7 @@
 namespace hyperflock::http {
 namespace {
 
-// Files have no route: StaticFiles alone knows their names.
+// Files have no route, because only StaticFiles knows their names.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
 Plan ready(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
@@ -28,7 +28,7 @@ Plan RoutedSite::plan(Request& request) {
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
 
-// Nothing of the body is read for an upload that cannot be taken.
+// If the upload cannot succeed, its body is not read.
 Plan RoutedSite::plan_upload(const UploadHandler& upload, const Request& request) const {
   if (!blobs::is_sha256(request.captures.back())) {
     return ready(error_response(Error{

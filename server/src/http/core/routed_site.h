@@ -1,5 +1,5 @@
-// A site as a table of routes. It looks for a route first and for a file then, and answers what is
-// known of neither. Any thread.
+// A site with a table of routes. It looks for a route first, then for a file, and otherwise answers
+// 404 or 405. Any thread.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,14 @@
 
 namespace hyperflock::http {
 
-// What makes one site different from another. All of it outlives the site.
+// The differences between the sites. They outlive the site.
 struct SiteParts {
   std::span<const Route> routes;
-  // The pages that a build of the web client gives.
+  // The pages of a build of the web client.
   std::span<const std::string_view> pages;
-  // The Content-Security-Policy of files; kPagePolicy when empty.
+  // The Content-Security-Policy of files; empty: kPagePolicy.
   std::string_view policy;
-  // Checks the credential that the route wants, and notes in the request who the caller is. Never
-  // blocks.
+  // Checks the credential that the route requires and sets the caller in the request. Never blocks.
   Status (*admit)(const SiteContext& context, const Route& route, Request& request);
 };
 
@@ -43,7 +42,7 @@ class RoutedSite final : public Site {
   const SiteParts parts_;
 };
 
-// GET /: leads to the site's first page.
+// GET /: redirects to the site's first page.
 template <const auto& kPages>
 Result<Response> to_first_page(const SiteContext&, const Request&) {
   Response response;

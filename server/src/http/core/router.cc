@@ -6,7 +6,7 @@
 namespace hyperflock::http {
 namespace {
 
-// Takes the text up to the next '/' off both ends' fronts.
+// Removes the text up to the next '/' from the front and returns it.
 std::string_view next_segment(std::string_view& path) {
   const std::size_t slash = path.find('/');
   const std::string_view segment = path.substr(0, slash);

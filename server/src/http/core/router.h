@@ -1,5 +1,5 @@
-// Finds the route of a path in a site's table. Patterns are literal segments and `{}`, which takes
-// one non-empty segment. Pure; any thread.
+// Finds the route of a path in a site's table. A pattern consists of literal segments and `{}`,
+// which matches one non-empty segment. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,32 @@
 
 namespace hyperflock::http {
 
-// `own_device`: a device's credential, also of one that was revoked. `principal`: a researcher or
-// an administrator.
+// `own_device`: the credential of a device, which may be revoked. `principal`: a researcher or an
+// administrator.
 enum class Access { open, device, own_device, principal, admin, metrics };
 struct SiteContext;
 
-// Answers a request. It runs on a thread that may block; `reply` may be kept and called later.
+// Answers a request. Runs on a thread that may block. `reply` may be kept and called later.
 using Handler = void (*)(const SiteContext& context, const Request& request, const Reply& reply);
 
 inline void respond(const Reply& reply, Result<Response> response) {
   reply(response ? *std::move(response) : error_response(response.error()));
 }
 
-// Makes a Handler of a function that returns the answer, or why there is none.
+// Makes a Handler of a function that returns the answer or an error.
 template <Result<Response> (*kFunction)(const SiteContext&, const Request&)>
 void answer(const SiteContext& context, const Request& request, const Reply& reply) {
   respond(reply, kFunction(context, request));
 }
 
-// Makes a Handler of a function that replies later, or returns why it does not.
+// Makes a Handler of a function that replies later, or returns an error and never replies.
 template <Status (*kFunction)(const SiteContext&, const Request&, const Reply&)>
 void answer_later(const SiteContext& context, const Request& request, const Reply& reply) {
   if (const Status begun = kFunction(context, request, reply); !begun)
     reply(error_response(begun.error()));
 }
 
-// How a route takes a body that is stored while it arrives. The last part of its path is the
-// SHA-256 of the bytes.
+// Handles a body that is stored while it arrives. The last part of the path is the body's SHA-256.
 struct UploadHandler {
   std::uint64_t (*max_bytes)(const SiteContext& context);
   Error (*too_large)(const SiteContext& context);
@@ -49,16 +48,16 @@ struct UploadHandler {
   Result<std::unique_ptr<Upload>> (*open)(const SiteContext& context, const Request& request);
 };
 
-// The limit of bodies that carry a few fields.
+// The limit for bodies with a few fields.
 inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 
-// A route has a handler or an upload handler. One without either is a WebSocket's.
+// A route has a handler or an upload handler. A route without both is for a WebSocket.
 struct Route {
-  Method method = Method::get;  // get stands for HEAD too
+  Method method = Method::get;  // get includes HEAD
   std::string_view pattern;
   Access access = Access::open;
   Handler handle = nullptr;
-  std::uint64_t body_limit = 0;  // of `handle`
+  std::uint64_t body_limit = 0;  // for `handle`
   const UploadHandler* upload = nullptr;
 };
 
@@ -68,30 +67,31 @@ struct Match {
 };
 
 struct NoMatch {
-  std::string allow;  // methods of the path, empty when no route has it
+  std::string allow;  // the methods of the path; empty if no route has it
 };
 
 using Found = std::variant<Match, NoMatch>;
 
 Found find_route(std::span<const Route> routes, Method method, std::string_view path);
 
-// The value of a key in `a=1&b=2`; nothing where it is not there.
+// Returns the value of a key in `a=1&b=2`, or nothing.
 std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
 
-// A value of a query as it was before it was escaped (application/x-www-form-urlencoded: a plus is
-// a space); nothing where an escape is broken.
+// Returns a query's value without escapes (application/x-www-form-urlencoded: a plus is a space),
+// or nothing if an escape is invalid.
 std::optional<std::string> unescaped(std::string_view value);
 
-// A decimal integer in 0..maximum and nothing else.
+// Returns a decimal integer of 0 to `maximum`; nothing for any other text.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum);
 
-// A part of a list: what stands behind the cursor `after`, at most `limit` rows.
+// A part of a list: at most `limit` rows after the cursor `after`.
 struct Page {
   std::int64_t after = 0;
   std::int64_t limit = 0;
 };
 
-// What `after=0&limit=500` asks for; `usual` where there is no limit. Error: `bad_number`.
+// Returns the page of `after=0&limit=500`. Without a limit it has `usual` rows. Error:
+// `bad_number`.
 Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most);
 
 }  // namespace hyperflock::http

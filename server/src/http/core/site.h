@@ -1,5 +1,5 @@
-// What a listener serves. The connection passes the head of a request and gets a plan, reads the
-// body that the plan asks for, and passes both on.
+// The interface between a listener and what it serves. The connection passes the head of a request
+// and gets a plan. It reads the body if the plan asks for it, and passes both on.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ struct Plan {
   std::uint64_t body_limit = 0;
 };
 
-// May be called from any thread, once.
+// To be called once, on any thread.
 using Reply = std::function<void(Response)>;
 
-// A body that is stored while it arrives. Members are called one after the other, on threads that
+// A body that is stored while it arrives. Members are called one after the other on threads that
 // may block.
 class Upload {
  public:
@@ -39,12 +39,12 @@ class Upload {
 class Site {
  public:
   virtual ~Site() = default;
-  // Runs on the connection's strand and never blocks. Checks the credential, so that a stranger's
-  // body is never read.
+  // Plans the answer. It checks the credential, so that a stranger's body is never read. Runs on
+  // the connection's strand and never blocks.
   virtual Plan plan(Request& request) = 0;
-  // Runs on a thread that may block. `reply` may be kept and called later.
+  // Answers the request. Runs on a thread that may block. `reply` may be kept and called later.
   virtual void handle(std::shared_ptr<const Request> request, Reply reply) = 0;
-  // On a thread that may block.
+  // Runs on a thread that may block.
   virtual Result<std::unique_ptr<Upload>> open_upload(const Request& request) = 0;
 };
 

@@ -21,7 +21,7 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// What a site works with. All of it outlives the site, and any thread may use it.
+// What a site uses. It outlives the site, and any thread may use it.
 struct SiteContext {
   Hub& hub;
   ReaderPool& readers;
@@ -35,13 +35,13 @@ struct SiteContext {
   telemetry::Metrics& metrics;
   const StaticFiles& files;  // of this site; the origins share no files
   std::string server_version;
-  std::string join_origin;  // the compute origin as volunteers see it, without a slash at the end
+  std::string join_origin;  // the compute origin for volunteers, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   bool open_metrics = false;      // /metrics without a token
-  bool open_registration = true;  // anybody may ask to become a researcher
+  bool open_registration = true;  // whether anybody may register as a researcher
 };
 
 }  // namespace hyperflock::http

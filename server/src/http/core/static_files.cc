@@ -46,7 +46,8 @@ std::string_view content_type_of(const fs::path& path) {
   return found == kMimeTypes.end() ? "application/octet-stream" : found->type;
 }
 
-// `/app/name-HASH.js` and `/runtime/piece-HASH/file` never change under their name.
+// Whether the file of this name never changes, as `/app/name-HASH.js` or
+// `/runtime/piece-HASH/file`.
 bool immutable_url(std::string_view url) {
   if (url.starts_with("/app/")) return true;
   constexpr std::string_view kRuntime = "/runtime/";
@@ -74,7 +75,7 @@ std::vector<std::string_view> elements(std::string_view list) {
   return found;
 }
 
-// True where the Accept-Encoding header takes `coding` with a weight above 0.
+// Whether the Accept-Encoding header accepts `coding` with a weight above 0.
 bool accepts(std::string_view header, std::string_view coding) {
   for (const std::string_view element : elements(header)) {
     const std::size_t semicolon = element.find(';');

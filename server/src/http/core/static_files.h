@@ -1,6 +1,6 @@
-// Built pages and the browser's runtime, served from memory. Folders are listed once at the start
-// and only what was listed is ever served, so no request can name a path outside. Contents are read
-// at the first request and kept. Any thread.
+// Serves built pages and the runtime of browsers from memory. Folders are listed once at the start,
+// and only listed files are served, so no request can name another path. A file is read at its
+// first request and kept. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,8 @@ namespace hyperflock::http {
 
 class StaticFiles {
  public:
-  // Lists `folder` below the URL prefix (`/app/`). Symbolic links and dot files are left out;
-  // `x.br` and `x.gz` beside `x` are its pre-compressed forms. A folder that is not there lists
-  // nothing.
+  // Lists `folder` below the URL prefix (`/app/`). It leaves out symbolic links and dot files.
+  // `x.br` and `x.gz` are pre-compressed forms of `x`. A missing folder counts as empty.
   void mount(const std::string& url_prefix, const std::string& folder);
   // Lists one file.
   void mount_file(const std::string& url, const std::string& path);
@@ -27,7 +26,8 @@ class StaticFiles {
   bool knows(std::string_view path) const { return files_.contains(std::string(path)); }
   std::size_t size() const { return files_.size(); }
 
-  // Returns the answer if the fitting form of the file is in memory. Does not block.
+  // Returns the answer if the file, in the form that the client accepts, is in memory. Does not
+  // block.
   std::optional<Response> cached(const Request& request) const;
   // Returns the answer, and reads the file if necessary. REQUIRES: knows(request.path).
   Response load(const Request& request) const;
@@ -38,9 +38,9 @@ class StaticFiles {
     std::shared_ptr<const std::string> bytes;
     std::string etag;
   };
-  // One form of a file. `contents` is written once, under the mutex of StaticFiles.
+  // A form of a file. `contents` is written once, under the mutex of StaticFiles.
   struct Form {
-    std::string path;  // empty: there is none
+    std::string path;  // empty: there is no such form
     mutable Contents contents;
   };
   struct File {
@@ -49,8 +49,8 @@ class StaticFiles {
     Form brotli;
     std::string_view content_type;
     bool immutable = false;
-    bool python_thread = false;  // gets the policy of the thread that runs trials
-    bool gpu_thread = false;     // and of the one that owns the graphics device
+    bool python_thread = false;  // whether it gets python_thread_policy()
+    bool gpu_thread = false;     // whether it gets kGpuThreadPolicy
   };
 
   static Coding choose(const File& file, std::string_view accept_encoding);
