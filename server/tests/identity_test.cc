@@ -346,7 +346,7 @@ TEST_F(Identity, AQuotaRefusesWithItsFiguresAndLosesNothing) {
   EXPECT_EQ(submit_as(token, "c", {}, 8).status, 201);
 }
 
-TEST_F(Identity, R33_AReplayOfAFinishedStudyCountsAsASubmission) {
+TEST_F(Identity, R33_AReissueOfAFinishedStudyCountsAsASubmission) {
   const std::string made = person(R"({"name":"grace","quota":{"studies":1,"trials":10}})");
   const std::string token = json_at(made, "token");
   const std::string first = json_at(submit_as(token, "a", {}, 1).body, "study");

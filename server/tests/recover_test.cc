@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "auth/identity_book.h"
+#include "auth/identity_cache.h"
 #include "cli/admin.h"
 #include "cli/credentials.h"
 #include "storage/sqlite/open.h"
@@ -104,7 +104,7 @@ TEST(Recover, MakesNoDatabaseAndNobody) {
   EXPECT_THAT(recover(state).error, HasSubstr("(bad_state)"));
   EXPECT_TRUE(std::filesystem::is_empty(state));
   ASSERT_TRUE(storage::open_sqlite_storage(storage::database_of(state),
-                                           auth::IdentityBook::system_clock()));
+                                           auth::IdentityCache::system_clock()));
   EXPECT_THAT(recover(state).error, HasSubstr("first start of the server makes one"));
 }
 

@@ -129,7 +129,7 @@ TEST_F(RestTest, R40_PlacementSaysWhichDevicesMatchAndWhyOthersDoNot) {
   EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/9/placement")), "404 unknown_study");
 }
 
-TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
+TEST_F(RestTest, R33_ReissueIssuesFailedTrialsAgain) {
   const std::int64_t study = server_.submit(1);
   const std::string path = "/api/studies/" + std::to_string(study);
   TestWorker worker(server_, server_.join());
@@ -153,7 +153,7 @@ TEST_F(RestTest, R33_ReplayIssuesFailedTrialsAgain) {
   EXPECT_EQ(code_of(server_.rest("POST", other + "/replay")), "409 study_cancelled");
 }
 
-TEST_F(RestTest, NothingIsReplayedInAProjectThatIsNotOpenAnyMore) {
+TEST_F(RestTest, NothingIsReissueedInAProjectThatIsNotOpenAnyMore) {
   const std::string path = "/api/studies/" + std::to_string(server_.submit(1));
   const std::string& admin = server_.secrets().admin_token;
   const auto people = server_.rest_as(admin, "GET", "/api/researchers");

@@ -16,7 +16,7 @@
 
 #include "app/version.h"
 #include "auth/first_start.h"
-#include "auth/identity_book.h"
+#include "auth/identity_cache.h"
 #include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
 #include "cli/credentials.h"
@@ -232,7 +232,7 @@ class RunningServer final : public Server {
         .storage = *storage_,
         .readers = readers_,
         .outputs = outputs_,
-        .book = book_,
+        .identities = identities_,
         .admission = admission_,
         .metrics = metrics_,
         .limits = {.queue_bytes = config_.queue_limit_bytes, .stuck_ms = config_.slow_peer_ms},
@@ -258,7 +258,7 @@ class RunningServer final : public Server {
                                .collected = *collected_,
                                .outputs = outputs_,
                                .reports = *reports_,
-                               .book = book_,
+                               .identities = identities_,
                                .admission = admission_,
                                .metrics = metrics_,
                                .files = files,
@@ -286,7 +286,7 @@ class RunningServer final : public Server {
     } else {
       TRY(refresh_credentials());
     }
-    book_.load(identities);
+    identities_.load(identities);
     if (config_.audit_days == 0) return {};
     TRY(storage_->apply(std::vector<storage::Transition>{old_audit()}));
     return {};
@@ -335,7 +335,7 @@ class RunningServer final : public Server {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       connections_.check_progress(
           Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
-      if (auto ended = book_.take_expired(); !ended.empty())
+      if (auto ended = identities_.take_expired(); !ended.empty())
         hub_->end_sessions(std::move(ended), hub::Hub::Sessions::ended);
       trim_audit();
       sweep();
@@ -366,7 +366,7 @@ class RunningServer final : public Server {
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of compute
   http::StaticFiles console_files_;
-  auth::IdentityBook book_;
+  auth::IdentityCache identities_;
   http::Admission admission_;
   std::unique_ptr<net::Tls> tls_;
   net::Connections connections_;

@@ -1,4 +1,4 @@
-// Tokens, the identity book and the first start.
+// Tokens, the identity identities and the first start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "auth/first_start.h"
-#include "auth/identity_book.h"
+#include "auth/identity_cache.h"
 #include "auth/tokens.h"
 #include "storage/testing/scratch_database.h"
 
@@ -71,7 +71,7 @@ TEST(Tokens, CompareWhole) {
   EXPECT_FALSE(equal_in_constant_time("abc", "abcd"));
 }
 
-TEST(IdentityBook, KnowsWhatStorageHas) {
+TEST(IdentityCache, KnowsWhatStorageHas) {
   storage::Identities stored;
   stored.principals = {{1, "ada", storage::PrincipalRole::admin},
                        {2, "grace", storage::PrincipalRole::researcher}};
@@ -80,49 +80,50 @@ TEST(IdentityBook, KnowsWhatStorageHas) {
   stored.principals[1].projects = {"default"};
   stored.projects = {{1, "default", 0}};
   stored.enrolments = {{.code_hash = token_hash("code"), .project = "default"}};
-  IdentityBook book;
-  book.load(stored);
+  IdentityCache identities;
+  identities.load(stored);
 
-  EXPECT_EQ(book.check_token("t-ada")->principal.name, "ada");
-  EXPECT_EQ(book.check_token("t-grace")->principal.role, storage::PrincipalRole::researcher);
-  EXPECT_FALSE(book.check_token("t-ad").has_value());
-  EXPECT_FALSE(book.check_token("").has_value());
-  EXPECT_FALSE(book.check_token(token_hash("t-ada")).has_value());
-  EXPECT_EQ(book.check_device("d1", "s1")->project, "default");
-  EXPECT_FALSE(book.check_device("d1", "s2").has_value());
-  EXPECT_FALSE(book.check_device("d2", "s1").has_value());
-  EXPECT_EQ(book.check_code("code")->project, "default");
-  EXPECT_TRUE(book.check_code("code")->open);
-  EXPECT_FALSE(book.check_code("code ").has_value());
-  EXPECT_TRUE(book.has_project("default"));
-  EXPECT_FALSE(book.has_project("lab"));
-  EXPECT_EQ(book.researchers("default"), std::vector<std::string>{"grace"});
-  EXPECT_THAT(book.researchers("lab"), testing::IsEmpty());
+  EXPECT_EQ(identities.check_token("t-ada")->principal.name, "ada");
+  EXPECT_EQ(identities.check_token("t-grace")->principal.role, storage::PrincipalRole::researcher);
+  EXPECT_FALSE(identities.check_token("t-ad").has_value());
+  EXPECT_FALSE(identities.check_token("").has_value());
+  EXPECT_FALSE(identities.check_token(token_hash("t-ada")).has_value());
+  EXPECT_EQ(identities.check_device("d1", "s1")->project, "default");
+  EXPECT_FALSE(identities.check_device("d1", "s2").has_value());
+  EXPECT_FALSE(identities.check_device("d2", "s1").has_value());
+  EXPECT_EQ(identities.check_code("code")->project, "default");
+  EXPECT_TRUE(identities.check_code("code")->open);
+  EXPECT_FALSE(identities.check_code("code ").has_value());
+  EXPECT_TRUE(identities.has_project("default"));
+  EXPECT_FALSE(identities.has_project("lab"));
+  EXPECT_EQ(identities.researchers("default"), std::vector<std::string>{"grace"});
+  EXPECT_THAT(identities.researchers("lab"), testing::IsEmpty());
 }
 
-TEST(IdentityBook, FollowsCommittedChangesOnly) {
-  IdentityBook book;
-  book.committed(device("d1", "s1"), with(Applied::applied));
-  book.committed(device("d2", "s2"), with(Applied::conflict));
-  book.committed(device("d1", "stolen"), with(Applied::conflict));
-  EXPECT_TRUE(book.check_device("d1", "s1").has_value());
-  EXPECT_FALSE(book.check_device("d2", "s2").has_value());
-  EXPECT_FALSE(book.check_device("d1", "stolen").has_value());
+TEST(IdentityCache, FollowsCommittedChangesOnly) {
+  IdentityCache identities;
+  identities.committed(device("d1", "s1"), with(Applied::applied));
+  identities.committed(device("d2", "s2"), with(Applied::conflict));
+  identities.committed(device("d1", "stolen"), with(Applied::conflict));
+  EXPECT_TRUE(identities.check_device("d1", "s1").has_value());
+  EXPECT_FALSE(identities.check_device("d2", "s2").has_value());
+  EXPECT_FALSE(identities.check_device("d1", "stolen").has_value());
 
-  book.committed(storage::CreateEnrolment{{.code_hash = token_hash("code"), .project = "lab"}},
-                 with(Applied::applied));
-  EXPECT_EQ(book.check_code("code")->project, "lab");
-  book.committed(person("ada", "t"), made(1, 1));
-  EXPECT_EQ(book.check_token("t")->principal.name, "ada");
+  identities.committed(
+      storage::CreateEnrolment{{.code_hash = token_hash("code"), .project = "lab"}},
+      with(Applied::applied));
+  EXPECT_EQ(identities.check_code("code")->project, "lab");
+  identities.committed(person("ada", "t"), made(1, 1));
+  EXPECT_EQ(identities.check_token("t")->principal.name, "ada");
 
-  book.committed(storage::RevokeDevice{"d1"}, with(Applied::repeated));
-  EXPECT_TRUE(book.check_device("d1", "s1").has_value());
-  book.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
-  EXPECT_FALSE(book.check_device("d1", "s1").has_value());
-  EXPECT_TRUE(book.is_revoked("d1", "s1"));
-  EXPECT_FALSE(book.is_revoked("d1", "stolen"));
-  EXPECT_FALSE(book.is_revoked("d2", "s2"));
-  IdentityBook later;  // what storage says at the next start
+  identities.committed(storage::RevokeDevice{"d1"}, with(Applied::repeated));
+  EXPECT_TRUE(identities.check_device("d1", "s1").has_value());
+  identities.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
+  EXPECT_FALSE(identities.check_device("d1", "s1").has_value());
+  EXPECT_TRUE(identities.is_revoked("d1", "s1"));
+  EXPECT_FALSE(identities.is_revoked("d1", "stolen"));
+  EXPECT_FALSE(identities.is_revoked("d2", "s2"));
+  IdentityCache later;  // what storage says at the next start
   storage::Identities stored;
   stored.devices = {{"d1", "p", token_hash("s1"), "phone", "x", true}};
   later.load(stored);
@@ -133,104 +134,105 @@ TEST(IdentityBook, FollowsCommittedChangesOnly) {
 class BookWithAClock : public testing::Test {
  protected:
   std::int64_t now_ = 1'000;
-  IdentityBook book_{[this] { return now_; }};
+  IdentityCache identities_{[this] { return now_; }};
 };
 
 TEST_F(BookWithAClock, TokensOpenUntilTheyEndOrAreRevoked) {
   storage::CreatePrincipal brief = person("ada", "t1");
   brief.token_expires_at = 2'000;
-  book_.committed(brief, made(1, 1));
-  book_.committed(storage::CreateToken{1, token_hash("t2"), 0, 1, 1'500}, made(2));
-  EXPECT_EQ(book_.check_token("t1")->token, 1);
-  EXPECT_EQ(book_.check_token("t2")->token, 2);
-  EXPECT_THAT(book_.live_tokens(1), testing::ElementsAre(1, 2));
+  identities_.committed(brief, made(1, 1));
+  identities_.committed(storage::CreateToken{1, token_hash("t2"), 0, 1, 1'500}, made(2));
+  EXPECT_EQ(identities_.check_token("t1")->token, 1);
+  EXPECT_EQ(identities_.check_token("t2")->token, 2);
+  EXPECT_THAT(identities_.live_tokens(1), testing::ElementsAre(1, 2));
   now_ = 1'499;
-  EXPECT_TRUE(book_.check_token("t1").has_value());
-  EXPECT_THAT(book_.take_expired(), testing::IsEmpty());
+  EXPECT_TRUE(identities_.check_token("t1").has_value());
+  EXPECT_THAT(identities_.take_expired(), testing::IsEmpty());
   now_ = 1'500;
-  EXPECT_FALSE(book_.check_token("t1").has_value());
-  EXPECT_THAT(book_.take_expired(), testing::ElementsAre(1));
-  EXPECT_THAT(book_.take_expired(), testing::IsEmpty());
-  book_.committed(storage::RevokeToken{2}, made(2));
-  EXPECT_FALSE(book_.check_token("t2").has_value());
-  EXPECT_THAT(book_.live_tokens(1), testing::IsEmpty());
+  EXPECT_FALSE(identities_.check_token("t1").has_value());
+  EXPECT_THAT(identities_.take_expired(), testing::ElementsAre(1));
+  EXPECT_THAT(identities_.take_expired(), testing::IsEmpty());
+  identities_.committed(storage::RevokeToken{2}, made(2));
+  EXPECT_FALSE(identities_.check_token("t2").has_value());
+  EXPECT_THAT(identities_.live_tokens(1), testing::IsEmpty());
 }
 
 TEST_F(BookWithAClock, CodesCloseWithoutLosingTheirProject) {
   storage::Enrolment code{.code_hash = token_hash("c"), .project = "birds"};
   code.expires_at = 2'000;
   code.max_uses = 1;
-  book_.committed(storage::CreateEnrolment{code}, made(5));
-  EXPECT_TRUE(book_.check_code("c")->open);
+  identities_.committed(storage::CreateEnrolment{code}, made(5));
+  EXPECT_TRUE(identities_.check_code("c")->open);
   storage::CreateDevice joins = device("d1", "s");
   joins.code_hash = token_hash("c");
-  book_.committed(joins, with(Applied::applied));
-  EXPECT_EQ(book_.enrolment(5)->uses, 1);
-  EXPECT_FALSE(book_.check_code("c")->open);
-  EXPECT_EQ(book_.check_code("c")->project, "birds");
-  book_.committed(storage::RevokeEnrolment{5}, made(5));
-  EXPECT_FALSE(book_.check_code("c").has_value());
+  identities_.committed(joins, with(Applied::applied));
+  EXPECT_EQ(identities_.enrolment(5)->uses, 1);
+  EXPECT_FALSE(identities_.check_code("c")->open);
+  EXPECT_EQ(identities_.check_code("c")->project, "birds");
+  identities_.committed(storage::RevokeEnrolment{5}, made(5));
+  EXPECT_FALSE(identities_.check_code("c").has_value());
 }
 
 TEST_F(BookWithAClock, TheLastWayInOfAnAdministratorIsKnown) {
-  book_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
-  book_.committed(person("grace", "t2"), made(2, 2));
-  EXPECT_FALSE(book_.others_administer(1, 0));
-  EXPECT_FALSE(book_.others_administer(0, 1));
-  EXPECT_TRUE(book_.others_administer(2, 2));
-  book_.committed(storage::CreateToken{1, token_hash("t3"), 9'000, 0, 0}, made(3));
-  EXPECT_FALSE(book_.others_administer(1, 0));  // the other one ends
-  book_.committed(storage::CreateToken{1, token_hash("t4"), 0, 0, 0}, made(4));
-  EXPECT_TRUE(book_.others_administer(1, 0));
-  EXPECT_FALSE(book_.others_administer(0, 1));
-  book_.committed(person("kay", "t5", storage::PrincipalRole::admin), made(3, 5));
-  EXPECT_TRUE(book_.others_administer(0, 1));
-  book_.committed(storage::UpdatePrincipal{.id = 3, .state = storage::PrincipalState::suspended},
-                  made(3));
-  EXPECT_FALSE(book_.others_administer(0, 1));
+  identities_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
+  identities_.committed(person("grace", "t2"), made(2, 2));
+  EXPECT_FALSE(identities_.others_administer(1, 0));
+  EXPECT_FALSE(identities_.others_administer(0, 1));
+  EXPECT_TRUE(identities_.others_administer(2, 2));
+  identities_.committed(storage::CreateToken{1, token_hash("t3"), 9'000, 0, 0}, made(3));
+  EXPECT_FALSE(identities_.others_administer(1, 0));  // the other one ends
+  identities_.committed(storage::CreateToken{1, token_hash("t4"), 0, 0, 0}, made(4));
+  EXPECT_TRUE(identities_.others_administer(1, 0));
+  EXPECT_FALSE(identities_.others_administer(0, 1));
+  identities_.committed(person("kay", "t5", storage::PrincipalRole::admin), made(3, 5));
+  EXPECT_TRUE(identities_.others_administer(0, 1));
+  identities_.committed(
+      storage::UpdatePrincipal{.id = 3, .state = storage::PrincipalState::suspended}, made(3));
+  EXPECT_FALSE(identities_.others_administer(0, 1));
 }
 
 TEST_F(BookWithAClock, PeopleUseTheirProjects) {
-  book_.committed(storage::CreateProject{"birds"}, made(1));
-  book_.committed(storage::CreateProject{"ants"}, made(2));
-  book_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
-  book_.committed(person("grace", "t2"), made(2, 2));
-  const auto ada = [this] { return book_.check_token("t1")->principal; };
-  const auto grace = [this] { return book_.check_token("t2")->principal; };
-  EXPECT_EQ(book_.first_project(ada()), "birds");
-  EXPECT_EQ(book_.first_project(grace()), "");
-  book_.committed(storage::UpdatePrincipal{.id = 2, .projects = std::vector<std::string>{"ants"}},
-                  made(2));
-  EXPECT_EQ(book_.first_project(grace()), "ants");
-  EXPECT_TRUE(IdentityBook::may_use(grace(), "ants"));
-  EXPECT_FALSE(IdentityBook::may_use(grace(), "birds"));
-  EXPECT_TRUE(IdentityBook::may_use(ada(), "birds"));
+  identities_.committed(storage::CreateProject{"birds"}, made(1));
+  identities_.committed(storage::CreateProject{"ants"}, made(2));
+  identities_.committed(person("ada", "t1", storage::PrincipalRole::admin), made(1, 1));
+  identities_.committed(person("grace", "t2"), made(2, 2));
+  const auto ada = [this] { return identities_.check_token("t1")->principal; };
+  const auto grace = [this] { return identities_.check_token("t2")->principal; };
+  EXPECT_EQ(identities_.first_project(ada()), "birds");
+  EXPECT_EQ(identities_.first_project(grace()), "");
+  identities_.committed(
+      storage::UpdatePrincipal{.id = 2, .projects = std::vector<std::string>{"ants"}}, made(2));
+  EXPECT_EQ(identities_.first_project(grace()), "ants");
+  EXPECT_TRUE(IdentityCache::may_use(grace(), "ants"));
+  EXPECT_FALSE(IdentityCache::may_use(grace(), "birds"));
+  EXPECT_TRUE(IdentityCache::may_use(ada(), "birds"));
 }
 
 TEST_F(BookWithAClock, AnErasedDeviceIsUnknown) {
-  book_.committed(device("d1", "s"), with(Applied::applied));
-  book_.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
-  EXPECT_TRUE(book_.find_own("d1", "s").has_value());
-  book_.committed(storage::EraseDevice{"d1"}, with(Applied::applied));
-  EXPECT_FALSE(book_.find_own("d1", "s").has_value());
-  EXPECT_FALSE(book_.is_revoked("d1", "s"));
+  identities_.committed(device("d1", "s"), with(Applied::applied));
+  identities_.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
+  EXPECT_TRUE(identities_.find_own("d1", "s").has_value());
+  identities_.committed(storage::EraseDevice{"d1"}, with(Applied::applied));
+  EXPECT_FALSE(identities_.find_own("d1", "s").has_value());
+  EXPECT_FALSE(identities_.is_revoked("d1", "s"));
 }
 
-TEST(IdentityBook, MayBeReadWhileItChanges) {
-  IdentityBook book;
-  book.committed(device("known", "s"), with(Applied::applied));
+TEST(IdentityCache, MayBeReadWhileItChanges) {
+  IdentityCache identities;
+  identities.committed(device("known", "s"), with(Applied::applied));
   std::vector<std::thread> readers;
   std::vector<int> missed(4);
   readers.reserve(missed.size());
   for (int& misses : missed) {
     readers.emplace_back([&] {
-      for (int i = 0; i < 500; ++i) misses += book.check_device("known", "s").has_value() ? 0 : 1;
+      for (int i = 0; i < 500; ++i)
+        misses += identities.check_device("known", "s").has_value() ? 0 : 1;
     });
   }
   for (int i = 0; i < 500; ++i) {
     const std::string id = "d" + std::to_string(i);
-    book.committed(device(id, "s"), with(Applied::applied));
-    book.committed(storage::RevokeDevice{id}, with(Applied::applied));
+    identities.committed(device(id, "s"), with(Applied::applied));
+    identities.committed(storage::RevokeDevice{id}, with(Applied::applied));
   }
   for (std::thread& reader : readers) reader.join();
   EXPECT_THAT(missed, testing::Each(0));
@@ -245,14 +247,16 @@ TEST(FirstStart, MakesTokensThatWorkAfterACommitAndARestart) {
   const auto outcomes = storage->apply(first->transitions).value();
   for (const storage::Outcome& outcome : outcomes) EXPECT_EQ(outcome.applied, Applied::applied);
 
-  IdentityBook book;
-  book.load(storage->identities().value());
-  EXPECT_EQ(book.check_token(first->admin_token)->principal.role, storage::PrincipalRole::admin);
-  EXPECT_EQ(book.check_token(first->researcher_token)->principal.role,
+  IdentityCache identities;
+  identities.load(storage->identities().value());
+  EXPECT_EQ(identities.check_token(first->admin_token)->principal.role,
+            storage::PrincipalRole::admin);
+  EXPECT_EQ(identities.check_token(first->researcher_token)->principal.role,
             storage::PrincipalRole::researcher);
-  EXPECT_EQ(book.check_code(first->enrolment_code)->project, "birds");
-  EXPECT_EQ(book.first_project(book.check_token(first->researcher_token)->principal), "birds");
-  EXPECT_EQ(book.researchers("birds"), std::vector<std::string>{"ada"});
+  EXPECT_EQ(identities.check_code(first->enrolment_code)->project, "birds");
+  EXPECT_EQ(identities.first_project(identities.check_token(first->researcher_token)->principal),
+            "birds");
+  EXPECT_EQ(identities.researchers("birds"), std::vector<std::string>{"ada"});
   EXPECT_FALSE(first_start(storage->identities().value()).has_value());
 }
 

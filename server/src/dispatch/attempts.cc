@@ -36,7 +36,7 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
              .began = {},
              .progressed = now,
              .progress = 0,
-             .patience_ms = patience(study.paces[device_class]),
+             .patience_ms = patience(study.class_stats[device_class]),
              .pulse = protocol::PulseState::loading,
              .timer = {}};
   study.trials.at(to_int(key.number)).open.push_back(id);

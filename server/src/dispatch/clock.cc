@@ -50,13 +50,13 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
 
 }  // namespace
 
-Pace& State::pace_of(const Attempt& attempt) {
-  return studies.at(attempt.trial.study).paces[attempt.device_class];
+RuntimeStats& State::stats_of(const Attempt& attempt) {
+  return studies.at(attempt.trial.study).class_stats[attempt.device_class];
 }
 
 void State::touch(AttemptId id, Attempt& attempt) {
   attempt.seen = now;
-  attempt.patience_ms = patience(pace_of(attempt));
+  attempt.patience_ms = patience(stats_of(attempt));
   arm(id, attempt);
 }
 
@@ -125,7 +125,7 @@ void State::overdue(AttemptId id, Attempt& attempt) {
   Limit limit = limit_of(attempt, studies.at(attempt.trial.study), settings);
   if (limit.code) revoke(attempt, id, *limit.code);
   if (limit.code == protocol::RevokeCode::stalled)
-    learn_stall(pace_of(attempt), now - attempt.progressed);
+    learn_stall(stats_of(attempt), now - attempt.progressed);
   fail_attempt(id, limit.state, std::move(limit.failure));
 }
 

@@ -18,9 +18,9 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   State& state = *state_;
   state.now = now;
   std::visit([&state](const auto& one) { state.on(one); }, event);
-  for (const std::string& project : state.stirred) state.pump(state.projects[project]);
-  state.stirred.clear();
-  for (const StudyId study : std::exchange(state.owed, {})) state.flush_owner(study);
+  for (const std::string& project : state.dirty_projects) state.pump(state.projects[project]);
+  state.dirty_projects.clear();
+  for (const StudyId study : std::exchange(state.owners_to_flush, {})) state.flush_owner(study);
   for (const StudyId study : state.changed) state.effects.emplace_back(StudyChanged{study});
   state.changed.clear();
   return std::exchange(state.effects, {});

@@ -28,7 +28,7 @@ struct Close {
   int code = 1000;  // WebSocket close code of protocol.md
   std::string reason;
 };
-// The answer to StudySubmitted, StudyCancelRequested or StudyReplayRequested: the study, or why
+// The answer to StudySubmitted, StudyCancelRequested or StudyReissueRequested: the study, or why
 // not.
 struct Answer {
   RequestId request{};

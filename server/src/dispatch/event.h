@@ -57,7 +57,7 @@ struct StudyPauseRequested {
 };
 // Every failed trial of a study is to be issued again (R33). `study` is its row as stored, because
 // a finished study is not in memory.
-struct StudyReplayRequested {
+struct StudyReissueRequested {
   RequestId request{};
   storage::StudyRow study;
   storage::Quota quota{};  // of who asks
@@ -120,7 +120,7 @@ struct Tick {};
 
 using Event =
     std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyPauseRequested, StudyReplayRequested, StudyClaimed,
+                 StudyCancelRequested, StudyPauseRequested, StudyReissueRequested, StudyClaimed,
                  OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing,
                  DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 

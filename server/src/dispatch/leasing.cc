@@ -55,7 +55,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
   ++project.round;
   for (const StudyId id : project.owned) {  // R45: counted anew by each round
     studies.at(id).asked->waiting = 0;
-    owed.insert(id);
+    owners_to_flush.insert(id);
   }
   if (draining || read_only) return out;
   int passed_over = 0;
@@ -108,7 +108,7 @@ void State::join_queue(Session& session, SessionId id) {
   session.idle_since = now;
   Project& project = projects[session.project];
   project.idle.emplace(session.idle_order, id);
-  if (!project.owned.empty()) stirred.insert(session.project);
+  if (!project.owned.empty()) dirty_projects.insert(session.project);
 }
 
 void State::leave_queue(Session& session, SessionId) {
@@ -117,7 +117,7 @@ void State::leave_queue(Session& session, SessionId) {
   project.idle.erase(session.idle_order);
   session.idle_order = 0;
   session.awaits = 0;
-  if (!project.owned.empty()) stirred.insert(session.project);
+  if (!project.owned.empty()) dirty_projects.insert(session.project);
 }
 
 bool State::has_room(const Session& session) {
@@ -234,11 +234,12 @@ void State::rank(Study& study) {
     study.rank.reset();
   }
   // A study with room is ranked already when work appears.
-  if (study.asked && study.has_work() && !project.idle.empty()) stirred.insert(study.project);
+  if (study.asked && study.has_work() && !project.idle.empty())
+    dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;
   study.rank = study.running;
   project.ranked.emplace(study.running, study.id);
-  if (!project.idle.empty()) stirred.insert(study.project);
+  if (!project.idle.empty()) dirty_projects.insert(study.project);
 }
 
 }  // namespace hyperflock::dispatch

@@ -70,7 +70,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Heartbeat
                                 attempt->pulse != protocol::PulseState::running;
     const bool moved = pulse.progress != attempt->progress;
     if (moved && pulse.state == protocol::PulseState::running && !starts_running)
-      learn_gap(pace_of(*attempt), now - attempt->progressed);
+      learn_gap(stats_of(*attempt), now - attempt->progressed);
     if (moved || starts_running) attempt->progressed = now;
     attempt->progress = pulse.progress;
     attempt->pulse = pulse.state;

@@ -48,7 +48,7 @@ void State::reset() {
     if (const auto* study = std::get_if<PendingStudy>(&what)) request = study->request;
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
     if (const auto* pause = std::get_if<PendingPause>(&what)) request = pause->request;
-    if (const auto* replay = std::get_if<PendingReplay>(&what)) request = replay->request;
+    if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
     if (request) {
       effects.emplace_back(Answer{
           *request, Error{"storage_unavailable", "The server cannot write now; try again later."}});
@@ -72,7 +72,7 @@ void State::reset() {
   timers.clear();
   back_offs.clear();
   claims.clear();
-  owed.clear();
+  owners_to_flush.clear();
   erasing.clear();
   silences.clear();
   queued = 0;
@@ -158,8 +158,8 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
   const bool counts = outcome.applied == Applied::applied;
   if (counts && outcome.verdict == protocol::Verdict::accepted) {
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
-      learn_run(study->pace, what.run_ms);
-      learn_run(study->paces[what.device_class], what.run_ms);
+      learn_run(study->stats, what.run_ms);
+      learn_run(study->class_stats[what.device_class], what.run_ms);
     }
     if (what.result) tell_finished(what, outcome);
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
@@ -206,7 +206,7 @@ void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
 
 void State::recount_demand(StudyId id) {
   if (const Study* study = find_study(id); study != nullptr && study->asked)
-    stirred.insert(study->project);
+    dirty_projects.insert(study->project);
 }
 
 void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
@@ -256,7 +256,7 @@ void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
   effects.emplace_back(Answer{what.request, what.study});
 }
 
-void State::on_outcome(PendingReplay& what, const storage::Outcome& outcome) {
+void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
   const StudyId id = what.study.id;
   Study* study = find_study(id);
   if (outcome.applied == Applied::applied) {

@@ -97,7 +97,8 @@ void State::on(const DeviceRevoked& event) {
 
 void State::on(const DrainStarted&) {
   draining = true;
-  for (const auto& [name, project] : projects) stirred.insert(name);  // nobody is demand any more
+  for (const auto& [name, project] : projects)
+    dirty_projects.insert(name);  // nobody is demand any more
 }
 
 void State::forget_session(SessionId id) {

@@ -21,7 +21,7 @@
 
 #include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
-#include "dispatch/pace.h"
+#include "dispatch/runtime_stats.h"
 
 namespace hyperflock::dispatch {
 
@@ -96,7 +96,7 @@ struct Trial {
   std::optional<Instant> due;                      // end of its back-off
   bool failing = false;                            // FailTrial is proposed
   int storing = 0;                                 // results without an outcome
-  bool doubled = false;                            // it had its speculative attempt (R36)
+  bool speculated = false;                         // it had its speculative attempt (R36)
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
 };
@@ -114,10 +114,10 @@ struct Study {
   std::unordered_map<std::int64_t, Trial>
       trials;  // empty with the cursor at its end: the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
-  std::optional<std::int64_t> rank;     // its `running` in Project::ranked; nullopt: not ranked
-  Pace pace{};                          // of all its attempts
-  std::map<std::string, Pace> paces{};  // by class of device
-  std::optional<Asked> asked{};         // of an ask-and-tell study
+  std::optional<std::int64_t> rank;  // its `running` in Project::ranked; nullopt: not ranked
+  RuntimeStats stats{};              // of all its attempts
+  std::map<std::string, RuntimeStats> class_stats{};  // by class of device
+  std::optional<Asked> asked{};                       // of an ask-and-tell study
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -225,12 +225,12 @@ struct PendingPause {
   StudyId study{};
   bool paused = true;
 };
-struct PendingReplay {
+struct PendingReissue {
   RequestId request{};
   Study study;  // used if the study is not in memory
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReplay,
+                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReissue,
                              PendingClaim, PendingAsk, PendingSuggestion>;
 
 struct State {
@@ -240,10 +240,10 @@ struct State {
   Settings settings;
   std::function<std::uint64_t()> random;
   Instant now;
-  Effects effects;                // of the current event
-  std::set<StudyId> changed;      // studies that StudyChanged names after the event
-  std::set<std::string> stirred;  // projects with new work since the event began
-  bool read_only = true;          // until Restored
+  Effects effects;                       // of the current event
+  std::set<StudyId> changed;             // studies that StudyChanged names after the event
+  std::set<std::string> dirty_projects;  // projects with new work since the event began
+  bool read_only = true;                 // until Restored
   bool draining = false;
 
   std::map<SessionId, Session> sessions;
@@ -254,7 +254,7 @@ struct State {
   std::set<std::pair<Instant, AttemptId>> timers;  // one for each live attempt
   std::set<std::pair<Instant, TrialKey>> back_offs;
   std::map<SessionId, Claim> claims;  // in order of arrival
-  std::set<StudyId> owed;             // studies whose owners may need a batch after the event
+  std::set<StudyId> owners_to_flush;  // studies whose owners may need a batch after the event
   std::set<std::pair<Instant, StudyId>> silences;  // when calls will have waited too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
@@ -394,7 +394,7 @@ struct State {
   protocol::WaitReason wait_reason(const Session& session);
   void rank(Study& study);
 
-  // tail.cc
+  // speculative_attempts.cc
   // Leases a speculative attempt to an idle worker without other work, if it is worth it (R36).
   std::optional<TransitionId> start_tail(SessionId id);
   std::optional<TrialKey> choose_tail(const Session& session) const;
@@ -432,8 +432,8 @@ struct State {
   void arm(AttemptId id, Attempt& attempt);
   void disarm(AttemptId id, Attempt& attempt);
   void overdue(AttemptId id, Attempt& attempt);
-  // The pace of the attempt's study on its class of devices.
-  Pace& pace_of(const Attempt& attempt);
+  // The measured durations of the attempt's study on its class of devices.
+  RuntimeStats& stats_of(const Attempt& attempt);
 
   // outcomes.cc
   void on(const BatchCommitted& event);
@@ -449,7 +449,7 @@ struct State {
   void on_outcome(PendingFail& what, const storage::Outcome& outcome);
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
-  void on_outcome(PendingReplay& what, const storage::Outcome& outcome);
+  void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void settle_result(const PendingResult& what, const storage::Outcome& outcome);
   // Counts workers whose trial of the study has ended as demand again (R45).
   void recount_demand(StudyId id);
@@ -461,15 +461,15 @@ struct State {
   void set_paused(Study& study, bool paused);
   // Whether a pause of the study has no outcome yet. A resume must not lease before it.
   bool pause_pending(StudyId id) const;
-  void on(const StudyReplayRequested& event);
+  void on(const StudyReissueRequested& event);
   void on(const CheckpointStored& event);
   void on(const ArtifactStored& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
-  // Whether ReplayTrials of the study has no outcome yet. The study must not end before it.
-  bool replay_pending(StudyId id) const;
+  // Whether ReissueTrials of the study has no outcome yet. The study must not end before it.
+  bool reissue_pending(StudyId id) const;
   // Removes a study that has ended in storage, and revokes its attempts.
   void drop_study(StudyId id);
   void open_study(Study study);

@@ -69,7 +69,7 @@ void State::on(const StudyPauseRequested& event) {
 void State::set_paused(Study& study, bool paused) {
   study.paused = paused;
   rank(study);
-  stirred.insert(study.project);  // who waited for it may have work elsewhere, or here again
+  dirty_projects.insert(study.project);  // who waited for it may have work elsewhere, or here again
 }
 
 bool State::pause_pending(StudyId id) const {
@@ -79,7 +79,7 @@ bool State::pause_pending(StudyId id) const {
   });
 }
 
-void State::on(const StudyReplayRequested& event) {
+void State::on(const StudyReissueRequested& event) {
   if (read_only) {
     effects.emplace_back(Answer{event.request, unavailable()});
     return;
@@ -102,8 +102,8 @@ void State::on(const StudyReplayRequested& event) {
                  .trials = {},
                  .queue = {},
                  .rank = {}};
-  propose(storage::ReplayTrials{row.id, event.quota},
-          PendingReplay{event.request, std::move(reopened)});
+  propose(storage::ReissueTrials{row.id, event.quota},
+          PendingReissue{event.request, std::move(reopened)});
   propose_note(event.note, row.id);
 }
 
@@ -130,16 +130,16 @@ void State::end_if_finished(Study& study) {
   } else {
     busy |= study.next_number < study.total;
   }
-  if (study.ending || busy || replay_pending(study.id)) return;
+  if (study.ending || busy || reissue_pending(study.id)) return;
   study.ending = true;
   rank(study);
   propose(storage::EndStudy{study.id, storage::StudyState::finished}, PendingEnd{study.id, {}});
 }
 
-bool State::replay_pending(StudyId id) const {
+bool State::reissue_pending(StudyId id) const {
   return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
-    const auto* replay = std::get_if<PendingReplay>(&one.second);
-    return replay != nullptr && replay->study.id == id;
+    const auto* reissue = std::get_if<PendingReissue>(&one.second);
+    return reissue != nullptr && reissue->study.id == id;
   });
 }
 
@@ -224,7 +224,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   }
   std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
-    trial.doubled |= row.kind == protocol::AttemptKind::duplicate;
+    trial.speculated |= row.kind == protocol::AttemptKind::duplicate;
     if (row.state ==
         storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
       Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);

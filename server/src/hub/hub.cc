@@ -177,9 +177,9 @@ class StrandHub final : public Hub {
                  std::move(done));
   }
 
-  void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                    Callback<StudyId> done) override {
-    change_study(dispatch::StudyReplayRequested{{}, std::move(study), quota, std::move(note)},
+  void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
+                     Callback<StudyId> done) override {
+    change_study(dispatch::StudyReissueRequested{{}, std::move(study), quota, std::move(note)},
                  std::move(done));
   }
 
@@ -580,7 +580,7 @@ class StrandHub final : public Hub {
   TokenSessions token_sessions_;
   Watchers output_watchers_;
   std::map<RequestId, Callback<Submitted>> submits_;
-  std::map<RequestId, Callback<StudyId>> changes_;  // cancels and replays
+  std::map<RequestId, Callback<StudyId>> changes_;  // cancels and reissues
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;

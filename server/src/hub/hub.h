@@ -119,8 +119,8 @@ class Hub {
                            Callback<StudyId> done) = 0;
   // Issues the failed trials of a study again. `study` is its row as just read from storage. Error
   // besides storage's: `quota_exceeded` when a study that had ended would run again.
-  virtual void replay_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                            Callback<StudyId> done) = 0;
+  virtual void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
+                             Callback<StudyId> done) = 0;
   // Deletes a study that is over and writes `note` with it. `superseded`: the study is not over;
   // `conflict`: no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;

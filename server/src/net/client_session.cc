@@ -89,7 +89,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
   Verdict on_hello(protocol::Hello hello) override {
     const auto open = channel();
-    const auto caller = context_.book.check_token(hello.token);
+    const auto caller = context_.identities.check_token(hello.token);
     if (caller && caller->principal.state != storage::PrincipalState::active) {
       refuse("bad_token", "The owner of this token may not come in now; ask the operator why.");
       return Verdict::refused;
@@ -172,7 +172,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
   // Returns the researcher's current quota. Administrators have none.
   storage::Quota quota() const {
-    const auto now = context_.book.principal(principal_->id);
+    const auto now = context_.identities.principal(principal_->id);
     const bool limited = now && now->role != storage::PrincipalRole::admin;
     return limited ? now->quota : storage::Quota{};
   }

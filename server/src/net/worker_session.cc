@@ -17,11 +17,11 @@ class WorkerSession final : public SessionBase {
   Verdict on_hello(protocol::Hello hello) override {
     const auto peer = channel();
     const std::optional<storage::Device> device =
-        context_.book.check_device(hello.device, hello.secret);
+        context_.identities.check_device(hello.device, hello.secret);
     if (!device) {
       if (!context_.admission.admit_stranger(peer->address())) {
         refuse("rate_limited", "Too many wrong credentials came from this address; wait a minute.");
-      } else if (context_.book.is_revoked(hello.device, hello.secret)) {
+      } else if (context_.identities.is_revoked(hello.device, hello.secret)) {
         refuse("banned", "The operator removed this device; ask whoever sent the link why.");
       } else {
         refuse("bad_token", "The server does not know this device; join again by the link.");

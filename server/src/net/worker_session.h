@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "auth/identity_book.h"
+#include "auth/identity_cache.h"
 #include "http/core/admission.h"
 #include "hub/hub.h"
 #include "net/ws_channel.h"
@@ -23,7 +23,7 @@ struct SessionContext {
   storage::Storage& storage;
   ReaderPool& readers;
   const OutputBook& outputs;
-  auth::IdentityBook& book;
+  auth::IdentityCache& identities;
   http::Admission& admission;
   telemetry::Metrics& metrics;
   ChannelLimits limits;

@@ -17,7 +17,7 @@
 namespace hyperflock::storage {
 
 // What the dispatcher needs after a start: every running study, its unfinished trials that have a
-// row, and their attempts since the trial began or was last replayed, oldest first.
+// row, and their attempts since the trial began or was last reissued, oldest first.
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;

@@ -68,7 +68,7 @@ inline void trial_failed(StudyRow& study, std::int64_t seq) {
   study.cursor = seq;
 }
 
-inline void trial_replayed(StudyRow& study) {
+inline void trial_reissued(StudyRow& study) {
   --study.failed;
   ++study.running;
 }

@@ -142,14 +142,14 @@ struct PauseStudy {
 // unfinished again, without a seq and a failure, and their study runs (again). Attempts up to now
 // stay as evidence, but count no more for what a trial may lose (Snapshot leaves them out), and
 // their checkpoints go. Outcome::trials names the trials.
-struct ReplayTrials {
+struct ReissueTrials {
   StudyId study{};
   Quota quota{};
 };
 
 // Guard: the study exists and is an ask-and-tell study (else `conflict`), was not cancelled (else
-// `superseded`); where it had finished, `quota` holds it as ReplayTrials says. It runs (again), and
-// has a new generation, Outcome::id.
+// `superseded`); where it had finished, `quota` holds it as ReissueTrials says. It runs (again),
+// and has a new generation, Outcome::id.
 struct ClaimStudy {
   StudyId study{};
   std::string label;
@@ -189,7 +189,7 @@ struct StoreSuggestion {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 ReplayTrials, ClaimStudy, AskTrials, StoreSuggestion, CreatePrincipal,
+                 ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, CreatePrincipal,
                  UpdatePrincipal, CreateToken, RevokeToken, CreateProject, CreateEnrolment,
                  RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
                  TrimAudit>;
@@ -219,7 +219,7 @@ struct Outcome {
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
   std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
-  std::vector<TrialNumber> trials{};  // ReplayTrials: those that run again; AskTrials: new ones
+  std::vector<TrialNumber> trials{};  // ReissueTrials: those that run again; AskTrials: new ones
   std::int64_t id = 0;     // of the person, token, project or code that was made; ClaimStudy: the
                            // generation
   std::int64_t token = 0;  // CreatePrincipal: of the first token

@@ -176,7 +176,7 @@ void State::attach(Study& study, SessionId owner, Claim& claim) {
           .study = study.id, .generation = asked.generation, .batch = 0, .demand = 0, .calls = {}});
   tell_all(study);
   rank(study);
-  stirred.insert(study.project);
+  dirty_projects.insert(study.project);
 }
 
 void State::detach(Study& study) {
@@ -190,7 +190,7 @@ void State::detach(Study& study) {
   effects.emplace_back(OwnerChanged{study.id, false});
   changed.insert(study.id);
   rank(study);
-  stirred.insert(study.project);
+  dirty_projects.insert(study.project);
   arm_silence(study);
 }
 
@@ -250,7 +250,7 @@ void State::on(const OwnerReplied& event) {
   }
   asked.finish = reply.finish || (asked.finish && asked.room == 0);
   rank(*study);
-  stirred.insert(study->project);
+  dirty_projects.insert(study->project);
   end_if_finished(*study);
 }
 
@@ -281,7 +281,7 @@ void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {
     }
   }
   rank(*study);
-  stirred.insert(study->project);
+  dirty_projects.insert(study->project);
   end_if_finished(*study);
 }
 
@@ -320,7 +320,7 @@ void State::add_item(Study& study, protocol::OwnerCallItem item) {
   if (!asked.owner) return;  // the next owner reads it from storage
   asked.item_bytes += bytes_of(item);
   asked.items.push_back(std::move(item));
-  owed.insert(study.id);
+  owners_to_flush.insert(study.id);
 }
 
 void State::flush_owner(StudyId id) {

@@ -174,7 +174,7 @@ Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
   return outcome(Applied::applied);
 }
 
-Outcome ModelStore::apply_one(const storage::ReplayTrials& t) {
+Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);
   if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);

@@ -141,7 +141,7 @@ Said Reference::pause(Id study, bool paused) {
   return done();
 }
 
-Said Reference::replay(Id study) {
+Said Reference::reissue(Id study) {
   begin();
   const auto found = studies_.find(study);
   const bool known = found != studies_.end();
@@ -293,7 +293,7 @@ Millis Reference::usual(const Study& study, const std::string& device) {
                                                            : study.speeds.at("").run;
 }
 
-std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
+std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
     const std::string& worker) const {
   std::optional<std::pair<Id, Id>> best;
   Millis farthest = 0;
@@ -306,7 +306,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::tail(
     if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
     if (!may_run(worker, id)) continue;
     for (const auto& [number, trial] : study.trials) {
-      if (trial.state != TrialState::running || trial.doubled) continue;
+      if (trial.state != TrialState::running || trial.speculated) continue;
       if (trial.lost_with.contains(worker)) continue;
       std::vector<const Attempt*> live;
       for (const auto& [attempt_id, attempt] : attempts_) {
@@ -342,8 +342,8 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
     }
   }
   const bool may_double = waits && !draining_ && !awaiting_.contains(worker);
-  if (const auto slow = may_double ? tail(worker) : std::nullopt) {
-    studies_.at(slow->first).trials.at(slow->second).doubled = true;
+  if (const auto slow = may_double ? slow_trial(worker) : std::nullopt) {
+    studies_.at(slow->first).trials.at(slow->second).speculated = true;
     out.push_back(start(slow->first, slow->second, worker, true));
   }
   return out;

@@ -52,7 +52,7 @@ class Reference {
     std::optional<Id> accepted;
     std::string failure_code;
     std::optional<Instant> due;  // the end of its back-off
-    bool doubled = false;
+    bool speculated = false;
     std::optional<Saved> saved;  // the newest checkpoint
     // For ask-and-tell studies: suggested values by name in their order, the attempt whose points
     // count, and whether another attempt's points were sent before.
@@ -115,7 +115,7 @@ class Reference {
   Said submit(const StudyOptions& options);
   Said cancel(Id study);
   Said pause(Id study, bool paused);
-  Said replay(Id study);
+  Said reissue(Id study);
   Said remove(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
@@ -191,7 +191,7 @@ class Reference {
   Millis patience(const Attempt& attempt);
   static void learn_run(Speed& speed, Millis run);
   static Millis usual(const Study& study, const std::string& device);
-  std::optional<std::pair<Id, Id>> tail(const std::string& worker) const;
+  std::optional<std::pair<Id, Id>> slow_trial(const std::string& worker) const;
   Started start(Id study, Id trial, const std::string& worker, bool again);
   void touch_running(Attempt& attempt);
 

@@ -68,7 +68,7 @@ struct ProposalText {
   std::string operator()(const storage::PauseStudy& t) const {
     return (t.paused ? "pause study " : "resume study ") + std::to_string(to_int(t.study));
   }
-  std::string operator()(const storage::ReplayTrials& t) const {
+  std::string operator()(const storage::ReissueTrials& t) const {
     return "replay study " + std::to_string(to_int(t.study));
   }
   std::string operator()(const storage::StoreCheckpoint& t) const {
@@ -401,8 +401,8 @@ storage::StudyRow Scenario::row_of(std::int64_t study) const {
   return row;
 }
 
-Said Scenario::replay(std::int64_t study) {
-  return handle(StudyReplayRequested{RequestId{next_request_++}, row_of(study)});
+Said Scenario::reissue(std::int64_t study) {
+  return handle(StudyReissueRequested{RequestId{next_request_++}, row_of(study)});
 }
 
 Said Scenario::remove(std::int64_t study) {

@@ -66,7 +66,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::EndStudy& t);
   storage::Outcome apply_one(const storage::DeleteStudy& t);
   storage::Outcome apply_one(const storage::PauseStudy& t);
-  storage::Outcome apply_one(const storage::ReplayTrials& t);
+  storage::Outcome apply_one(const storage::ReissueTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
   storage::Outcome apply_one(const storage::StoreSuggestion& t);
@@ -109,7 +109,7 @@ class Scenario {
   Said submit(const StudyOptions& options);
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
-  Said replay(std::int64_t study);
+  Said reissue(std::int64_t study);
   // As at a site: storage deletes the study, and the dispatcher gets no message. A few of the
   // study's rows are removed.
   Said remove(std::int64_t study);

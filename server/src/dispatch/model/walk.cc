@@ -44,8 +44,8 @@ Said apply(World& world, const Action& a) {
       return world.pause(a.id, true);
     case Kind::resume:
       return world.pause(a.id, false);
-    case Kind::replay:
-      return world.replay(a.id);
+    case Kind::reissue:
+      return world.reissue(a.id);
     case Kind::remove:
       return world.remove(a.id);
     case Kind::ready:

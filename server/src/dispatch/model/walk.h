@@ -23,7 +23,7 @@ struct Action {
     cancel,
     pause,
     resume,
-    replay,
+    reissue,
     remove,
     ready,
     beat,

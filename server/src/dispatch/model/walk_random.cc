@@ -96,7 +96,7 @@ class Walk {
       case Kind::cancel:
       case Kind::pause:
       case Kind::resume:
-      case Kind::replay:
+      case Kind::reissue:
       case Kind::close_clean:
       case Kind::suggest:
       case Kind::claim:
@@ -214,7 +214,7 @@ class Walk {
     if (owned_ && chance(4)) return draw_owner_action();
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
-    if (chance(25)) return {.kind = Kind::replay, .id = any_study()};
+    if (chance(25)) return {.kind = Kind::reissue, .id = any_study()};
     if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
     if (chance(300)) return {.kind = Kind::drain};

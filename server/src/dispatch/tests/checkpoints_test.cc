@@ -112,13 +112,13 @@ TEST(Checkpoint, R38_OtherFailuresKeepIt) {
   EXPECT_THAT(s.after(2'000), Contains("a < lease #3 trial 0 from #1/77"));
 }
 
-TEST(Checkpoint, R33_AReplayBeginsAnew) {
+TEST(Checkpoint, R33_AReissueBeginsAnew) {
   Scenario s;
   s.worker("a").study(1);
   s.ready("a");
   s.checkpoint("a", 1, 77);
   s.failed("a", 1, protocol::Cause::user_error);
-  s.replay(1);
+  s.reissue(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #2 trial 0"));
 }
 

@@ -442,9 +442,9 @@ TEST(Owners, R50_ACancelledStudyTellsItsOwner) {
   EXPECT_EQ(s.dispatcher().counters().queued, 0);
 }
 
-TEST(Owners, R33_FailedTrialsOfAnAskedStudyAreNotReplayed) {
+TEST(Owners, R33_FailedTrialsOfAnAskedStudyAreNotReissueed) {
   Scenario s = owned();
-  EXPECT_THAT(s.replay(1), ElementsAre("answer not_a_grid"));
+  EXPECT_THAT(s.reissue(1), ElementsAre("answer not_a_grid"));
 }
 
 TEST(Owners, R51_AskingOfAnEarlierGenerationIsRefusedByStorage) {

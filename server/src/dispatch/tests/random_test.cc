@@ -82,7 +82,7 @@ class Chaos {
         if (chance(6)) return hear(s_.cancel(static_cast<std::int64_t>(1 + draw(5))));
         if (chance(5)) return hear(s_.pause(static_cast<std::int64_t>(1 + draw(5)), chance(2)));
         if (chance(5)) return hear(s_.remove(static_cast<std::int64_t>(1 + draw(5))));
-        return hear(s_.replay(static_cast<std::int64_t>(1 + draw(5))));
+        return hear(s_.reissue(static_cast<std::int64_t>(1 + draw(5))));
       case 4:
         return hear(s_.after(static_cast<Millis>(draw(60'000))));
       case 5:

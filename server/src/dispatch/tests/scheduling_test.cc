@@ -304,7 +304,7 @@ TEST(Studies, R55_WhatWasOnItsWayWhenAStudyWasDeletedIsUnknown) {
                                         "a < wait no_work"}));
   EXPECT_THAT(s.complete("a", 1), ElementsAre("a < error unknown_attempt"));
   EXPECT_THAT(s.release("b", 2), ElementsAre("b < error unknown_attempt"));
-  EXPECT_EQ(s.replay(1), (Said{"answer unknown_study"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer unknown_study"}));
   EXPECT_EQ(s.pause(1), (Said{"answer unknown_study"}));
   EXPECT_EQ(s.cancel(1), (Said{"answer unknown_study"}));
   EXPECT_TRUE(s.store().studies.empty());

@@ -50,7 +50,7 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
     const auto device =
         colon == std::string_view::npos
             ? std::nullopt
-            : context.book.find_own(header.substr(0, colon), header.substr(colon + 1));
+            : context.identities.find_own(header.substr(0, colon), header.substr(colon + 1));
     if (device && (route.access == Access::own_device || !device->revoked)) {
       request.device = *device;
       return {};
@@ -65,7 +65,7 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
 // codes.
 Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& code,
                                  const std::string& address) {
-  const auto view = context.book.check_code(code);
+  const auto view = context.identities.check_code(code);
   if (view) return *view;
   const auto admitted = context.admission.admit_stranger(address);
   if (admitted) return bad_code();
@@ -86,7 +86,7 @@ Result<ProjectSummary> summarize(const SiteContext& context, const std::string& 
     summary.total += study.total;
     if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
   }
-  if (owners.empty()) owners = context.book.researchers(project);
+  if (owners.empty()) owners = context.identities.researchers(project);
   constexpr std::size_t kNamed = 3;
   for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
     if (i != 0) summary.owners += ", ";
@@ -126,12 +126,12 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   const storage::Device device{auth::new_device_id(), code.project, auth::token_hash(secret),
                                query.device_class, query.engine};
   const storage::CreateDevice create{device, auth::token_hash(query.code)};
-  const auto answer = [create, device, secret,
-                       &book = context.book](const storage::Outcome& outcome) -> Result<Response> {
+  const auto answer = [create, device, secret, &identities = context.identities](
+                          const storage::Outcome& outcome) -> Result<Response> {
     if (outcome.applied == storage::Applied::superseded) return closed_code();
     if (outcome.applied != storage::Applied::applied)
       return Error{"internal", "The new device's name was taken; join again."};
-    book.committed(create, outcome);
+    identities.committed(create, outcome);
     telemetry::log(
         telemetry::LogLevel::info, "device_joined",
         {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
@@ -168,7 +168,7 @@ Result<Response> report(const SiteContext& context, const Request& request) {
                  {},
                  admitted.wait_s};
   }
-  TRY(const auto number, context.reports.add(query.report, code.project, context.book.now()));
+  TRY(const auto number, context.reports.add(query.report, code.project, context.identities.now()));
   return object_response(201, [&](ObjectWriter& body) { body.integer("report", number); });
 }
 

@@ -27,8 +27,8 @@ Status identify(const SiteContext& context, Request& request) {
   if (!request.authorization.starts_with(kScheme)) {
     return Error{"unauthorized", "Send the header Authorization: Bearer <token>."};
   }
-  const auto caller =
-      context.book.check_token(std::string_view(request.authorization).substr(kScheme.size()));
+  const auto caller = context.identities.check_token(
+      std::string_view(request.authorization).substr(kScheme.size()));
   if (!caller) {
     const auto admitted = context.admission.admit_stranger(request.address);
     if (!admitted) {

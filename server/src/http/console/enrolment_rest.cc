@@ -20,14 +20,14 @@ using storage::Outcome;
 // ---- projects
 
 Result<Response> list_projects(const SiteContext& context, const Request& request) {
-  const auto devices = context.book.devices_by_project();
+  const auto devices = context.identities.devices_by_project();
   std::string out;
   ObjectWriter body(out);
   std::string& list = body.begin("projects");
   list += '[';
   bool first = true;
-  for (const storage::Project& project : context.book.projects()) {
-    if (!auth::IdentityBook::may_use(request.principal, project.name)) continue;
+  for (const storage::Project& project : context.identities.projects()) {
+    if (!auth::IdentityCache::may_use(request.principal, project.name)) continue;
     if (!std::exchange(first, false)) list += ',';
     const auto joined = devices.find(project.name);
     ObjectWriter row(list);
@@ -35,7 +35,7 @@ Result<Response> list_projects(const SiteContext& context, const Request& reques
         .text("project", project.name)
         .integer("created_at", project.created_at)
         .integer("devices", joined == devices.end() ? 0 : joined->second);
-    append_list(row.begin("researchers"), context.book.researchers(project.name),
+    append_list(row.begin("researchers"), context.identities.researchers(project.name),
                 [&list](const std::string& name) { append_string(list, name); });
     row.end();
   }
@@ -85,10 +85,10 @@ void append_code(std::string& out, const storage::Enrolment& code, std::int64_t 
 Result<Response> list_codes(const SiteContext& context, const Request& request) {
   std::string out = R"({"enrolments":[)";
   bool first = true;
-  for (const storage::Enrolment& code : context.book.enrolments()) {
-    if (!auth::IdentityBook::may_use(request.principal, code.project)) continue;
+  for (const storage::Enrolment& code : context.identities.enrolments()) {
+    if (!auth::IdentityCache::may_use(request.principal, code.project)) continue;
     if (!std::exchange(first, false)) out += ',';
-    append_code(out, code, context.book.now());
+    append_code(out, code, context.identities.now());
   }
   return json_response(200, out + "]}");
 }
@@ -101,7 +101,7 @@ Status create_code(const SiteContext& context, const Request& request, const Rep
   made.label = query.label;
   made.created_by = request.principal.name;
   made.max_uses = query.max_uses;
-  if (query.expires_s != 0) made.expires_at = context.book.now() + query.expires_s * 1'000;
+  if (query.expires_s != 0) made.expires_at = context.identities.now() + query.expires_s * 1'000;
   return commit_noted(
       context, storage::CreateEnrolment{made}, note_of(request, "enrolment.create", project), reply,
       [&context, code, made](const Outcome& outcome) {
@@ -121,8 +121,8 @@ Status create_code(const SiteContext& context, const Request& request, const Rep
 
 Status revoke_code(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-  const auto code = id ? context.book.enrolment(*id) : std::nullopt;
-  if (!code || !auth::IdentityBook::may_use(request.principal, code->project)) {
+  const auto code = id ? context.identities.enrolment(*id) : std::nullopt;
+  if (!code || !auth::IdentityCache::may_use(request.principal, code->project)) {
     return Error{"unknown_enrolment", "There is no such code, or it is of another project."};
   }
   return commit_noted(context, storage::RevokeEnrolment{code->id},
@@ -139,9 +139,10 @@ Status revoke_code(const SiteContext& context, const Request& request, const Rep
 // Refuses the device from now on, closes its session and issues its attempt again.
 Status revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
-  const auto answer = [&book = context.book, device](const Outcome& outcome) -> Result<Response> {
+  const auto answer = [&identities = context.identities,
+                       device](const Outcome& outcome) -> Result<Response> {
     if (outcome.applied == Applied::conflict) return unknown_device();
-    book.committed(storage::RevokeDevice{device}, outcome);
+    identities.committed(storage::RevokeDevice{device}, outcome);
     telemetry::log(telemetry::LogLevel::info, "device_revoked", {{"device", device}});
     return object_response(
         200, [&](ObjectWriter& body) { body.text("device", device).boolean("revoked", true); });
@@ -175,11 +176,11 @@ std::span<const Route> enrolment_routes() { return kRoutes; }
 
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named) {
-  std::string project = named.empty() ? context.book.first_project(request.principal) : named;
+  std::string project = named.empty() ? context.identities.first_project(request.principal) : named;
   if (project.empty())
     return Error{"forbidden", "No project is open to you yet; ask an administrator."};
-  if (!context.book.has_project(project) ||
-      !auth::IdentityBook::may_use(request.principal, project))
+  if (!context.identities.has_project(project) ||
+      !auth::IdentityCache::may_use(request.principal, project))
     return Error{"bad_field", "This server has no such project that you may use.", "project"};
   return project;
 }

@@ -53,7 +53,7 @@ Error last_admin() {
 
 // Returns the time after so many seconds from now; 0 stays 0 (never).
 std::int64_t ends_at(const SiteContext& context, std::int64_t seconds) {
-  return seconds == 0 ? 0 : context.book.now() + seconds * 1'000;
+  return seconds == 0 ? 0 : context.identities.now() + seconds * 1'000;
 }
 
 void append_person(std::string& out, const storage::Principal& one) {
@@ -72,13 +72,13 @@ void append_person(std::string& out, const storage::Principal& one) {
 
 std::optional<storage::Principal> person_of(const SiteContext& context, const Request& request) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-  return id ? context.book.principal(*id) : std::nullopt;
+  return id ? context.identities.principal(*id) : std::nullopt;
 }
 
 // ---- tokens
 
 Result<Response> list_tokens(const SiteContext& context, const Request& request) {
-  std::vector<storage::Token> tokens = context.book.tokens();
+  std::vector<storage::Token> tokens = context.identities.tokens();
   if (!is_admin(request)) {
     std::erase_if(tokens,
                   [&](const storage::Token& one) { return one.principal != request.principal.id; });
@@ -86,7 +86,7 @@ Result<Response> list_tokens(const SiteContext& context, const Request& request)
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("tokens"), tokens, [&](const storage::Token& one) {
-    const auto owner = context.book.principal(one.principal);
+    const auto owner = context.identities.principal(one.principal);
     ObjectWriter row(out);
     row.integer("token", one.id)
         .integer("researcher", one.principal)
@@ -102,7 +102,7 @@ Result<Response> list_tokens(const SiteContext& context, const Request& request)
 
 Status create_token(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_token_query(request.body));
-  const auto owner = context.book.principal(query.researcher);
+  const auto owner = context.identities.principal(query.researcher);
   if (!owner) return unknown_researcher();
   const std::string token = auth::new_token(kind_of(owner->role));
   const std::int64_t expires_at = ends_at(context, query.expires_s);
@@ -122,7 +122,7 @@ Status create_token(const SiteContext& context, const Request& request, const Re
 Status rotate_token(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_rotate_query(request.body));
   const std::string token = auth::new_token(kind_of(request.principal.role));
-  const std::int64_t retires_at = context.book.now() + query.grace_s * 1'000;
+  const std::int64_t retires_at = context.identities.now() + query.grace_s * 1'000;
   const std::int64_t old = request.token;
   const bool at_once = query.grace_s == 0;
   return commit_noted(
@@ -138,7 +138,7 @@ Status rotate_token(const SiteContext& context, const Request& request, const Re
         ObjectWriter row(out);
         row.integer("id", outcome.id).text("token", token);
         // The current token may expire earlier anyway.
-        const auto kept = context.book.token(old);
+        const auto kept = context.identities.token(old);
         ObjectWriter(row.begin("old"))
             .integer("token", old)
             .integer("expires_at", kept ? kept->expires_at : retires_at)
@@ -150,12 +150,12 @@ Status rotate_token(const SiteContext& context, const Request& request, const Re
 
 Status revoke_token(const SiteContext& context, const Request& request, const Reply& reply) {
   const auto id = parse_integer(request.captures.front(), kMaxWireInteger);
-  const auto token = id ? context.book.token(*id) : std::nullopt;
+  const auto token = id ? context.identities.token(*id) : std::nullopt;
   const bool mine = token && token->principal == request.principal.id;
   if (!token || (!mine && !is_admin(request))) return unknown_token();
-  const auto owner = context.book.principal(token->principal);
+  const auto owner = context.identities.principal(token->principal);
   const bool is_way_in = owner && owner->role == PrincipalRole::admin && token->revoked_at == 0;
-  if (is_way_in && !context.book.others_administer(token->id, 0)) return last_admin();
+  if (is_way_in && !context.identities.others_administer(token->id, 0)) return last_admin();
   return commit_noted(context, storage::RevokeToken{token->id},
                       note_of(request, "token.revoke", std::to_string(token->id)), reply,
                       [&context, token](const Outcome&) {
@@ -171,7 +171,7 @@ Status revoke_token(const SiteContext& context, const Request& request, const Re
 Result<Response> list_people(const SiteContext& context, const Request&) {
   std::string out;
   ObjectWriter body(out);
-  append_list(body.begin("researchers"), context.book.principals(),
+  append_list(body.begin("researchers"), context.identities.principals(),
               [&out](const storage::Principal& one) { append_person(out, one); });
   body.end();
   return json_response(200, std::move(out));
@@ -182,7 +182,7 @@ Status check_projects(const SiteContext& context,
                       const std::optional<std::vector<std::string>>& projects) {
   if (!projects) return {};
   for (const std::string& name : *projects) {
-    if (!context.book.has_project(name))
+    if (!context.identities.has_project(name))
       return Error{"bad_field", "This server has no project of one of these names.", "projects"};
   }
   return {};
@@ -217,7 +217,7 @@ Status create_person(const SiteContext& context, const Request& request, const R
   if (query.quota) person.quota = query.quota->of({});
   if (query.projects) {
     person.projects = *query.projects;
-  } else if (const std::string first = context.book.first_project(request.principal);
+  } else if (const std::string first = context.identities.first_project(request.principal);
              !first.empty() && person.role == PrincipalRole::researcher) {
     person.projects = {first};
   }
@@ -240,7 +240,7 @@ Status register_person(const SiteContext& context, const Request& request, const
                  {},
                  admitted.wait_s};
   }
-  if (context.book.pending() >= kMostPending) {
+  if (context.identities.pending() >= kMostPending) {
     return Error{"registration_closed",
                  "A hundred requests wait for the operator already; ask again later."};
   }
@@ -277,22 +277,22 @@ Status change_person(const SiteContext& context, const Request& request, const R
   if (asked.quota) change.quota = asked.quota->of(person->quota);
   const bool closes = change.state && *change.state != PrincipalState::active;
   if (closes && person->role == PrincipalRole::admin &&
-      !context.book.others_administer(0, person->id))
+      !context.identities.others_administer(0, person->id))
     return last_admin();
   // A person who becomes active needs a project.
   const bool opens = change.state == PrincipalState::active;
   if (opens && !change.projects && person->projects.empty()) {
-    const std::string first = context.book.first_project(request.principal);
+    const std::string first = context.identities.first_project(request.principal);
     if (!first.empty()) change.projects = std::vector<std::string>{first};
   }
   return commit_noted(
       context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
       reply, [&context, id = person->id, closes](const Outcome&) {
         if (closes) {
-          context.hub.end_sessions(context.book.live_tokens(id), Hub::Sessions::paused);
+          context.hub.end_sessions(context.identities.live_tokens(id), Hub::Sessions::paused);
         }
         std::string out;
-        const auto now = context.book.principal(id);
+        const auto now = context.identities.principal(id);
         if (now) append_person(out, *now);
         return json_response(200, std::move(out));
       });
@@ -312,8 +312,8 @@ Result<Response> me(const SiteContext& context, const Request& request) {
       .integer("max_blob_bytes", static_cast<std::int64_t>(context.max_blob_bytes))
       .integer("token", request.token);
   std::vector<std::string> projects;
-  for (const storage::Project& project : context.book.projects()) {
-    if (auth::IdentityBook::may_use(caller, project.name)) projects.push_back(project.name);
+  for (const storage::Project& project : context.identities.projects()) {
+    if (auth::IdentityCache::may_use(caller, project.name)) projects.push_back(project.name);
   }
   append_list(body.begin("projects"), projects,
               [&out](const std::string& name) { append_string(out, name); });

@@ -139,7 +139,8 @@ Status pause(const SiteContext& context, const Request& request, const Reply& re
 // A researcher who lost access to a project can still read its studies but not continue them.
 Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
   auto row = readable_study(context, request);
-  if (row && !auth::IdentityBook::may_use(request.principal, row->project)) return closed_project();
+  if (row && !auth::IdentityCache::may_use(request.principal, row->project))
+    return closed_project();
   return row;
 }
 
@@ -150,10 +151,10 @@ Status resume(const SiteContext& context, const Request& request, const Reply& r
   return {};
 }
 
-Status replay(const SiteContext& context, const Request& request, const Reply& reply) {
+Status reissue(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto row, usable_study(context, request));
-  context.hub.replay_study(std::move(row), quota_of(request.principal),
-                           note_of(request, "study.replay", {}), row_replier(context, reply));
+  context.hub.reissue_study(std::move(row), quota_of(request.principal),
+                            note_of(request, "study.replay", {}), row_replier(context, reply));
   return {};
 }
 
@@ -232,7 +233,7 @@ Status study_blob(const SiteContext& context, const Request& request, const Repl
 Status workers(const SiteContext& context, const Request& request, const Reply& reply) {
   context.hub.workers([caller = request.principal, reply](std::vector<dispatch::WorkerView> views) {
     std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
-      return !auth::IdentityBook::may_use(caller, view.project);
+      return !auth::IdentityCache::may_use(caller, view.project);
     });
     std::string out;
     ObjectWriter body(out);
@@ -295,7 +296,7 @@ constexpr std::array<Route, 12> kRoutes{{
     {Method::post, "/api/studies/{}/cancel", Access::principal, answer_later<cancel>, kSmallBody},
     {Method::post, "/api/studies/{}/pause", Access::principal, answer_later<pause>, kSmallBody},
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
-    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<replay>, kSmallBody},
+    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
     {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},
     {Method::get, "/api/workers", Access::principal, answer_later<workers>},

@@ -29,9 +29,9 @@ Status commit_noted(const SiteContext& context, const storage::Transition& chang
                     storage::NoteAudit note, Reply reply, Answer answer) {
   context.hub.commit(
       {change, std::move(note)},
-      reply_with(std::move(reply), [&book = context.book, change,
+      reply_with(std::move(reply), [&identities = context.identities, change,
                                     answer = std::move(answer)](const storage::Outcome& outcome) {
-        book.committed(change, outcome);
+        identities.committed(change, outcome);
         return answer(outcome);
       }));
   return {};
@@ -41,10 +41,10 @@ Error unknown_device() { return {"unknown_device", "No device has this name."}; 
 
 Status erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,
                     Reply reply) {
-  const auto answer = [&book = context.book,
+  const auto answer = [&identities = context.identities,
                        device](const storage::Outcome& outcome) -> Result<Response> {
     if (outcome.applied == storage::Applied::conflict) return unknown_device();
-    book.committed(storage::EraseDevice{device}, outcome);
+    identities.committed(storage::EraseDevice{device}, outcome);
     telemetry::log(telemetry::LogLevel::info, "device_erased");
     return json_response(200, R"({"erased":true})");
   };

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "auth/identity_book.h"
+#include "auth/identity_cache.h"
 #include "blobs/collected_blobs.h"
 #include "http/core/admission.h"
 #include "http/core/device_reports.h"
@@ -30,7 +30,7 @@ struct SiteContext {
   blobs::CollectedBlobs& collected;  // of attempts
   const OutputBook& outputs;
   DeviceReports& reports;
-  auth::IdentityBook& book;
+  auth::IdentityCache& identities;
   Admission& admission;
   telemetry::Metrics& metrics;
   const StaticFiles& files;  // of this site; the origins share no files

@@ -237,7 +237,7 @@ TEST_P(StorageContract, R54_ATrialThatFailedKeepsThemUntilAResultCounts) {
   apply({upload(1, "a", 'c'), failed(1), upload(2, "b", 'd'), end(2, AttemptState::expired)});
   EXPECT_THAT(apply_one(fail(key(1, 0))).dropped, IsEmpty());
   EXPECT_THAT(ids(storage()), ElementsAre("a", "b"));
-  EXPECT_THAT(apply_one(ReplayTrials{StudyId{1}}).dropped, IsEmpty());
+  EXPECT_THAT(apply_one(ReissueTrials{StudyId{1}}).dropped, IsEmpty());
   apply({start(4, key(1, 0)), upload(4, "c", 'e')});
   EXPECT_THAT(ids(storage()), ElementsAre("a", "b", "c"));
   EXPECT_THAT(apply_one(pruned(2)).dropped, ElementsAre(sha('c'), sha('e')));  // late

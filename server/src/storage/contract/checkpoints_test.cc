@@ -101,10 +101,10 @@ TEST_P(StorageContract, R37_AnAcceptedTrialAndAStudyThatEndsDropTheirs) {
   EXPECT_THAT(blobs(storage()), IsEmpty());
 }
 
-TEST_P(StorageContract, R33_AReplayDropsThem) {
+TEST_P(StorageContract, R33_AReissueDropsThem) {
   apply(begun());
   apply({store(saved(1, 'a')), fail(key(1, 0))});
-  EXPECT_THAT(apply_one(ReplayTrials{StudyId{1}}).dropped, ElementsAre(sha('a')));
+  EXPECT_THAT(apply_one(ReissueTrials{StudyId{1}}).dropped, ElementsAre(sha('a')));
   EXPECT_EQ(newest(storage(), 0), std::nullopt);
 }
 

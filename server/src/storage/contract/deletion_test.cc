@@ -118,7 +118,7 @@ TEST_P(StorageContract, R55_WhatComesLateIsUnknown) {
                                      fail(key(1, 2)),
                                      end_study(1, StudyState::finished),
                                      pause_study(1),
-                                     ReplayTrials{StudyId{1}},
+                                     ReissueTrials{StudyId{1}},
                                      ClaimStudy{StudyId{1}, "nb"},
                                      delete_study(1)};
   std::vector<Transition> batch{delete_study(1)};

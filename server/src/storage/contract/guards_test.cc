@@ -300,13 +300,13 @@ TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
   EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
 }
 
-TEST_P(StorageContract, R33_ReplayedTrialsRunAgainAndTheirFailuresAreForgiven) {
+TEST_P(StorageContract, R33_ReissueedTrialsRunAgainAndTheirFailuresAreForgiven) {
   apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)), failed(1),
          fail(key(1, 0)), complete(2, {0.5}), failed(3), fail(key(1, 2))});
   apply({end_study(1, StudyState::finished)});
-  const Outcome replayed = apply_one(ReplayTrials{StudyId{1}});
-  EXPECT_EQ(replayed.applied, Applied::applied);
-  EXPECT_THAT(replayed.trials, testing::ElementsAre(TrialNumber{0}, TrialNumber{2}));
+  const Outcome reissued = apply_one(ReissueTrials{StudyId{1}});
+  EXPECT_EQ(reissued.applied, Applied::applied);
+  EXPECT_THAT(reissued.trials, testing::ElementsAre(TrialNumber{0}, TrialNumber{2}));
   const StudyRow row = study(1);
   EXPECT_EQ(row.state, StudyState::running);
   EXPECT_EQ(row.finished_at, 0);
@@ -332,22 +332,22 @@ TEST_P(StorageContract, R33_ReplayedTrialsRunAgainAndTheirFailuresAreForgiven) {
   EXPECT_EQ(study(1).complete, 2);
 }
 
-TEST_P(StorageContract, R33_ReplayNeedsFailedTrialsOfAStudyThatWasNotCancelled) {
+TEST_P(StorageContract, R33_ReissueNeedsFailedTrialsOfAStudyThatWasNotCancelled) {
   apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {0.5})});
-  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
-  EXPECT_EQ(applied(ReplayTrials{StudyId{2}}), Applied::conflict);
+  EXPECT_EQ(applied(ReissueTrials{StudyId{1}}), Applied::repeated);
+  EXPECT_EQ(applied(ReissueTrials{StudyId{2}}), Applied::conflict);
   apply({failed(2), fail(key(1, 1)), end_study(1, StudyState::cancelled)});
-  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::superseded);
+  EXPECT_EQ(applied(ReissueTrials{StudyId{1}}), Applied::superseded);
   EXPECT_EQ(study(1).state, StudyState::cancelled);
 }
 
 TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
   apply({create_study(1), start(1, key(1, 0)), end(1, AttemptState::expired), fail(key(1, 0)),
-         ReplayTrials{StudyId{1}}});
+         ReissueTrials{StudyId{1}}});
   EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, protocol::Verdict::accepted);
   EXPECT_EQ(study(1).running, 0);
   EXPECT_EQ(study(1).complete, 1);
-  EXPECT_EQ(applied(ReplayTrials{StudyId{1}}), Applied::repeated);
+  EXPECT_EQ(applied(ReissueTrials{StudyId{1}}), Applied::repeated);
 }
 
 TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {

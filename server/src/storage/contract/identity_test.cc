@@ -262,25 +262,26 @@ TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   EXPECT_EQ(applied(limited(5, {})), Applied::applied);
 }
 
-TEST_P(StorageContract, R33_AReplayedStudyCountsAsOneThatIsSubmitted) {
+TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
   const Quota two{2, 0, 0};
   apply({limited(1, two), start(1, key(1, 0)), failed(1), fail(key(1, 0)), limited(2, two)});
-  EXPECT_EQ(applied(ReplayTrials{StudyId{1}, {1, 1, 1}}), Applied::applied);  // it runs: no more
+  EXPECT_EQ(applied(ReissueTrials{StudyId{1}, {1, 1, 1}}), Applied::applied);  // it runs: no more
   apply({start(2, key(1, 0)), failed(2), fail(key(1, 0)), end_study(1, StudyState::finished),
          limited(3, two)});
-  const Outcome third = apply_one(ReplayTrials{StudyId{1}, two});
+  const Outcome third = apply_one(ReissueTrials{StudyId{1}, two});
   EXPECT_EQ(third.applied, Applied::superseded);
   EXPECT_EQ(third.excess, (Excess{Excess::What::studies, 2, 1, 2}));
   EXPECT_THAT(third.trials, IsEmpty());
   EXPECT_EQ(study(1).state, StudyState::finished);
   EXPECT_EQ(study(1).failed, 1);
-  EXPECT_EQ(apply_one(ReplayTrials{StudyId{1}, {0, 17, 0}}).excess,
+  EXPECT_EQ(apply_one(ReissueTrials{StudyId{1}, {0, 17, 0}}).excess,
             (Excess{Excess::What::trials, 12, 6, 17}));
-  EXPECT_EQ(apply_one(ReplayTrials{StudyId{2}, two}).applied, Applied::repeated);  // nothing failed
+  EXPECT_EQ(apply_one(ReissueTrials{StudyId{2}, two}).applied,
+            Applied::repeated);  // nothing failed
 
   // One that ends makes room, in the same batch; bytes are the owner's already.
   const auto outcomes =
-      apply({end_study(2, StudyState::cancelled), ReplayTrials{StudyId{1}, {2, 12, 1}}});
+      apply({end_study(2, StudyState::cancelled), ReissueTrials{StudyId{1}, {2, 12, 1}}});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   EXPECT_EQ(storage().usage("ada").value(), (Usage{2, 12, 1'333}));
 }

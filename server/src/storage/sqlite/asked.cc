@@ -20,7 +20,7 @@ Outcome Writer::apply_one(const ClaimStudy& claim) {
   if (study == nullptr || study->row.spec.kind != protocol::StudyKind::asked)
     return of_study(Applied::conflict, claim.study);
   if (study->row.state == StudyState::cancelled) return of_study(Applied::superseded, claim.study);
-  if (const auto excess = excess_of_replay({claim.study, claim.quota})) {
+  if (const auto excess = excess_of_reissue({claim.study, claim.quota})) {
     Outcome refused = of_study(Applied::superseded, claim.study);
     refused.excess = excess;
     return refused;

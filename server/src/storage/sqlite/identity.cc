@@ -198,19 +198,19 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
   return excess_of(create.quota, used_by(create.owner), asked);
 }
 
-std::optional<Excess> Writer::excess_of_replay(const ReplayTrials& replay) {
-  if (replay.quota == Quota{} || ledger::is_running(find_study(replay.study)->row))
+std::optional<Excess> Writer::excess_of_reissue(const ReissueTrials& reissue) {
+  if (reissue.quota == Quota{} || ledger::is_running(find_study(reissue.study)->row))
     return std::nullopt;
   std::string owner;
   Usage asked{1, 0, 0};
   {
-    Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", replay.study);
+    Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", reissue.study);
     study.next();
     owner = study.text(0);
-    asked.trials = study.integer(1) + find_study(replay.study)->row.total;
+    asked.trials = study.integer(1) + find_study(reissue.study)->row.total;
   }
   write_changed_studies();  // what ended in this batch runs no more
-  return excess_of(replay.quota, used_by(owner), asked);
+  return excess_of(reissue.quota, used_by(owner), asked);
 }
 
 Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }

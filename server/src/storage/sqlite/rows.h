@@ -55,7 +55,7 @@ struct CheckpointColumns {
 
 // The newest attempt of a trial as its row names it: where the chain of attempts begins.
 std::int64_t newest_attempt_of(const Query& trial_row);
-// The newest attempt that a replay has forgiven, 0 where there was none.
+// The newest attempt that a reissue has forgiven, 0 where there was none.
 std::int64_t forgiven_attempt_of(const Query& trial_row);
 // What the trial was asked with.
 std::string asked_attrs_of(const Query& trial_row);

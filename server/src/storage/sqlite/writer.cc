@@ -344,22 +344,22 @@ void Writer::cancel_trials(Study& study) {
   }
 }
 
-Outcome Writer::apply_one(const ReplayTrials& replay) {
-  Study* study = find_study(replay.study);
-  if (study == nullptr) return of_study(Applied::conflict, replay.study);
+Outcome Writer::apply_one(const ReissueTrials& reissue) {
+  Study* study = find_study(reissue.study);
+  if (study == nullptr) return of_study(Applied::conflict, reissue.study);
   if (study->row.state == StudyState::cancelled) {
-    return of_study(Applied::superseded, replay.study);
+    return of_study(Applied::superseded, reissue.study);
   }
-  Outcome result = of_study(Applied::repeated, replay.study);
+  Outcome result = of_study(Applied::repeated, reissue.study);
   {
     Query failed = db_->query(
         "SELECT number FROM trials WHERE study = ? AND seq > 0 AND state = ? ORDER BY number",
-        replay.study, TrialState::failed);
+        reissue.study, TrialState::failed);
     while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
   }
   if (result.trials.empty()) return result;
-  if (const auto excess = excess_of_replay(replay)) {
-    result = of_study(Applied::superseded, replay.study);
+  if (const auto excess = excess_of_reissue(reissue)) {
+    result = of_study(Applied::superseded, reissue.study);
     result.excess = excess;
     return result;
   }
@@ -368,9 +368,9 @@ Outcome Writer::apply_one(const ReplayTrials& replay) {
         "UPDATE trials SET state = ?, seq = 0, finished_at = 0, forgiven_attempt = newest_attempt,"
         " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
         " failure_traceback = NULL WHERE study = ? AND number = ?",
-        TrialState::running, replay.study, number);
-    ledger::trial_replayed(study->row);
-    append(result.dropped, drop_checkpoints({replay.study, number}, 0));
+        TrialState::running, reissue.study, number);
+    ledger::trial_reissued(study->row);
+    append(result.dropped, drop_checkpoints({reissue.study, number}, 0));
   }
   ledger::reopened(study->row);
   touch(*study);

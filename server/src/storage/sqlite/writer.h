@@ -49,7 +49,7 @@ class Writer {
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const PauseStudy& pause);
-  Outcome apply_one(const ReplayTrials& replay);
+  Outcome apply_one(const ReissueTrials& reissue);
 
   // deletion.cc
   Outcome apply_one(const DeleteStudy& gone);
@@ -86,7 +86,7 @@ class Writer {
   Outcome apply_one(const TrimAudit& trim);
   // Returns the limit of its owner's quota that the study would exceed.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
-  std::optional<Excess> excess_of_replay(const ReplayTrials& replay);
+  std::optional<Excess> excess_of_reissue(const ReissueTrials& reissue);
   Usage used_by(const std::string& owner);
   void add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes);
   std::int64_t add_token(std::int64_t principal, const std::string& hash, std::int64_t expires_at);

@@ -1,5 +1,5 @@
-// Identities in memory: see identity_book.h.
-#include "auth/identity_book.h"
+// Identities in memory: see identity_cache.h.
+#include "auth/identity_cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -100,16 +100,16 @@ struct Follower {
 
 }  // namespace
 
-IdentityBook::IdentityBook(storage::WallClock clock) : clock_(std::move(clock)) {}
+IdentityCache::IdentityCache(storage::WallClock clock) : clock_(std::move(clock)) {}
 
-storage::WallClock IdentityBook::system_clock() {
+storage::WallClock IdentityCache::system_clock() {
   return [] {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since_1970).count();
   };
 }
 
-void IdentityBook::load(const storage::Identities& stored) {
+void IdentityCache::load(const storage::Identities& stored) {
   std::unordered_map<std::string, storage::Device> devices;
   for (const storage::Device& device : stored.devices) devices.emplace(device.id, device);
   const std::unique_lock lock(mutex_);
@@ -121,15 +121,15 @@ void IdentityBook::load(const storage::Identities& stored) {
   swept_at_ = clock_();
 }
 
-void IdentityBook::committed(const storage::Transition& transition,
-                             const storage::Outcome& outcome) {
+void IdentityCache::committed(const storage::Transition& transition,
+                              const storage::Outcome& outcome) {
   if (outcome.applied != storage::Applied::applied) return;
   const std::unique_lock lock(mutex_);
   std::visit(Follower{principals_, tokens_, projects_, enrolments_, devices_, outcome, clock_()},
              transition);
 }
 
-std::optional<Caller> IdentityBook::check_token(std::string_view token) const {
+std::optional<Caller> IdentityCache::check_token(std::string_view token) const {
   const std::string hash = token_hash(token);
   const std::shared_lock lock(mutex_);
   const storage::Token* found = find_by_hash(tokens_, &storage::Token::hash, hash);
@@ -138,34 +138,34 @@ std::optional<Caller> IdentityBook::check_token(std::string_view token) const {
   return owner ? std::optional(Caller{*owner, found->id}) : std::nullopt;
 }
 
-std::optional<storage::Device> IdentityBook::check_device(std::string_view id,
-                                                          std::string_view secret) const {
+std::optional<storage::Device> IdentityCache::check_device(std::string_view id,
+                                                           std::string_view secret) const {
   const auto found = find_own(id, secret);
   return found && !found->revoked ? found : std::nullopt;
 }
 
-bool IdentityBook::is_revoked(std::string_view id, std::string_view secret) const {
+bool IdentityCache::is_revoked(std::string_view id, std::string_view secret) const {
   const auto found = find_own(id, secret);
   return found && found->revoked;
 }
 
-std::optional<storage::Device> IdentityBook::find_own(std::string_view id,
-                                                      std::string_view secret) const {
+std::optional<storage::Device> IdentityCache::find_own(std::string_view id,
+                                                       std::string_view secret) const {
   const std::string hash = token_hash(secret);
   const std::shared_lock lock(mutex_);
   const storage::Device* found = find_device(id, hash);
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-const storage::Device* IdentityBook::find_device(std::string_view id,
-                                                 const std::string& secret_hash) const {
+const storage::Device* IdentityCache::find_device(std::string_view id,
+                                                  const std::string& secret_hash) const {
   const auto found = devices_.find(std::string(id));
   const bool known =
       found != devices_.end() && equal_in_constant_time(found->second.secret_hash, secret_hash);
   return known ? &found->second : nullptr;
 }
 
-std::optional<CodeView> IdentityBook::check_code(std::string_view code) const {
+std::optional<CodeView> IdentityCache::check_code(std::string_view code) const {
   const std::string hash = token_hash(code);
   const std::shared_lock lock(mutex_);
   const storage::Enrolment* found = find_by_hash(enrolments_, &storage::Enrolment::code_hash, hash);
@@ -173,42 +173,42 @@ std::optional<CodeView> IdentityBook::check_code(std::string_view code) const {
   return CodeView{found->project, storage::admits(*found, clock_())};
 }
 
-std::vector<storage::Principal> IdentityBook::principals() const {
+std::vector<storage::Principal> IdentityCache::principals() const {
   const std::shared_lock lock(mutex_);
   return principals_;
 }
 
-std::vector<storage::Token> IdentityBook::tokens() const {
+std::vector<storage::Token> IdentityCache::tokens() const {
   const std::shared_lock lock(mutex_);
   return tokens_;
 }
 
-std::vector<storage::Project> IdentityBook::projects() const {
+std::vector<storage::Project> IdentityCache::projects() const {
   const std::shared_lock lock(mutex_);
   return projects_;
 }
 
-std::vector<storage::Enrolment> IdentityBook::enrolments() const {
+std::vector<storage::Enrolment> IdentityCache::enrolments() const {
   const std::shared_lock lock(mutex_);
   return enrolments_;
 }
 
-std::optional<storage::Principal> IdentityBook::principal(std::int64_t id) const {
+std::optional<storage::Principal> IdentityCache::principal(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
   return copy_by_id(principals_, id);
 }
 
-std::optional<storage::Token> IdentityBook::token(std::int64_t id) const {
+std::optional<storage::Token> IdentityCache::token(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
   return copy_by_id(tokens_, id);
 }
 
-std::optional<storage::Enrolment> IdentityBook::enrolment(std::int64_t id) const {
+std::optional<storage::Enrolment> IdentityCache::enrolment(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
   return copy_by_id(enrolments_, id);
 }
 
-std::vector<std::int64_t> IdentityBook::live_tokens(std::int64_t principal) const {
+std::vector<std::int64_t> IdentityCache::live_tokens(std::int64_t principal) const {
   std::vector<std::int64_t> live;
   const std::shared_lock lock(mutex_);
   for (const storage::Token& token : tokens_) {
@@ -217,7 +217,7 @@ std::vector<std::int64_t> IdentityBook::live_tokens(std::int64_t principal) cons
   return live;
 }
 
-bool IdentityBook::others_administer(std::int64_t token, std::int64_t principal) const {
+bool IdentityCache::others_administer(std::int64_t token, std::int64_t principal) const {
   const std::shared_lock lock(mutex_);
   return std::ranges::any_of(tokens_, [&](const storage::Token& one) {
     // A token that expires does not let anybody in later.
@@ -229,20 +229,20 @@ bool IdentityBook::others_administer(std::int64_t token, std::int64_t principal)
   });
 }
 
-std::size_t IdentityBook::pending() const {
+std::size_t IdentityCache::pending() const {
   const std::shared_lock lock(mutex_);
   return static_cast<std::size_t>(std::ranges::count(principals_, storage::PrincipalState::pending,
                                                      &storage::Principal::state));
 }
 
-std::map<std::string, std::int64_t> IdentityBook::devices_by_project() const {
+std::map<std::string, std::int64_t> IdentityCache::devices_by_project() const {
   std::map<std::string, std::int64_t> counts;
   const std::shared_lock lock(mutex_);
   for (const auto& [id, device] : devices_) counts[device.project] += device.revoked ? 0 : 1;
   return counts;
 }
 
-std::vector<std::string> IdentityBook::researchers(std::string_view project) const {
+std::vector<std::string> IdentityCache::researchers(std::string_view project) const {
   std::vector<std::string> names;
   {
     const std::shared_lock lock(mutex_);
@@ -257,7 +257,7 @@ std::vector<std::string> IdentityBook::researchers(std::string_view project) con
   return names;
 }
 
-std::string IdentityBook::first_project(const storage::Principal& principal) const {
+std::string IdentityCache::first_project(const storage::Principal& principal) const {
   const std::shared_lock lock(mutex_);
   for (const storage::Project& project : projects_) {
     if (may_use(principal, project.name)) return project.name;
@@ -265,17 +265,17 @@ std::string IdentityBook::first_project(const storage::Principal& principal) con
   return {};
 }
 
-bool IdentityBook::may_use(const storage::Principal& principal, std::string_view project) {
+bool IdentityCache::may_use(const storage::Principal& principal, std::string_view project) {
   return principal.role == storage::PrincipalRole::admin ||
          std::ranges::find(principal.projects, project) != principal.projects.end();
 }
 
-bool IdentityBook::has_project(std::string_view project) const {
+bool IdentityCache::has_project(std::string_view project) const {
   const std::shared_lock lock(mutex_);
   return std::ranges::find(projects_, project, &storage::Project::name) != projects_.end();
 }
 
-std::vector<std::int64_t> IdentityBook::take_expired() {
+std::vector<std::int64_t> IdentityCache::take_expired() {
   std::vector<std::int64_t> ended;
   const std::unique_lock lock(mutex_);
   const std::int64_t now = clock_();

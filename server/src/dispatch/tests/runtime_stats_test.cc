@@ -1,5 +1,5 @@
-// What a study learns about its pace, and the stall clock that follows from it (R23).
-#include "dispatch/pace.h"
+// What a study learns about its stats, and the stall clock that follows from it (R23).
+#include "dispatch/runtime_stats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,39 +12,39 @@ namespace {
 using ::testing::Contains;
 using ::testing::IsEmpty;
 
-TEST(Pace, PatienceIsLongestUntilEnoughMovesWereSeen) {
-  Pace pace;
-  for (int i = 0; i < kMovesToKnow - 1; ++i) learn_gap(pace, 1'000);
-  EXPECT_EQ(patience(pace), kMostPatienceMs);
-  learn_gap(pace, 1'000);
-  EXPECT_EQ(patience(pace), kLeastPatienceMs);
+TEST(RuntimeStats, PatienceIsLongestUntilEnoughMovesWereSeen) {
+  RuntimeStats stats;
+  for (int i = 0; i < kMovesToKnow - 1; ++i) learn_gap(stats, 1'000);
+  EXPECT_EQ(patience(stats), kMostPatienceMs);
+  learn_gap(stats, 1'000);
+  EXPECT_EQ(patience(stats), kLeastPatienceMs);
 }
 
-TEST(Pace, PatienceIsTwentyGapsBetweenItsBounds) {
-  Pace pace;
-  for (int i = 0; i < kMovesToKnow; ++i) learn_gap(pace, 10'000);
-  EXPECT_EQ(patience(pace), 200'000);
-  learn_gap(pace, 60'000);  // a longer gap is taken at once
-  EXPECT_EQ(patience(pace), 1'200'000);
-  learn_gap(pace, 600'000);
-  EXPECT_EQ(patience(pace), kMostPatienceMs);
-  for (int i = 0; i < 200; ++i) learn_gap(pace, 1'000);  // shorter ones slowly
-  EXPECT_EQ(patience(pace), kLeastPatienceMs);
+TEST(RuntimeStats, PatienceIsTwentyGapsBetweenItsBounds) {
+  RuntimeStats stats;
+  for (int i = 0; i < kMovesToKnow; ++i) learn_gap(stats, 10'000);
+  EXPECT_EQ(patience(stats), 200'000);
+  learn_gap(stats, 60'000);  // a longer gap is taken at once
+  EXPECT_EQ(patience(stats), 1'200'000);
+  learn_gap(stats, 600'000);
+  EXPECT_EQ(patience(stats), kMostPatienceMs);
+  for (int i = 0; i < 200; ++i) learn_gap(stats, 1'000);  // shorter ones slowly
+  EXPECT_EQ(patience(stats), kLeastPatienceMs);
 }
 
-TEST(Pace, AStallMakesTheNextPatienceFiveTimesAsLong) {
-  Pace pace;
-  for (int i = 0; i < kMovesToKnow; ++i) learn_gap(pace, 100);
-  learn_stall(pace, patience(pace));
-  EXPECT_EQ(patience(pace), 5 * kLeastPatienceMs);
+TEST(RuntimeStats, AStallMakesTheNextPatienceFiveTimesAsLong) {
+  RuntimeStats stats;
+  for (int i = 0; i < kMovesToKnow; ++i) learn_gap(stats, 100);
+  learn_stall(stats, patience(stats));
+  EXPECT_EQ(patience(stats), 5 * kLeastPatienceMs);
 }
 
-TEST(Pace, NewerRunsCountMore) {
-  Pace pace;
-  learn_run(pace, 1'000);
-  EXPECT_EQ(pace.run_ms, 1'000);
-  learn_run(pace, 2'000);
-  EXPECT_EQ(pace.run_ms, 1'250);
+TEST(RuntimeStats, NewerRunsCountMore) {
+  RuntimeStats stats;
+  learn_run(stats, 1'000);
+  EXPECT_EQ(stats.run_ms, 1'000);
+  learn_run(stats, 2'000);
+  EXPECT_EQ(stats.run_ms, 1'250);
 }
 
 // Heartbeats every 10 s; progress moves with each where `moves` says so.

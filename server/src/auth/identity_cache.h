@@ -29,9 +29,9 @@ struct CodeView {
   bool open = false;
 };
 
-class IdentityBook {
+class IdentityCache {
  public:
-  explicit IdentityBook(storage::WallClock clock = system_clock());
+  explicit IdentityCache(storage::WallClock clock = system_clock());
 
   // Replaces everything by what is stored.
   void load(const storage::Identities& stored);

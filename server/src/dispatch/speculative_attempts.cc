@@ -1,5 +1,5 @@
-// The tail of a study: nothing is left to lease, and idle workers get duplicates of the runs whose
-// end is far (R36).
+// Speculative attempts (R36): when a study has nothing left to lease, idle workers get duplicates
+// of the attempts that will probably take longest.
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -13,9 +13,10 @@ constexpr int kRunsToKnow = 2;
 
 // How long a run takes on a device of this class; of all classes where this one has none.
 std::optional<Millis> expected_run(const Study& study, const std::string& device_class) {
-  if (study.pace.runs < kRunsToKnow) return std::nullopt;
-  const auto own = study.paces.find(device_class);
-  return own == study.paces.end() || own->second.runs == 0 ? study.pace.run_ms : own->second.run_ms;
+  if (study.stats.runs < kRunsToKnow) return std::nullopt;
+  const auto own = study.class_stats.find(device_class);
+  return own == study.class_stats.end() || own->second.runs == 0 ? study.stats.run_ms
+                                                                 : own->second.run_ms;
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ Millis State::remaining(const Attempt& attempt, Millis expected) const {
 }
 
 bool State::may_double(const Trial& trial, const Session& session) const {
-  if (trial.open.size() != 1 || trial.doubled || trial.failing) return false;
+  if (trial.open.size() != 1 || trial.speculated || trial.failing) return false;
   const Attempt& attempt = attempts.at(trial.open.front());
   const auto& lost = trial.lost_with;
   return attempt.committed && !attempt.doom && attempt.device != session.device &&
@@ -69,7 +70,7 @@ std::optional<TransitionId> State::start_tail(SessionId id) {
   const std::optional<TrialKey> key = choose_tail(session);
   if (!key) return std::nullopt;
   leave_queue(session, id);
-  find_trial(*key)->doubled = true;
+  find_trial(*key)->speculated = true;
   return start_attempt(*find_study(key->study), *key, protocol::AttemptKind::duplicate, id,
                        session);
 }

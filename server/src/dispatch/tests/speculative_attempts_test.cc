@@ -1,4 +1,4 @@
-// The tail of a study: which running trial an idle worker gets a second time (R36).
+// Speculative attempts: which running trial an idle worker gets a second time (R36).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 constexpr Millis kRunMs = 30'000;
 
 // A study of three trials of which a finished two, in 30 s each, and b runs the last one.
-Scenario tail(const std::string& slow = "b") {
+Scenario with_slow_run(const std::string& slow = "b") {
   Scenario s;
   s.worker("a").study(3);
   for (std::int64_t attempt = 1; attempt <= 2; ++attempt) {
@@ -35,8 +35,8 @@ void run_for(Scenario& s, const std::string& worker, std::int64_t attempt, Milli
   }
 }
 
-TEST(Tail, R36_ARunThatIsLateIsDoubled) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_ARunThatIsLateIsDoubled) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs);
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
   run_for(s, "b", 3, 10'000);
@@ -44,8 +44,8 @@ TEST(Tail, R36_ARunThatIsLateIsDoubled) {
   EXPECT_EQ(s.store().attempts.at(AttemptId{4}).kind, protocol::AttemptKind::duplicate);
 }
 
-TEST(Tail, R36_TheFirstResultCountsAndTheOtherRunIsRevoked) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_TheFirstResultCountsAndTheOtherRunIsRevoked) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.ready("a");
   EXPECT_THAT(s.complete("a", 4), Contains("b < revoke #3 superseded"));
@@ -54,8 +54,8 @@ TEST(Tail, R36_TheFirstResultCountsAndTheOtherRunIsRevoked) {
   EXPECT_EQ(s.store().studies.at(StudyId{1}).state, storage::StudyState::finished);
 }
 
-TEST(Tail, R53_APausedStudyGetsNone) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R53_APausedStudyGetsNone) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.pause(1);
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
@@ -63,8 +63,8 @@ TEST(Tail, R53_APausedStudyGetsNone) {
   EXPECT_THAT(s.ready("a"), Contains("a < lease #4 trial 2 again"));
 }
 
-TEST(Tail, R36_OneDuplicateATrial) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_OneDuplicateATrial) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.ready("a");
   s.worker("e");
@@ -74,8 +74,8 @@ TEST(Tail, R36_OneDuplicateATrial) {
   EXPECT_THAT(s.ready("e"), ElementsAre("e < wait no_work"));
 }
 
-TEST(Tail, R36_ADuplicateThatIsLeftAloneIsIssuedAgainWhenItIsLost) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_ADuplicateThatIsLeftAloneIsIssuedAgainWhenItIsLost) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.ready("a");
   EXPECT_THAT(s.release("b", 3), ElementsAre("b < ack #3 seq 2"));  // nothing is queued
@@ -83,7 +83,7 @@ TEST(Tail, R36_ADuplicateThatIsLeftAloneIsIssuedAgainWhenItIsLost) {
   EXPECT_THAT(s.release("a", 4), Contains("b < lease #5 trial 2"));
 }
 
-TEST(Tail, R36_AStudyThatDoesNotKnowItsPaceHasNoDuplicates) {
+TEST(SpeculativeAttempts, R36_AStudyThatDoesNotKnowItsPaceHasNoDuplicates) {
   Scenario s;
   s.worker("a").worker("b").study(2);
   s.ready("a");
@@ -93,7 +93,7 @@ TEST(Tail, R36_AStudyThatDoesNotKnowItsPaceHasNoDuplicates) {
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
 }
 
-TEST(Tail, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
+TEST(SpeculativeAttempts, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
   Scenario s;
   s.worker("a").worker("c").study(5);  // c is a phone
   s.ready("c");
@@ -112,21 +112,21 @@ TEST(Tail, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
               Contains("a < result_ack #4 accepted + lease #6 trial 4 again"));
 }
 
-TEST(Tail, R36_NewWorkGoesFirst) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_NewWorkGoesFirst) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.study(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #4 trial 0"));
 }
 
-TEST(Tail, R36_AWorkerThatLostTheTrialOrCannotRunTheStudyGetsNoDuplicate) {
-  Scenario lost = tail();
+TEST(SpeculativeAttempts, R36_AWorkerThatLostTheTrialOrCannotRunTheStudyGetsNoDuplicate) {
+  Scenario lost = with_slow_run();
   lost.after(Settings{}.lease_ms);  // b is lost
   EXPECT_THAT(lost.ready("a"), Contains("a < lease #4 trial 2"));
   run_for(lost, "a", 4, 200'000);
   EXPECT_THAT(lost.ready("b"), ElementsAre("b < wait no_work"));
 
-  Scenario refused = tail();
+  Scenario refused = with_slow_run();
   refused.worker("e");
   refused.study(1);
   refused.ready("e");
@@ -134,8 +134,8 @@ TEST(Tail, R36_AWorkerThatLostTheTrialOrCannotRunTheStudyGetsNoDuplicate) {
   EXPECT_EQ(refused.last_lease().study, StudyId{2});
 }
 
-TEST(Tail, R36_ARestartKnowsOfTheDuplicate) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_ARestartKnowsOfTheDuplicate) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.ready("a");
   s.restart();
@@ -145,15 +145,15 @@ TEST(Tail, R36_ARestartKnowsOfTheDuplicate) {
   EXPECT_EQ(s.accepted(), 3);
 }
 
-TEST(Tail, R36_ADrainingServerDoublesNothing) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_ADrainingServerDoublesNothing) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.drain();
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait draining"));
 }
 
-TEST(Tail, R36_ADuplicateWhoseTrialIsFinishedMeanwhileIsNotSent) {
-  Scenario s = tail();
+TEST(SpeculativeAttempts, R36_ADuplicateWhoseTrialIsFinishedMeanwhileIsNotSent) {
+  Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.hold();
   s.complete("b", 3);

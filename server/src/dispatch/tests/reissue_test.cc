@@ -1,4 +1,4 @@
-// Trials that are given up, and what brings them back: quarantine and poison (R18), replay (R33).
+// Trials that are given up, and what brings them back: quarantine and poison (R18), reissue (R33).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(Quarantine, R18_ATrialThatFailedIsNotIssuedAgain) {
   EXPECT_THAT(s.complete("a", 2, 0.5, true), Contains("a < wait no_work"));
 }
 
-TEST(Replay, R33_BringsBackQuarantinedAndPoisonedTrialsInOneCall) {
+TEST(Reissue, R33_BringsBackQuarantinedAndPoisonedTrialsInOneCall) {
   Scenario s;
   s.study(2);
   for (const std::string worker : {"a", "b", "c"}) lose_with(s, worker);
@@ -97,7 +97,7 @@ TEST(Replay, R33_BringsBackQuarantinedAndPoisonedTrialsInOneCall) {
   s.failed("a", 4, Cause::user_error);
   ASSERT_EQ(study_state(s), storage::StudyState::finished);
   s.ready("a");
-  EXPECT_EQ(s.replay(1),
+  EXPECT_EQ(s.reissue(1),
             (Said{"answer study 1", "study 1 changed", "a < lease #5 trial 0", "study 1 changed"}));
   EXPECT_EQ(study_state(s), storage::StudyState::running);
   EXPECT_THAT(s.complete("a", 5, 0.5, true),
@@ -107,11 +107,11 @@ TEST(Replay, R33_BringsBackQuarantinedAndPoisonedTrialsInOneCall) {
   EXPECT_EQ(s.accepted(), 2);
 }
 
-TEST(Replay, R33_ForgivesWhatWasLost) {
+TEST(Reissue, R33_ForgivesWhatWasLost) {
   Scenario s;
   s.study(1);
   for (const std::string worker : {"a", "b", "c"}) lose_with(s, worker);
-  s.replay(1);
+  s.reissue(1);
   for (const std::string worker : {"a", "b"}) {
     lose_with(s, worker);
     ASSERT_EQ(trial_of(s).state, storage::TrialState::running);
@@ -122,13 +122,13 @@ TEST(Replay, R33_ForgivesWhatWasLost) {
   EXPECT_EQ(trial_of(s).failure->code, "poison");
 }
 
-TEST(Replay, R33_InAStudyThatRunsOthersAreLeftAlone) {
+TEST(Reissue, R33_InAStudyThatRunsOthersAreLeftAlone) {
   Scenario s;
   s.worker("a").worker("b").study(3);
   s.ready("a");
   s.failed("a", 1, Cause::user_error, true);
   s.ready("b");
-  EXPECT_EQ(s.replay(1), (Said{"answer study 1", "study 1 changed"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer study 1", "study 1 changed"}));
   EXPECT_THAT(s.complete("a", 2, 0.5, true), Contains(HasSubstr("lease #4 trial 0")));
   s.complete("b", 3);
   s.complete("a", 4);
@@ -136,34 +136,34 @@ TEST(Replay, R33_InAStudyThatRunsOthersAreLeftAlone) {
   EXPECT_EQ(study_state(s), storage::StudyState::finished);
 }
 
-TEST(Replay, R33_WithNothingFailedChangesNothing) {
+TEST(Reissue, R33_WithNothingFailedChangesNothing) {
   Scenario s;
   s.worker("a").study(1);
-  EXPECT_EQ(s.replay(1), (Said{"answer study 1"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer study 1"}));
   s.ready("a");
   s.complete("a", 1);
-  EXPECT_EQ(s.replay(1), (Said{"answer study 1"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer study 1"}));
   EXPECT_EQ(study_state(s), storage::StudyState::finished);
 }
 
-TEST(Replay, R33_OfACancelledOrUnknownStudyIsRefused) {
+TEST(Reissue, R33_OfACancelledOrUnknownStudyIsRefused) {
   Scenario s;
   s.worker("a").study(2);
   s.ready("a");
   s.failed("a", 1, Cause::user_error);
   s.cancel(1);
-  EXPECT_EQ(s.replay(1), (Said{"answer study_cancelled"}));
-  EXPECT_EQ(s.replay(9), (Said{"answer unknown_study"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer study_cancelled"}));
+  EXPECT_EQ(s.reissue(9), (Said{"answer unknown_study"}));
   EXPECT_EQ(study_state(s), storage::StudyState::cancelled);
 }
 
-TEST(Replay, R33_AStudyDoesNotEndWhileItsReplayIsOnItsWay) {
+TEST(Reissue, R33_AStudyDoesNotEndWhileItsReissueIsOnItsWay) {
   Scenario s;
   s.worker("a").study(2);
   s.ready("a");
   s.failed("a", 1, Cause::user_error, true);
   s.hold();
-  s.replay(1);
+  s.reissue(1);
   s.complete("a", 2);  // the last trial that is in memory
   s.resume();
   EXPECT_EQ(study_state(s), storage::StudyState::running);
@@ -172,7 +172,7 @@ TEST(Replay, R33_AStudyDoesNotEndWhileItsReplayIsOnItsWay) {
   EXPECT_EQ(study_state(s), storage::StudyState::finished);
 }
 
-TEST(Replay, R33_ReopensAStudyWhoseEndIsOnItsWay) {
+TEST(Reissue, R33_ReopensAStudyWhoseEndIsOnItsWay) {
   Scenario s;
   s.worker("a").study(1);
   s.ready("a");
@@ -181,8 +181,8 @@ TEST(Replay, R33_ReopensAStudyWhoseEndIsOnItsWay) {
   s.commit();
   s.commit();  // the trial has failed, the study's end is proposed
   ASSERT_EQ(s.proposed(), (Said{"end study 1 finished"}));
-  s.replay(1);
-  s.replay(1);  // the second finds nothing left
+  s.reissue(1);
+  s.reissue(1);  // the second finds nothing left
   s.resume();
   EXPECT_EQ(study_state(s), storage::StudyState::running);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #2 trial 0"));
@@ -190,27 +190,27 @@ TEST(Replay, R33_ReopensAStudyWhoseEndIsOnItsWay) {
   EXPECT_EQ(study_state(s), storage::StudyState::finished);
 }
 
-TEST(Replay, R33_CancelWinsOverAReplayBeforeIt) {
+TEST(Reissue, R33_CancelWinsOverAReissueBeforeIt) {
   Scenario s;
   s.worker("a").study(2);
   s.ready("a");
   s.failed("a", 1, Cause::user_error);
   s.hold();
-  s.replay(1);
+  s.reissue(1);
   s.cancel(1);
   s.resume();
   EXPECT_EQ(study_state(s), storage::StudyState::cancelled);
   EXPECT_EQ(s.dispatcher().counters().queued, 0);
 }
 
-TEST(Replay, R12_ALateResultCountsForAReplayedTrial) {
+TEST(Reissue, R12_ALateResultCountsForAReissueedTrial) {
   Scenario s;
   s.study(2);
   lose_with(s, "a");
   s.worker("b");
   s.ready("b");
   s.failed("b", 2, Cause::user_error);
-  s.replay(1);
+  s.reissue(1);
   EXPECT_EQ(s.dispatcher().counters().queued, 1);
   s.worker("a");
   EXPECT_THAT(s.complete("a", 1), Contains("a < result_ack #1 accepted"));
@@ -218,18 +218,18 @@ TEST(Replay, R12_ALateResultCountsForAReplayedTrial) {
   EXPECT_THAT(s.ready("b"), Contains("b < lease #3 trial 1"));
 }
 
-TEST(Replay, R33_IsAnsweredWhenStorageFails) {
+TEST(Reissue, R33_IsAnsweredWhenStorageFails) {
   Scenario s;
   s.worker("a").study(1);
   s.ready("a");
   s.failed("a", 1, Cause::user_error);
   s.hold();
-  s.replay(1);
+  s.reissue(1);
   EXPECT_THAT(s.fail_batch(), Contains("answer storage_unavailable"));
-  EXPECT_EQ(s.replay(1), (Said{"answer storage_unavailable"}));
+  EXPECT_EQ(s.reissue(1), (Said{"answer storage_unavailable"}));
   s.restored();
   s.resume();
-  s.replay(1);
+  s.reissue(1);
   EXPECT_EQ(study_state(s), storage::StudyState::running);
 }
 

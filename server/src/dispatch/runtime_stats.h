@@ -1,0 +1,45 @@
+// Measured durations of a study on one class of devices. They determine how long an attempt may
+// show no progress (R23) and how long a run is expected to take (R36). They are kept in memory
+// only, so they start empty after a restart. Pure; used by the dispatcher's state.
+#pragma once
+
+#include <algorithm>
+
+#include "base/instant.h"
+
+namespace hyperflock::dispatch {
+
+struct RuntimeStats {
+  int runs = 0;       // accepted runs
+  Millis run_ms = 0;  // from the lease to the result, newer runs counting more
+  int moves = 0;      // times that progress was seen to move
+  Millis gap_ms = 0;  // between two moves: follows a longer one at once, shorter ones slowly
+};
+
+// So many moves make a gap known; until then the longest patience holds.
+inline constexpr int kMovesToKnow = 5;
+inline constexpr Millis kGapsOfPatience = 20;
+inline constexpr Millis kLeastPatienceMs = 120'000;
+inline constexpr Millis kMostPatienceMs = 3'600'000;
+
+inline void learn_run(RuntimeStats& stats, Millis run_ms) {
+  stats.run_ms = stats.runs++ == 0 ? run_ms : stats.run_ms + (run_ms - stats.run_ms) / 4;
+}
+
+inline void learn_gap(RuntimeStats& stats, Millis gap_ms) {
+  ++stats.moves;
+  stats.gap_ms = gap_ms > stats.gap_ms ? gap_ms : stats.gap_ms + (gap_ms - stats.gap_ms) / 8;
+}
+
+// An attempt was ended for its silence. Where that was too early the next one has five times as
+// long, so that an objective with a long silent part is not ended for ever.
+inline void learn_stall(RuntimeStats& stats, Millis silence_ms) {
+  stats.gap_ms = std::max(stats.gap_ms, silence_ms / 4);
+}
+
+inline Millis patience(const RuntimeStats& stats) {
+  if (stats.moves < kMovesToKnow) return kMostPatienceMs;
+  return std::clamp(stats.gap_ms * kGapsOfPatience, kLeastPatienceMs, kMostPatienceMs);
+}
+
+}  // namespace hyperflock::dispatch
