@@ -1,9 +1,9 @@
 // A rate limiter: one token bucket for each key (an address), with a limit of keys. Pure: callers
 // pass the time. One thread at a time.
 //
-// Of more keys than it may hold it forgets the one not used for longest, which then starts afresh:
-// memory stays bounded, and only somebody with that many addresses gains by it. Pass the /64 of an
-// IPv6 address.
+// If there are too many keys, the limiter forgets the one that was not used for longest; that key
+// then starts with a full bucket. So memory stays bounded, and only somebody with very many
+// addresses gains by it. For an IPv6 address, pass its /64 network.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 namespace hyperflock::auth {
 
 struct RateLimit {
-  double burst = 10;      // at once, after a pause
-  double per_second = 1;  // in the long run
+  double burst = 10;      // tokens of a full bucket
+  double per_second = 1;  // new tokens
   std::size_t max_keys = 10'000;
 };
 

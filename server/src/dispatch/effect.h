@@ -1,4 +1,4 @@
-// What the dispatcher asks for. The hub carries effects out in order.
+// The dispatcher's effects. The hub carries them out in order.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hyperflock::dispatch {
 
-// Everything proposed by one handle() call goes to storage in one batch, in order.
+// Transitions to commit. Storage gets all those of one handle() call in one batch, in order.
 struct Propose {
   TransitionId id{};
   storage::Transition transition;
@@ -28,15 +28,16 @@ struct Close {
   int code = 1000;  // WebSocket close code of protocol.md
   std::string reason;
 };
-// The answer to StudySubmitted, StudyCancelRequested or StudyReissueRequested: the study, or why
-// not.
+// The answer to StudySubmitted, StudyCancelRequested or StudyReissueRequested: the study or an
+// error.
 struct Answer {
   RequestId request{};
   Result<StudyId> result;
   bool repeated =
       false;  // StudySubmitted: the submit_key was used before, and this is the study that it made
 };
-// The study's rows have changed in storage. Wakes its watchers, who read the rows.
+// Rows of the study have changed in storage. The hub wakes the study's watchers, which read the
+// rows.
 struct StudyChanged {
   StudyId study{};
 };

@@ -1,5 +1,5 @@
-// Waits for a commit, on a thread of an upload, which may block. Never on the hub's strand, which
-// calls the callback.
+// Waits for a commit on a thread that may block. Do not use it on the hub's strand, which calls the
+// callback.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ class DeletionSweep {
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}
 
-  // Goes on until nothing is left, or a commit fails.
+  // Removes pieces until nothing is left or a commit fails.
   void begin() {
     if (stopped_ || std::exchange(sweeping_, true)) return;
     next();
@@ -33,7 +33,8 @@ class DeletionSweep {
   }
 
  private:
-  // Some pieces' time, so that most of the writer's time is free for others.
+  // The time between two pieces. It is longer than a piece takes, so that the writer is mostly
+  // free.
   static constexpr std::chrono::milliseconds kGap{10};
 
   void next() {

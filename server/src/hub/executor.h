@@ -1,6 +1,6 @@
 // The executors of connections and of the hub as concrete types. Asio's type-erased executor would
-// cost a little on each hop, and counts its references with fences that GCC's thread sanitizer does
-// not understand.
+// make each step slower, and it counts references with fences that GCC's thread sanitizer does not
+// understand.
 #pragma once
 
 #include <boost/asio/basic_waitable_timer.hpp>

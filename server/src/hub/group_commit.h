@@ -1,8 +1,8 @@
-// The one writer of storage: a thread that commits whatever has gathered while the last commit was
-// under way. An idle writer starts at once, so a batch costs no waiting; under load batches grow by
-// themselves.
+// The only writer of storage: a thread. While a commit runs, it collects transitions for the next
+// one. An idle writer starts at once, so a batch costs no waiting. Under load the batches become
+// larger.
 //
-// push() and resume() may be called from any thread; `done` runs on the writer thread and must not
+// push() and resume() may be called on any thread. `done` runs on the writer thread and must not
 // block.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace hyperflock::hub {
 
-// A transition of the dispatcher (named by `id`) or of the edge (`done` is told).
+// A transition of the dispatcher (with `id`) or of a site (`done` gets its outcome).
 struct CommitItem {
   storage::Transition transition;
   dispatch::TransitionId id{};
@@ -44,14 +44,14 @@ class GroupCommit {
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  // Takes every group out of `groups`.
+  // Moves every group out of `groups`.
   void push(std::vector<CommitGroup>& groups);
 
-  // After a failed batch, nothing is written until resume(). `done` got that batch and all that
-  // waited. Returns the items that were pushed since then, which are not written.
+  // After a failed batch, nothing is written until resume(). `done` got that batch and all waiting
+  // transitions. Returns the items that were pushed since then; they are not written.
   std::vector<CommitItem> resume();
 
-  // Commits what waits, then ends the thread. Idempotent.
+  // Commits what waits and ends the thread. Idempotent.
   void stop();
 
  private:

@@ -188,7 +188,7 @@ class StrandHub final : public Hub {
                 [this, study](const storage::Outcome& outcome) {
                   if (outcome.applied != Applied::applied) return;
                   outputs_.forget(study);
-                  watchers_.wake(study);  // they learn that the study was deleted
+                  watchers_.wake(study);  // watchers notice that the study was deleted
                   sweep_.begin();
                 });
   }
@@ -305,7 +305,7 @@ class StrandHub final : public Hub {
 
   RequestId next_request() { return RequestId{++last_request_}; }
 
-  // Takes transitions of the edge into the next commit; `done` receives the outcome of the first.
+  // Adds transitions of a site to the next commit. `done` gets the outcome of the first.
   void stage(std::vector<storage::Transition> transitions, Committed done) {
     if (read_only_) return done(unavailable());
     CommitGroup group;
@@ -316,7 +316,7 @@ class StrandHub final : public Hub {
     stage(std::move(group));
   }
 
-  // Handles all events that came in, then commits their proposals together.
+  // Handles all events that have arrived, and commits their proposals together.
   void work() {
     {
       const std::lock_guard lock(inbox_mutex_);
@@ -366,7 +366,7 @@ class StrandHub final : public Hub {
     handle(claiming.event);
   }
 
-  // Workers may send more only while the writer keeps up.
+  // Workers may send more only while the writer keeps up with them.
   void give_credit(SessionId session) {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
@@ -463,7 +463,7 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
-    // Only now, because a piece that fails would close every session again.
+    // This comes last, because a piece that fails would close every session again.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
@@ -499,8 +499,8 @@ class StrandHub final : public Hub {
     pay_owed_credits();
   }
 
-  // Reads the state again until that works. The back-off grows until a commit succeeds, so that a
-  // disk that cannot be written is not tried all the time.
+  // Reads the state again until it succeeds. The delay grows until a commit succeeds, so that a
+  // full disk is not tried all the time.
   void schedule_reload() {
     const int doublings = std::min(failures_in_a_row_++, 16);
     const Millis mean =
@@ -533,7 +533,7 @@ class StrandHub final : public Hub {
     handle(dispatch::Restored{std::move(loaded).value()});
   }
 
-  // There is one timer. It is not moved for a later deadline: an early tick sets it again.
+  // There is one timer. A later deadline does not move it, because an early tick sets it again.
   void arm_tick() {
     const std::optional<Instant> due = dispatcher_.next_deadline();
     if (!due || (armed_ && *armed_ <= *due)) return;
@@ -575,7 +575,8 @@ class StrandHub final : public Hub {
   std::size_t unsettled_ = 0;                       // transitions without an outcome
   std::unordered_map<SessionId, Connected> peers_;  // devices and owners
   std::size_t owners_ = 0;                          // of them
-  std::vector<std::shared_ptr<Peer>> owed_;         // credits held back while the writer is behind
+  // Credits that are held back while the writer is behind.
+  std::vector<std::shared_ptr<Peer>> owed_;
   Watchers watchers_;
   TokenSessions token_sessions_;
   Watchers output_watchers_;

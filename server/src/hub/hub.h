@@ -102,30 +102,30 @@ class Hub {
   virtual void watch_output(StudyId study, std::weak_ptr<Watcher> watcher) = 0;
   // Registers a connection that was opened with this token. It is closed when the token ends.
   virtual void attend(std::int64_t token, std::weak_ptr<Peer> peer) = 0;
-  // Closes the WebSockets that were opened with these tokens (4004). `ended`: the tokens open
-  // nothing any more.
+  // Closes the WebSockets that were opened with these tokens (4004). `ended`: the tokens are not
+  // valid any more.
   enum class Sessions { ended, paused };
   virtual void end_sessions(std::vector<std::int64_t> tokens, Sessions why) = 0;
 
   // ---- studies
-  // Where a change has a note, both are one transaction: the note names the change's study and is
-  // written when the change is applied.
+  // A note is written in the transaction of its change, and only if the change is applied. It names
+  // the study of the change.
 
-  // Error besides storage's: `quota_exceeded`.
+  // Errors: those of storage, and `quota_exceeded`.
   virtual void submit_study(Submission submission, Callback<Submitted> done) = 0;
   virtual void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) = 0;
   // Stops leasing the study's trials, or resumes it. A study that has ended is not changed.
   virtual void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                            Callback<StudyId> done) = 0;
-  // Issues the failed trials of a study again. `study` is its row as just read from storage. Error
-  // besides storage's: `quota_exceeded` when a study that had ended would run again.
+  // Issues the failed trials of a study again. `study` is its row as just read from storage.
+  // Errors: those of storage; `quota_exceeded` if an ended study would run again.
   virtual void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                              Callback<StudyId> done) = 0;
   // Deletes a study that is over and writes `note` with it. `superseded`: the study is not over;
   // `conflict`: no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;
 
-  // ---- what attempts upload
+  // ---- uploads of attempts
 
   // Commits a checkpoint; the trial's next attempt begins with it. `superseded`: the attempt or its
   // trial has ended; `conflict`: the attempt is not the device's.

@@ -1,5 +1,5 @@
-// What running trials print, kept in memory alone: the newest lines of each trial, and of all
-// trials together no more than a bound (R39). Gone with the server. Any thread.
+// What running trials print, in memory only: the newest lines of each trial, up to a limit for all
+// trials together (R39). A restart loses them. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ class OutputBook {
 
   void add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines, std::int64_t dropped);
 
-  // At most `limit` lines after `after`, oldest first; `cursor` is the last of them, or the newest
-  // line where there is none. A reader from before a restart begins anew.
+  // Returns at most `limit` lines after the cursor `after`, the oldest first. `cursor` is the last
+  // of them, or the newest line if there are none. A cursor from before a restart starts again.
   protocol::TrialLog read(TrialKey trial, std::int64_t after, std::size_t limit) const;
 
-  // The study's trials were deleted.
+  // Removes the lines of a deleted study's trials.
   void forget(StudyId study);
 
  private:
@@ -35,13 +35,13 @@ class OutputBook {
     std::list<protocol::LogLine> lines;
     std::int64_t last = 0;
     std::size_t bytes = 0;
-    std::uint64_t used = 0;  // when it was written last, in the order of writes
+    std::uint64_t used = 0;  // when it was last written, as a count of writes
   };
 
   void append(Pages& pages, AttemptId attempt, std::string text);
   void trim();
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards everything below
   std::map<TrialKey, Pages> trials_;
   std::map<std::uint64_t, TrialKey> by_use_;
   std::size_t bytes_ = 0;

@@ -1,23 +1,24 @@
-// How the hub reaches a connection. Every member may be called from any thread and returns at once.
+// The interface between the hub and a connection. Every member may be called on any thread and
+// returns at once.
 #pragma once
 
 #include <string>
 
 namespace hyperflock::hub {
 
-// Takes frames and closes; owned by its connection.
+// A connection as the hub sees it: it takes frames and can be closed. The connection owns it.
 class Peer {
  public:
   virtual ~Peer() = default;
   virtual void send(std::string frame) = 0;
-  // What was sent before leaves first. Codes are protocol.md's.
+  // Closes the connection after everything that was sent before. The codes are those of
+  // protocol.md.
   virtual void close(int code, std::string reason) = 0;
-  // One of the peer's messages has been dealt with: it may bring another.
+  // A message of the peer has been handled, so it may send another.
   virtual void credit() = 0;
 };
 
-// Wants to know that rows of a study changed. Carries no data: the watcher reads rows after its own
-// cursor.
+// An object that is woken when rows of a study change. It then reads the rows after its own cursor.
 class Watcher {
  public:
   virtual ~Watcher() = default;

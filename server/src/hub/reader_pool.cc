@@ -43,7 +43,7 @@ void ReaderPool::run() {
     tasks_.pop_front();
     lock.unlock();
     task();
-    task = nullptr;  // what it holds goes before the lock is taken again
+    task = nullptr;  // destroys what it holds before the lock is taken again
     lock.lock();
   }
 }

@@ -1,4 +1,5 @@
-// A few threads that may block: on database reads, on files, on hashing. The queue is bounded.
+// A few threads for work that may block: reading the database and files, and hashing. The queue is
+// bounded.
 #pragma once
 
 #include <condition_variable>
@@ -18,10 +19,11 @@ class ReaderPool {
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
 
-  // Any thread. False when the queue is full or the pool has stopped: the task will not run.
+  // Runs the task on one of the threads. Returns false if the queue is full or the pool has
+  // stopped; the task does not run then. Any thread.
   [[nodiscard]] bool post(std::function<void()> task);
 
-  // Ends what runs, drops what waits. Idempotent.
+  // Finishes running tasks and drops waiting ones. Idempotent.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
-// Which open connections a token opened, so that they end with it. Holds connections weakly; used
-// on the hub's strand only.
+// The open connections of each token, so that they end with it. Holds connections weakly. Used only
+// on the hub's strand.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ class TokenSessions {
  public:
   static constexpr int kCloseTokenEnded = 4004;
 
-  // A connection that was let in by the token; one whose token ended meanwhile is closed at once.
+  // Adds a connection of the token. If the token has ended meanwhile, the connection is closed at
+  // once.
   void add(std::int64_t token, const std::weak_ptr<Peer>& peer) {
     if (ended_.contains(token)) return close(peer);
     constexpr std::size_t kAddedBetweenSweeps = 1'000;
@@ -26,13 +27,13 @@ class TokenSessions {
     by_token_[token].push_back(peer);
   }
 
-  // The token opens nothing any more.
+  // The token has ended: closes its connections and later ones.
   void end(std::int64_t token) {
     ended_.insert(token);
     drop(token);
   }
 
-  // Its owner may not come in at present: closes what is open, and forgets it.
+  // The token's owner is suspended: closes the open connections and forgets them.
   void drop(std::int64_t token) {
     const auto found = by_token_.find(token);
     if (found == by_token_.end()) return;
@@ -40,7 +41,7 @@ class TokenSessions {
     by_token_.erase(found);
   }
 
-  // Tokens that have connections, or had some lately.
+  // Returns the number of tokens that have connections or had some recently.
   std::size_t tokens() const { return by_token_.size(); }
 
  private:
@@ -56,7 +57,7 @@ class TokenSessions {
   }
 
   std::unordered_map<std::int64_t, std::vector<std::weak_ptr<Peer>>> by_token_;
-  std::unordered_set<std::int64_t> ended_;  // while this server runs
+  std::unordered_set<std::int64_t> ended_;  // since this server started
   std::size_t added_ = 0;
 };
 

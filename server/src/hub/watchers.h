@@ -1,4 +1,4 @@
-// Who wants to know about which study. Holds watchers weakly; used on the hub's strand only.
+// The watchers of each study. Holds them weakly. Used only on the hub's strand.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ class Watchers {
  public:
   // Adds a watcher and wakes it once.
   void add(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    // Watchers that are gone are removed also from studies that never change again.
+    // After so many additions, watchers that are gone are removed, also from studies that do not
+    // change any more.
     constexpr std::size_t kAddedBetweenSweeps = 1'000;
     if (++added_ % kAddedBetweenSweeps == 0) sweep();
     by_study_[study].push_back(watcher);
@@ -34,7 +35,7 @@ class Watchers {
     if (found->second.empty()) by_study_.erase(found);
   }
 
-  // Studies that have watchers.
+  // Returns the number of studies with watchers.
   std::size_t studies() const { return by_study_.size(); }
 
  private:

@@ -15,7 +15,8 @@ namespace hyperflock::storage {
 // ---- rows
 
 enum class PrincipalRole { admin, researcher };
-// Only an active one's tokens open anything. `pending`: asked for and not decided.
+// Only tokens of an active person are valid. `pending`: the person has registered, and no
+// administrator has decided.
 enum class PrincipalState { active, pending, refused, suspended };
 
 struct Principal {
@@ -23,21 +24,21 @@ struct Principal {
   std::string name;
   PrincipalRole role = PrincipalRole::researcher;
   PrincipalState state = PrincipalState::active;
-  std::string note{};  // what they said of themselves when they asked
+  std::string note{};  // the text that the person wrote when they registered
   Quota quota{};
   // Names of the projects that a researcher may use, sorted. An administrator may use all.
   std::vector<std::string> projects{};
   std::int64_t created_at = 0;
 };
 
-// A person has any number, so that a new one can be taken up before the old one ends.
+// A person may have several tokens, so that a new one can be used before the old one ends.
 struct Token {
   std::int64_t id = 0;
   std::int64_t principal = 0;
   std::string hash;             // hex SHA-256
-  std::int64_t created_at = 0;  // 0: before there were dates
+  std::int64_t created_at = 0;  // 0: not known (older rows)
   std::int64_t expires_at = 0;  // 0: never
-  std::int64_t revoked_at = 0;  // 0: not
+  std::int64_t revoked_at = 0;  // 0: not revoked
 };
 
 struct Project {
@@ -64,8 +65,8 @@ struct Enrolment {
   std::int64_t created_at = 0;
   std::int64_t expires_at = 0;  // 0: never
   std::int64_t max_uses = 0;    // devices that may join by it; 0: any number
-  std::int64_t uses = 0;        // devices that did
-  std::int64_t revoked_at = 0;  // 0: not
+  std::int64_t uses = 0;        // devices that have joined by it
+  std::int64_t revoked_at = 0;  // 0: not revoked
 };
 
 // Whether a device may join by the code now.
@@ -74,37 +75,38 @@ inline bool admits(const Enrolment& code, std::int64_t now) {
          (code.max_uses == 0 || code.uses < code.max_uses);
 }
 
-// Who did what, on what, from where. Never changed; removed only by TrimAudit.
+// An entry of the audit log: who did what, on what, and from where. It never changes; only
+// TrimAudit removes it.
 struct AuditEntry {
   std::int64_t id = 0;
   std::int64_t at = 0;
   std::string actor;   // a principal's name; "device" for a volunteer, "server" for itself
   std::string action;  // such as token.revoke
   std::string object{};
-  std::string address{};  // of a researcher or an administrator; volunteers' are not kept
+  std::string address{};  // of a researcher or an administrator; not stored for volunteers
   std::string detail{};   // JSON text of an object, or empty
 };
 
 // ---- transitions
 
-// Guard: the name is new (else `conflict`). Makes the person and their first token. Outcome::id is
-// the person's, Outcome::token the token's.
+// Guard: the name is new (else `conflict`). Creates the person and their first token. Outcome::id
+// is the person's id, Outcome::token the token's.
 struct CreatePrincipal {
   Principal principal;
   std::string token_hash;
   std::int64_t token_expires_at = 0;
 };
-// Guard: there is such a person, and each project exists (else `conflict`). What is not given
-// stays.
+// Guard: the person exists, and so does each project (else `conflict`). Fields that are not given
+// do not change.
 struct UpdatePrincipal {
   std::int64_t id = 0;
   std::optional<PrincipalState> state{};
   std::optional<Quota> quota{};
   std::optional<std::vector<std::string>> projects{};
 };
-// Guard: there is such a person, and `retires`, where given, is a token of theirs (else
-// `conflict`); it is neither revoked nor expired (else `superseded`). From then on `retires` ends
-// at `retires_at`, or earlier where it would have ended earlier.
+// Guard: the person exists, and `retires`, if given, is a token of theirs (else `conflict`) that is
+// neither revoked nor expired (else `superseded`). `retires` then expires at `retires_at`, unless
+// it expires earlier anyway.
 struct CreateToken {
   std::int64_t principal = 0;
   std::string hash;
@@ -112,7 +114,7 @@ struct CreateToken {
   std::int64_t retires = 0;  // 0: none
   std::int64_t retires_at = 0;
 };
-// Guard: there is such a token (else `conflict`), not revoked (else `repeated`).
+// Guard: the token exists (else `conflict`) and is not revoked (else `repeated`).
 struct RevokeToken {
   std::int64_t id = 0;
 };
@@ -124,12 +126,12 @@ struct CreateProject {
 struct CreateEnrolment {
   Enrolment enrolment;
 };
-// Guard: there is such a code (else `conflict`), not revoked (else `repeated`).
+// Guard: the code exists (else `conflict`) and is not revoked (else `repeated`).
 struct RevokeEnrolment {
   std::int64_t id = 0;
 };
-// Guard: the code, where given, admits a device (else `superseded`), and the device's id is new
-// (else `conflict`). Counts one use of the code.
+// Guard: the code, if given, admits a device (else `superseded`), and the device's id is new (else
+// `conflict`). Counts one use of the code.
 struct CreateDevice {
   Device device;
   std::string code_hash{};
@@ -146,8 +148,8 @@ struct EraseDevice {
 };
 inline constexpr const char* kErasedDevice = "erased";
 
-// A researcher brought these bytes. Guard: their quota holds them (else `superseded`, with
-// Outcome::excess), and they are not theirs yet (else `repeated`).
+// A researcher has uploaded these bytes. Guard: their quota has room (else `superseded`, with
+// Outcome::excess), and the bytes do not count for them yet (else `repeated`).
 struct OwnBlob {
   std::string owner;
   std::string sha256;
@@ -155,13 +157,13 @@ struct OwnBlob {
   Quota quota{};
 };
 
-// Guard: `if_applied`: the transition before it in the batch was applied (else `repeated`). Use it
-// in one group with what it tells of.
+// Guard: with `if_applied`, the transition before it in the batch was applied (else `repeated`).
+// Use it in the same group as the change that it describes.
 struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;
 };
-// Removes entries older than `before`; `repeated` where there is none.
+// Removes entries older than `before`; `repeated` if there are none.
 struct TrimAudit {
   std::int64_t before = 0;
 };

@@ -20,15 +20,15 @@ class Lineage {
  public:
   explicit Lineage(const AttemptRow& attempt) : wanted_(attempt.id) {}
 
-  // The attempt whose points come next; nothing when the curve is whole.
+  // Returns the attempt whose points come next; nothing when the curve is complete.
   std::optional<AttemptId> wanted() const { return wanted_; }
 
-  // A point of a step that a later attempt reported too counts no more.
+  // Adds a point, unless a later attempt reported the same step too.
   void add(const protocol::Point& point) {
     if (!most_ || point.step <= *most_) points_.emplace(point.step, point.value);
   }
 
-  // What the wanted attempt began with.
+  // Continues with the attempt that saved this checkpoint, from which the current one began.
   void go_on(const std::optional<protocol::Checkpoint>& from) {
     wanted_.reset();
     if (!from || !from->step) return;
@@ -45,7 +45,7 @@ class Lineage {
 
  private:
   std::optional<AttemptId> wanted_;
-  std::optional<std::int64_t> most_;  // no later step counts; nothing: each does
+  std::optional<std::int64_t> most_;  // points of later steps are ignored; nothing: no limit
   std::map<std::int64_t, double> points_;
 };
 

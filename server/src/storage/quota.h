@@ -1,4 +1,4 @@
-// What a researcher may use and uses, and the sentence that says it is too much. Pure; any thread.
+// A researcher's limits and use, and the error message when a limit is exceeded. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace hyperflock::storage {
 
-// The most at a time; 0: no limit.
+// The limits at any one time; 0: no limit.
 struct Quota {
-  std::int64_t studies = 0;  // that run
-  std::int64_t trials = 0;   // of the studies that run, together
-  std::int64_t bytes = 0;    // of bundles and data, each blob once, and of each artifact
+  std::int64_t studies = 0;  // running ones
+  std::int64_t trials = 0;   // of all running studies
+  std::int64_t bytes = 0;    // of bundles and data, each blob once, and of all artifacts
   bool operator==(const Quota&) const = default;
 };
 
@@ -24,18 +24,18 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// Trials are counted up to here: a thousand of the largest studies would not fit in 64 bits.
+// The count of trials ends here, because a thousand of the largest studies would exceed 64 bits.
 inline constexpr std::int64_t kManyTrials = 9'000'000'000'000'000;
 
 struct Excess {
   enum class What { studies, trials, bytes } what = What::studies;
   std::int64_t used = 0;
-  std::int64_t asked = 0;  // more
+  std::int64_t asked = 0;  // what a request would add
   std::int64_t limit = 0;
   bool operator==(const Excess&) const = default;
 };
 
-// The first limit that `asked` would break.
+// Returns the first limit that `asked` would exceed.
 inline std::optional<Excess> excess_of(const Quota& quota, const Usage& used, const Usage& asked) {
   using What = Excess::What;
   const auto over = [](std::int64_t limit, std::int64_t has, std::int64_t more) {

@@ -14,22 +14,24 @@
 
 namespace hyperflock::storage {
 
-// A trial that began with a checkpoint and failed like this may have failed by the checkpoint: it
-// begins anew, and the failure does not count (R38). One device cannot fail another's trial.
+// Whether the checkpoint may have caused the failure of a trial that continued from one (R38). Such
+// a trial starts again from the beginning, and the failure does not count. So one device cannot
+// make the trial of another fail.
 inline bool blames_checkpoint(const protocol::Failure& failure) {
   return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
 }
 
-// So many checkpoints of a trial are kept: the newest, and one that a device may be fetching.
+// The number of checkpoints that are kept for a trial: the newest, and one that a device may be
+// fetching.
 inline constexpr std::size_t kKeptCheckpoints = 2;
 
-// So many artifacts an attempt may upload, and so many bytes of them.
+// The limits of artifacts for one attempt, in number and in bytes.
 inline constexpr std::int64_t kMostArtifacts = 256;
 inline constexpr std::int64_t kMostArtifactBytes = std::int64_t{1} << 30;
 
 enum class StudyState { running, finished, cancelled };
 enum class TrialState { running, complete, pruned, failed, cancelled };
-// `released` and `expired` attempts may still bring the result that counts (R12).
+// A result of a `released` or `expired` attempt may still count (R12).
 enum class AttemptState { live, accepted, evidence, failed, released, expired, revoked };
 
 struct StudyRow {
@@ -38,31 +40,32 @@ struct StudyRow {
   std::string project;
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
-  bool paused = false;  // nothing of it is leased; of a running study only (R53)
+  bool paused = false;  // its trials are not leased; only of a running study (R53)
   std::int64_t total = 0;
   std::int64_t complete = 0;
   std::int64_t pruned = 0;
   std::int64_t failed = 0;
-  std::int64_t running = 0;  // trials with no outcome yet that have a row
+  std::int64_t running = 0;  // trials that have a row and no outcome
   std::int64_t attempts = 0;
-  std::int64_t cursor = 0;  // seq of the newest finished trial, 0 when none
+  std::int64_t cursor = 0;  // seq of the newest finished trial; 0: none
   std::int64_t created_at = 0;
   std::int64_t finished_at = 0;  // 0: not yet
-  // Best complete trial by the first value, in the study's direction; the lowest number wins a tie.
-  // None where the study has several directions.
+  // The best complete trial by its first value, in the study's direction. The lowest number wins a
+  // tie. None if the study has several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
-  std::string best_params{};  // of an ask-and-tell study's best trial; only where a row is read
-  // Of an ask-and-tell study (R42): its claims so far, and who made the last one.
+  // Parameters of an ask-and-tell study's best trial; only when a single row is read.
+  std::string best_params{};
+  // For ask-and-tell studies (R42): the number of claims so far, and who made the last one.
   std::int64_t generation = 0;
   std::string sampler{};
   std::int64_t sampler_since = 0;
-  std::int64_t wanted = 0;          // trials that its owner means to have; 0: unknown
-  std::int64_t artifacts = 0;       // that were stored so far, also those that are gone
-  std::int64_t artifact_bytes = 0;  // of those that are kept
+  std::int64_t wanted = 0;          // how many trials its owner wants in total; 0: unknown
+  std::int64_t artifacts = 0;       // stored so far, including removed ones
+  std::int64_t artifact_bytes = 0;  // of stored ones
 };
 
-// What a trial of an ask-and-tell study was given for a name (R47).
+// The suggestion for a parameter of an ask-and-tell trial (R47).
 struct Suggestion {
   std::string name;
   std::string distribution;  // JSON text
@@ -80,9 +83,9 @@ struct TrialRow {
   std::optional<AttemptId> accepted_attempt;
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
-  std::int64_t seq = 0;  // order of finishing over all studies, from 1; 0: not finished
+  std::int64_t seq = 0;  // position in the finishing order of all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
-  std::vector<Suggestion> suggested{};  // in the order in which they were given
+  std::vector<Suggestion> suggested{};  // in the order of the calls
   std::string asked_attrs{};  // what each lease of it carries, JSON text; read with one trial alone
 };
 
@@ -90,7 +93,7 @@ struct AttemptRow {
   AttemptId id{};
   TrialKey trial;
   protocol::AttemptKind kind = protocol::AttemptKind::primary;
-  std::optional<protocol::Checkpoint> from;  // what it began with (R37)
+  std::optional<protocol::Checkpoint> from;  // the checkpoint with which it began (R37)
   std::string device;
   AttemptState state = AttemptState::live;
   std::string device_class;
@@ -100,35 +103,36 @@ struct AttemptRow {
   std::vector<double> values;
   std::optional<protocol::Failure> failure;
   protocol::RunMetrics metrics;
-  std::int64_t result_seq = 0;  // seq of the stored result, 0: none
+  std::int64_t result_seq = 0;  // seq of the stored result; 0: none
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
   std::string attrs{};     // JSON text that came with its result; empty: none
-  std::string software{};  // what computed its result, as name/version; empty: not told
+  std::string software{};  // the software that computed its result, as name/version; empty: unknown
 };
 
 // A file that an attempt uploaded (R54).
 struct ArtifactRow {
-  std::string id;  // the uploader's, unique in its study
+  std::string id;  // chosen by the uploader, unique in its study
   TrialKey trial;
   AttemptId attempt{};
-  std::string name;     // of the file, without its folder
-  std::string type;     // MIME
-  std::string store{};  // by which the researcher's process knows where it belongs; may be empty
+  std::string name;  // of the file, without its folder
+  std::string type;  // MIME
+  // The name by which the researcher's process finds the artifact store; may be empty.
+  std::string store{};
   protocol::BlobRef blob;
-  std::int64_t arrived = 0;  // its place among those of its study, from 1
+  std::int64_t arrived = 0;  // its position in its study, from 1
   std::int64_t created_at = 0;
 };
 
-// A trial with its deciding attempt (the accepted one, else the newest; none where it was asked and
-// never ran).
+// A trial with its deciding attempt: the accepted one, otherwise the newest. It has none if it was
+// asked and never ran.
 struct TrialDetail {
   TrialRow trial;
   std::optional<AttemptRow> attempt;
-  // Of the deciding attempt, and of those that it goes on from up to the step of their
-  // checkpoints; only where asked for.
+  // Points of the deciding attempt, and of those before it up to the steps of their checkpoints;
+  // only if requested.
   std::vector<protocol::Point> points;
-  std::vector<AttemptRow> attempts_list;  // only where asked for
+  std::vector<AttemptRow> attempts_list;  // only if requested
 };
 
 }  // namespace hyperflock::storage

@@ -157,7 +157,7 @@ class Distributions(Source):
     """The distributions, by NumPy's names.
 
     Every method returns a new array of shape ``size``, by default the broadcast shape of the
-    parameters. "Arrays are taken" says that parameters may be arrays. ``dtype`` is a floating
+    parameters. "Arrays allowed" says that parameters may be arrays. ``dtype`` is a floating
     dtype, by default float64, which lives on the CPU: pass float32 for a device.
     """
 
@@ -176,7 +176,7 @@ class Distributions(Source):
     def normal(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return normally distributed floats, by Box and Muller's transform. Arrays are taken.
+        """Return normally distributed floats, by Box and Muller's transform. Arrays allowed.
 
         The tails end at 6.8 standard deviations in float32 and at 8.6 in float64. The probability
         of numbers beyond is 2**-36 and 2**-57.
@@ -187,7 +187,7 @@ class Distributions(Source):
     def lognormal(
         self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return ``exp`` of normally distributed floats. Arrays are taken."""
+        """Return ``exp`` of normally distributed floats. Arrays allowed."""
         _not_negative("sigma", sigma)
         if is_scalar(mean) and is_scalar(sigma):
             return self._floats(_LOGNORMAL, float(mean), float(sigma), size, dtype)
@@ -197,28 +197,28 @@ class Distributions(Source):
     def exponential(
         self, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return exponentially distributed floats of the given mean. Arrays are taken."""
+        """Return exponentially distributed floats of the given mean. Arrays allowed."""
         _not_negative("scale", scale)
         return self._located(_EXPONENTIAL, 0.0, scale, size, dtype)
 
     def gumbel(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Gumbel's distribution, ``loc - scale log(E)``. Arrays are taken."""
+        """Return floats of Gumbel's distribution, ``loc - scale log(E)``. Arrays allowed."""
         _not_negative("scale", scale)
         return self._located(_GUMBEL, loc, scale, size, dtype)
 
     def laplace(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Laplace's double exponential distribution. Arrays are taken."""
+        """Return floats of Laplace's double exponential distribution. Arrays allowed."""
         _not_negative("scale", scale)
         return self._located(_LAPLACE, loc, scale, size, dtype)
 
     def gamma(
         self, shape: Any, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return gamma-distributed floats, by Marsaglia and Tsang (2000). Arrays are taken."""
+        """Return gamma-distributed floats, by Marsaglia and Tsang (2000). Arrays allowed."""
         _not_negative("shape", shape)
         _not_negative("scale", scale)
         return self._shaped(_GAMMA, shape, scale, size, dtype)
@@ -226,7 +226,7 @@ class Distributions(Source):
     def poisson(
         self, lam: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return Poisson-distributed integers of mean ``lam``. Arrays are taken.
+        """Return Poisson-distributed integers of mean ``lam``. Arrays allowed.
 
         They are drawn by waiting times if ``lam`` is below 12, else by Hoermann's rejection (1993),
         in float64 for a 64-bit dtype, else in float32. The rounding of float32 shows in the tails
@@ -285,7 +285,7 @@ class Distributions(Source):
     ) -> ndarray:
         """Return floats of the logistic distribution: the difference of two Gumbel's.
 
-        Arrays are taken.
+        Arrays allowed.
         """
         _not_negative("scale", scale)
         if size is None:
@@ -299,24 +299,24 @@ class Distributions(Source):
     def rayleigh(
         self, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Rayleigh's distribution: ``scale sqrt(2 E)``. Arrays are taken."""
+        """Return floats of Rayleigh's distribution: ``scale sqrt(2 E)``. Arrays allowed."""
         _not_negative("scale", scale)
         return self._power_of_exponential(0.5, math.sqrt(2), scale, size, dtype)
 
     def weibull(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Weibull's distribution, ``E ** (1 / a)``. Arrays are taken."""
+        """Return floats of Weibull's distribution, ``E ** (1 / a)``. Arrays allowed."""
         _not_negative("a", a)
         return self._power_of_exponential(1 / _on_device(a), 1.0, 1.0, size, dtype)
 
     def power(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of [0, 1] with density ``a x ** (a - 1)``. Arrays are taken."""
+        """Return floats of [0, 1] with density ``a x ** (a - 1)``. Arrays allowed."""
         _positive("a", a)
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn *= -1 / _on_device(a)
         return ufuncs.exp(drawn, out=drawn)  # type: ignore[no-any-return]
 
     def pareto(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Pareto's second distribution: ``expm1(E / a)``. Arrays are taken."""
+        """Return floats of Pareto's second distribution: ``expm1(E / a)``. Arrays allowed."""
         _positive("a", a)
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn /= _on_device(a)

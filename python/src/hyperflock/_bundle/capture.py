@@ -420,7 +420,10 @@ class Capture:
     def _check_cell(
         self, cell: types.CellType, variable: str, function: types.FunctionType
     ) -> None:
-        """Refuse a variable that functions share and set: on a device each would have its own."""
+        """Refuse a variable that several functions share and assign.
+
+        In a bundle, each function would have a variable of its own.
+        """
         sets = variable in _definitions.set_variables(function.__code__)
         _, before = self._cells.get(id(cell), (cell, False))
         if id(cell) in self._cells and (sets or before):
@@ -458,7 +461,7 @@ def _uses(where: str, name: str) -> str:
 
 
 def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: str) -> bool:
-    """Whether a variable is the function itself, which its own definition binds."""
+    """Whether a variable is the function's own name, which its definition binds."""
     try:
         return variable == own and cell.cell_contents is function
     except ValueError:

@@ -39,7 +39,7 @@ class Fit:
 def fitted(
     names: Sequence[str], rows: Sequence[Sequence[str]], width: int, fit: Fit
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the columns that fit into a width, and the rows with only these."""
+    """Return the columns that fit into a width: their names, and the rows shortened to them."""
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     wide = {name: max(map(cell_len, (name, *texts))) for name, texts in columns.items()}
     if rows and _total(wide) > width:

@@ -138,11 +138,10 @@ class RuntimeFiles:
         return content
 
     async def prefetch(self, pieces: Iterable[str]) -> None:
-        """Fetch these pieces and the pages, unless they are in the cache; errors are those of
-        `read`.
+        """Fetch these pieces and the pages, unless they are in the cache.
 
-        A page gives up if loading makes no progress, and it cannot see progress within one large
-        file.
+        Errors are those of `read`. A page gives up if loading makes no progress, and it cannot see
+        progress within one large file. So the files are fetched before the page starts.
         """
         folders = [self._folders[name] for name in (_PAGES, *pieces) if name in self._folders]
         missing = [

@@ -109,9 +109,10 @@ class OwnerLink:
         self.close()
 
     def next(self, timeout_s: float) -> OwnerCall | ErrorMessage | None:
-        """Return the next batch of calls or error; None after ``timeout_s`` seconds.
+        """Return the next batch of calls, or an error; None after ``timeout_s`` seconds.
 
-        A new generation means a new connection: what was asked and answered before may be lost.
+        A new generation means a new connection. Questions and answers of the earlier connection may
+        be lost.
 
         Raises
         ------

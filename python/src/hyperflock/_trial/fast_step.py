@@ -1,4 +1,4 @@
-"""``hyperflock.fast_step``: Chainer's training steps, captured and replayed by arraycore.
+"""``hyperflock.fast_step``: captures Chainer's training steps, which arraycore replays.
 
     step = hyperflock.fast_step(updater)  # or a function that trains on a batch
     trainer.run()

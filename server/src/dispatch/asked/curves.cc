@@ -1,4 +1,4 @@
-// What the owner of a study is sent about its trials: their curves, leads and ends (R48, R49).
+// Sends the owner of a study the curves, leads and ends of its trials (R48, R49).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -99,7 +99,7 @@ void State::tell_finished(const PendingResult& what, const storage::Outcome& out
                                   .device = what.device,
                                   .points = result.points};
   if (const Trial* trial = find_trial(*key)) finished.params = trial->asked->params;
-  if (what.trial && !what.led) {  // its curve takes the place of the lead's
+  if (what.trial && !what.led) {  // its curve replaces the earlier lead's
     add_item(*study, protocol::ResumedCall{key->number, what.attempt, what.from_step});
     in_pieces(what.points_before, 0, [&](std::vector<protocol::Point> piece) {
       add_item(*study, protocol::PointsCall{key->number, what.attempt, std::move(piece)});

@@ -115,7 +115,8 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
       if (outcome.excess) {
         over_quota(what.session, *outcome.excess, id);
       } else {
-        // A conflict: the study was deleted since its row was read, or is no ask-and-tell study.
+        // A conflict: the study was deleted after its row was read, or it is not an ask-and-tell
+        // study.
         const bool asked = what.row.spec.kind == protocol::StudyKind::asked;
         const bool cancelled = outcome.applied == Applied::superseded;
         owner_error(what.session,
@@ -215,7 +216,7 @@ void State::end_claims(StudyId study, std::string_view code) {
   }
 }
 
-// ---- what an owner says
+// ---- replies of an owner
 
 void State::on(const OwnerReplied& event) {
   const protocol::OwnerReply& reply = event.reply;
@@ -285,7 +286,7 @@ void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {
   end_if_finished(*study);
 }
 
-// ---- what an owner is sent
+// ---- messages to an owner
 
 void State::tell_owner(SessionId owner, protocol::ServerMessage message) {
   effects.emplace_back(Send{owner, std::move(message)});
@@ -335,7 +336,8 @@ void State::flush_owner(StudyId id) {
     return promote(id);
   }
   const std::int64_t demand = asked.demand();
-  asked.told = std::min(asked.told, demand);  // what it asked for, or who left: nothing to tell
+  // The owner asked for these trials or devices have left; there is nothing to send.
+  asked.told = std::min(asked.told, demand);
   if (asked.sent != asked.taken || (asked.items.empty() && demand == asked.told)) return;
   send_batch(*study, demand);
 }

@@ -62,7 +62,7 @@ std::string params_text(const std::vector<storage::Suggestion>& log) {
   return out;
 }
 
-// ---- what devices ask
+// ---- calls of devices
 
 void State::carry(SessionId session, const protocol::Call& call, std::optional<TrialKey> late) {
   const auto found = attempts.find(call.attempt);
@@ -72,7 +72,7 @@ void State::carry(SessionId session, const protocol::Call& call, std::optional<T
     if (call.method == "suggest") return carry_suggest(session, call, *study, *late);
     return carry_prune(session, call, *study, *late);
   }
-  // A grid has no pruner, and a trial that is over is not pruned.
+  // A grid has no pruner, and a finished trial is not pruned.
   if (call.method != "suggest") return send(session, protocol::Reply{call.id, false});
   send_error(session, study == nullptr ? "study_stopped" : "unknown_method", call.attempt, call.id);
 }
@@ -140,7 +140,7 @@ void State::ask_owner(Study& study, Question question) {
   arm_silence(study);
 }
 
-// Takes the newest points back, because they came with the call and are sent with it.
+// Removes the newest points, because they came with the call and are sent with it.
 std::vector<protocol::Point> State::take_newest_points(Study& study, AttemptId attempt) {
   Asked& asked = *study.asked;
   auto* last =
@@ -165,11 +165,11 @@ void State::ask_again(Study& study, std::int64_t id, std::vector<protocol::Point
            protocol::SuggestCall{id, one.trial.number, one.attempt, one.name, one.distribution});
 }
 
-// ---- what its owner answers
+// ---- an owner's answers
 
 void State::answer(Study& study, const protocol::OwnerAnswer& given) {
   const auto found = study.asked->questions.find(given.id);
-  if (found == study.asked->questions.end()) return;  // it was over before
+  if (found == study.asked->questions.end()) return;  // it was answered before
   Question& question = found->second;
   if (question.value) return;
   if (!given.code.empty())
@@ -217,7 +217,7 @@ void State::on_outcome(PendingSuggestion& what, const storage::Outcome& outcome)
       send(waiter.session, protocol::Reply{.id = waiter.id, .text = one.value});
     return;
   }
-  // Another owner came in between (R51), or the row was written before: ask again.
+  // Another owner came in between (R51), or the row was written before. Ask again.
   part.log_bytes -= bytes_of(one);
   part.params = params_text(part.log);
   question.value.reset();
@@ -248,7 +248,7 @@ void State::drop_waiters(Study& study, AttemptId id, const Attempt& attempt) {
     const auto found = study.asked->questions.find(asked);
     if (found == study.asked->questions.end()) continue;
     std::erase_if(found->second.waiters, [id](const Waiter& one) { return one.attempt == id; });
-    // The trial's next attempt uses the suggestion. An answer about pruning has no use any more.
+    // The trial's next attempt uses the suggestion. An answer about pruning is not needed any more.
     if (found->second.name.empty()) study.asked->questions.erase(found);
   }
 }

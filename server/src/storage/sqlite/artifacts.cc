@@ -1,4 +1,4 @@
-// Artifacts of trials: taken, counted and dropped. See writer.h.
+// Stores, counts and drops artifacts of trials. See writer.h.
 #include <utility>
 
 #include "storage/sqlite/rows.h"
@@ -12,7 +12,7 @@ Outcome Writer::apply_one(const StoreArtifact& store) {
   Outcome outcome = judge_upload(artifact.attempt, store.device);
   if (outcome.applied != Applied::applied) return outcome;
   const TrialKey trial = *outcome.trial;
-  outcome.applied = Applied::superseded;  // until nothing is against it
+  outcome.applied = Applied::superseded;  // unless all checks pass
   {
     Query same = db_->query("SELECT attempt, sha256 FROM artifacts WHERE study = ? AND id = ?",
                             trial.study, artifact.id);
@@ -64,7 +64,7 @@ std::optional<Excess> Writer::excess_of_artifact(StudyId study, std::int64_t byt
     quota.bytes = row.integer(1);
   }
   if (quota.bytes == 0) return std::nullopt;
-  write_changed_studies();  // with what came before in this batch
+  write_changed_studies();  // including changes earlier in this batch
   return excess_of(quota, used_by(owner), {0, 0, bytes});
 }
 
@@ -109,7 +109,7 @@ std::vector<std::string> Writer::drop_artifacts_of(Study& study, TrialKey trial,
 
 std::vector<std::string> Writer::drop_unfinished_artifacts(Study& study) {
   if (study.row.artifacts == 0) return {};
-  // A cross join keeps this order: the unfinished trials are few.
+  // The cross join keeps this order, because there are few unfinished trials.
   constexpr Sql kUnfinished =
       "SELECT arrived, sha256, bytes FROM trials CROSS JOIN artifacts INDEXED BY artifacts_by_trial"
       " ON artifacts.study = trials.study AND artifacts.number = trials.number"

@@ -1,5 +1,5 @@
-// What attempts upload, and checkpoints of unfinished trials: kept, superseded and dropped. See
-// writer.h.
+// Uploads of attempts, and checkpoints of unfinished trials: storing, replacing and dropping them.
+// See writer.h.
 #include <algorithm>
 #include <iterator>
 

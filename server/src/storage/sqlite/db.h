@@ -48,8 +48,8 @@ struct Blob {
   std::string_view bytes;
 };
 
-// A prepared statement that runs; resets it at the end of its life. Bound texts must live as long
-// as the query.
+// A running prepared statement; the destructor resets it. Bound texts must live as long as the
+// query.
 class Query {
  public:
   explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
@@ -57,7 +57,7 @@ class Query {
   Query(Query&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
   Query& operator=(Query&&) = delete;
 
-  // Steps to the next row; false at the end.
+  // Steps to the next row. Returns false at the end.
   bool next();
 
   std::int64_t integer(int column) const;
@@ -111,7 +111,7 @@ class Db {
     return query;
   }
 
-  // Runs a statement to its end; how many rows it changed.
+  // Runs a statement to its end. Returns how many rows it changed.
   template <typename... Args>
   int run(Sql sql, const Args&... args) {
     Query running = query(sql, args...);
@@ -120,25 +120,24 @@ class Db {
     return changes();
   }
 
-  // The rowid of the newest row that this connection inserted.
+  // Returns the rowid of the newest row that this connection inserted.
   std::int64_t last_id() const;
 
   // Runs a script of statements without parameters.
   void exec(const std::string& script);
-  // The first column of the first row.
+  // Returns the first column of the first row.
   std::string single(const std::string& sql);
 
-  // How long a statement waits for a lock that another process (a backup, an operator's shell)
-  // holds.
+  // Sets how long a statement waits for a lock of another process (a backup, an operator's shell).
   void set_busy_timeout(int timeout_ms);
   static constexpr int kBusyTimeoutMs = 5'000;
 
-  // From now on log_pages() tells how long the write-ahead log is, and no commit copies it to the
-  // database by itself.
+  // From now on log_pages() returns the length of the write-ahead log, and SQLite does not copy it
+  // to the database by itself.
   void watch_log();
   std::int64_t log_pages() const { return log_pages_; }
 
-  // True between BEGIN and its end.
+  // Whether a transaction is open.
   bool in_transaction() const;
 
  private:
@@ -152,12 +151,12 @@ class Db {
     void operator()(sqlite3_stmt* statement) const;
   };
   std::int64_t log_pages_ = 0;  // set by SQLite's hook, so a Db never moves
-  // Declared in this order so that statements go before their connection.
+  // The connection is declared before the statements, so that they are destroyed first.
   std::unique_ptr<sqlite3, Close> db_;
   std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };
 
-// Rolls back at the end of its life unless committed.
+// A transaction. The destructor rolls it back unless it was committed.
 class Transaction {
  public:
   enum class Kind {

@@ -1,5 +1,5 @@
-// Studies that are deleted: gone for every reader in one small commit, and their rows behind it in
-// pieces. See writer.h and migrations/0011_deleting.sql.
+// Deletes studies. A small commit hides the study from every reader, and its rows are removed in
+// pieces afterwards. See writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
 #include "storage/sqlite/rows.h"
@@ -9,10 +9,9 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// Trials that are looked at in one go; a piece may end at any row of them.
+// Trials that are read at once. A piece may end at any of their rows.
 constexpr std::int64_t kTrialsInHand = 256;
-// An artifact takes as long as so many other rows: it is in three indexes, and its blob is looked
-// for in two.
+// An artifact counts as so many rows: it is in three indexes, and its blob is searched in two.
 constexpr std::int64_t kRowsOfArtifact = 4;
 
 Outcome of_study(Applied applied, StudyId study) {

@@ -1,5 +1,5 @@
-// The guards of identity.h as SQL: the part of Writer that knows people, projects, codes, devices
-// and the audit log. Writer thread only.
+// The guards of identity.h as SQL: people, projects, codes, devices and the audit log. Runs on the
+// writer thread only.
 #include <algorithm>
 #include <set>
 
@@ -139,7 +139,7 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
   return outcome(changed > 0 ? Applied::applied : Applied::repeated);
 }
 
-// Reads every attempt: an index would cost each lease a write, for something that happens seldom.
+// Reads every attempt. An index would make each lease slower, and erasure is rare.
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
@@ -158,7 +158,7 @@ Outcome Writer::apply_one(const OwnBlob& own) {
                              own.sha256);
     if (known.next()) return outcome(Applied::repeated);
   }
-  write_changed_studies();  // with artifacts that came before in this batch
+  write_changed_studies();  // including artifacts earlier in this batch
   if (const auto excess = excess_of(own.quota, used_by(own.owner), {0, 0, own.bytes}))
     return refused(*excess);
   add_blob(own.owner, own.sha256, own.bytes);
@@ -194,7 +194,7 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
     count(create.spec.bundle);
     for (const protocol::DataRef& data : create.spec.data) count(data.blob);
   }
-  write_changed_studies();  // what ended in this batch runs no more
+  write_changed_studies();  // including studies that ended in this batch
   return excess_of(create.quota, used_by(create.owner), asked);
 }
 
@@ -209,7 +209,7 @@ std::optional<Excess> Writer::excess_of_reissue(const ReissueTrials& reissue) {
     owner = study.text(0);
     asked.trials = study.integer(1) + find_study(reissue.study)->row.total;
   }
-  write_changed_studies();  // what ended in this batch runs no more
+  write_changed_studies();  // including studies that ended in this batch
   return excess_of(reissue.quota, used_by(owner), asked);
 }
 

@@ -13,7 +13,7 @@ constexpr int kFirstTryMs = 10;
 
 void LogKeeper::committed() {
   const std::int64_t pages = db_.log_pages();
-  if (pages < pages_) next_copy_ = limits_.copy_pages;  // it started again
+  if (pages < pages_) next_copy_ = limits_.copy_pages;  // SQLite has started the log again
   pages_ = pages;
   if (pages < next_copy_) return;
   if (pages < kRestartFactor * limits_.copy_pages) {
@@ -21,7 +21,7 @@ void LogKeeper::committed() {
   } else {
     restart();
   }
-  // Copying is not repeated for each commit while a reader keeps the log from starting again.
+  // While a reader keeps the log from starting again, not every commit copies it.
   next_copy_ = pages + std::max<std::int64_t>(limits_.copy_pages / 2, 1);
 }
 
@@ -29,7 +29,7 @@ void LogKeeper::copy() {
   try {
     db_.run("PRAGMA wal_checkpoint(PASSIVE)");
   } catch (const SqliteError&) {
-    // The commits are safe in the log; it is copied another time.
+    // The commits are durable in the log, so it can be copied later.
   }
 }
 

@@ -20,10 +20,10 @@ struct LogLimits {
 
 class LogKeeper {
  public:
-  // `db` watches its log and outlives this.
+  // `db` has a watched log (Db::watch_log) and outlives this object.
   LogKeeper(Db& db, LogLimits limits) : db_(db), limits_(limits), next_copy_(limits.copy_pages) {}
 
-  // After each commit.
+  // Call this after each commit.
   void committed();
   // Copies what can be copied without waiting for a reader.
   void copy();

@@ -12,9 +12,9 @@ namespace hyperflock::storage {
 // Returns the path of the database in a state folder.
 std::string database_of(const std::string& state_dir);
 
-// Opens the database file; creates or migrates it first where that is needed. The database runs in
-// WAL mode with synchronous=FULL, which is read back by PRAGMA: another value is an error. Errors:
-// `storage_open`, `storage_too_new`.
+// Opens the database file, and creates or migrates it if necessary. The database runs in WAL mode
+// with synchronous=FULL. Both are read back, and another value is an error. Errors: `storage_open`,
+// `storage_too_new`.
 Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
 
 }  // namespace hyperflock::storage

@@ -1,4 +1,4 @@
-// The reading half of the contract: see readers.h.
+// Implements the readers of the storage contract; see readers.h.
 #include "storage/sqlite/readers.h"
 
 #include <sqlite3.h>
@@ -22,7 +22,8 @@ std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
   return read_attempt(row);
 }
 
-// A trial's attempts after `forgiven`, oldest first, by the chain that starts at its newest one.
+// Returns a trial's attempts after `forgiven`, the oldest first. They are a chain that starts at
+// the newest one.
 std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t forgiven = 0) {
   std::vector<AttemptRow> attempts;
   for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
@@ -48,12 +49,12 @@ bool is_asked(Db& db, StudyId id) {
       .next();
 }
 
-// A deleted study has rows left, and none of progress.
+// A deleted study may still have rows, but no progress row.
 bool exists(Db& db, StudyId id) {
   return db.query("SELECT 1 FROM study_progress WHERE study = ?", id).next();
 }
 
-// Fills in the attempt that decides a trial: the accepted one, else the newest.
+// Adds the attempt that decides a trial: the accepted one, otherwise the newest.
 void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
   TrialRow& trial = detail.trial;
   auto stored =
@@ -77,7 +78,7 @@ std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t l
   return found;
 }
 
-// A page of trials, with what decides them and their logs.
+// Returns a page of trials with their deciding attempts and their logs.
 std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
   if (!exists(db, id)) return page;

@@ -1,5 +1,5 @@
-// The reading half of the contract, over a small pool of connections. Any thread; each call sees
-// one committed state and never waits for the writer.
+// The readers of the storage contract, over a small pool of connections. Each call sees one
+// committed state and never waits for the writer. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -15,12 +15,13 @@
 
 namespace hyperflock::storage::sqlite {
 
-// At most `limit` connections, opened when first needed; a caller waits a bounded time for one.
+// At most `limit` connections, opened when they are first needed. A caller waits a limited time for
+// one.
 class ReadPool {
  public:
   ReadPool(std::string path, std::size_t limit) : path_(std::move(path)), limit_(limit) {}
 
-  // A connection on loan; goes back at the end of its life.
+  // A borrowed connection; the destructor returns it.
   class Loan {
    public:
     Loan(ReadPool& pool, std::unique_ptr<Db> db) : pool_(pool), db_(std::move(db)) {}
@@ -34,7 +35,7 @@ class ReadPool {
     std::unique_ptr<Db> db_;
   };
 
-  // Throws SqliteError (SQLITE_BUSY) when none comes free in time.
+  // Throws SqliteError (SQLITE_BUSY) if no connection becomes free in time.
   Loan borrow();
 
  private:

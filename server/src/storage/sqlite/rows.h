@@ -1,5 +1,5 @@
-// Rows of the database <-> the records of records.h: column lists, enumerations as stored, doubles
-// as bytes.
+// Conversions between rows of the database and records.h: column lists, stored enumerations,
+// doubles as bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace hyperflock::storage::sqlite {
 
-// Doubles as the bytes of a BLOB; `values` must outlive the view.
+// Returns doubles as the bytes of a BLOB. `values` must outlive the result.
 Blob as_blob(const std::vector<double>& values);
 std::vector<double> doubles_of(std::string_view bytes);
 
-// The four failure columns from `column` on.
+// Reads a failure from four columns, starting at `column`.
 std::optional<protocol::Failure> read_failure(const Query& row, int column);
 
-// A failure as four parameters, nulls where there is none. It must outlive these views of it.
+// A failure as four parameters; nulls if there is none. The failure must outlive this object.
 struct FailureColumns {
   explicit FailureColumns(const protocol::Failure* failure);
   std::optional<std::int64_t> cause;
@@ -38,12 +38,12 @@ struct StoredAttempt {
 };
 StoredAttempt read_attempt(const Query& row);
 
-// The five columns of a checkpoint from `column` on: attempt, format, sha256, bytes, step.
+// Reads a checkpoint from five columns, starting at `column`: attempt, format, sha256, bytes, step.
 std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column);
 
 ArtifactRow read_artifact(const Query& row);
 
-// A checkpoint as five parameters, nulls where there is none. It must outlive these views of it.
+// A checkpoint as five parameters; nulls if there is none. The checkpoint must outlive this object.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
   std::optional<std::int64_t> attempt;
@@ -53,11 +53,11 @@ struct CheckpointColumns {
   std::optional<std::int64_t> step;
 };
 
-// The newest attempt of a trial as its row names it: where the chain of attempts begins.
+// Returns the newest attempt of a trial from the trial's row. The chain of attempts starts there.
 std::int64_t newest_attempt_of(const Query& trial_row);
-// The newest attempt that a reissue has forgiven, 0 where there was none.
+// Returns the newest attempt whose failure a reissue has forgiven; 0: none.
 std::int64_t forgiven_attempt_of(const Query& trial_row);
-// What the trial was asked with.
+// Returns the trial's attributes from when it was asked.
 std::string asked_attrs_of(const Query& trial_row);
 
 #define HYPERFLOCK_TRIAL_COLUMNS                                                        \
