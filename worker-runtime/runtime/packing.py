@@ -1,7 +1,7 @@
-"""From verified downloads to the folder that the server gives out.
+"""Builds the folder that the server sends to browsers, from verified downloads.
 
-Compiled archives, pre-compressed siblings, content-addressed names, index.json. Standard library
-and Node.js.
+It contains compiled archives, pre-compressed siblings, content-addressed names and index.json.
+Needs only the standard library and Node.js.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from typing import Any
 
 from fetching import GatherError, Tools
 
-# What loadPyodide asks for; the package's other files are consoles, types and source maps.
+# The files that loadPyodide requests. The package also has consoles, types and source maps.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 SITE_PACKAGES = "/lib/python3.14/site-packages"
 STDLIB_ROOT = "/lib/python314.zip"
-# A compressed sibling must save this share of the file, or the plain file is sent.
+# A compressed sibling is written only if it saves this share of the file.
 MIN_SAVING = 0.05
 HERE = Path(__file__).resolve().parent
 _PART = ".part-"
-# A folder of the project's own, and the packages and modules of it that are served.
+# One of the project's own folders, and its packages and modules that are served.
 Tree = tuple[Path, Sequence[str]]
 _OWN_FOLDER = re.compile(rf"[a-z0-9.-]+-[0-9a-f]{{16}}|{re.escape(_PART)}.*")
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One served file; ``br`` and ``gz`` are the sizes of its compressed siblings, if any."""
+    """A served file; ``br`` and ``gz`` are the sizes of its compressed siblings, if any."""
 
     name: str
     sha256: str
@@ -50,18 +50,18 @@ class FileEntry:
 
 
 def canonical(value: object) -> bytes:
-    """JSON with sorted keys and no spaces: the form that hashes are taken over."""
+    """Return JSON with sorted keys and no spaces, from which hashes are computed."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def content_hash(entries: Sequence[FileEntry]) -> str:
-    """First 16 hex digits over names and contents; compression settings do not change it."""
+    """Return 16 hex digits for names and contents, independent of compression settings."""
     listed = [[entry.name, entry.sha256] for entry in sorted(entries, key=lambda e: e.name)]
     return hashlib.sha256(canonical(listed)).hexdigest()[:16]
 
 
 def runtime_hash(pieces: Mapping[str, Any]) -> str:
-    """The hash that a study's lock names: all pieces by version and content, not by compression."""
+    """Return the hash that a study's lock names. It depends on contents, not on compression."""
     content = {
         name: {
             "version": piece["version"],
@@ -86,7 +86,7 @@ def brotli_compress(data: bytes, quality: int, node: str) -> bytes:
 
 
 def write_served(folder: Path, name: str, data: bytes, quality: int, node: str) -> FileEntry:
-    """Write a file and its compressed siblings, each only where it saves enough."""
+    """Write a file, and each of its compressed siblings that is enough smaller."""
     (folder / name).write_bytes(data)
     packed = {
         "br": brotli_compress(data, quality, node),
@@ -103,7 +103,7 @@ def write_served(folder: Path, name: str, data: bytes, quality: int, node: str) 
 
 
 def unpack_pyodide(tarball: Path, cache: Path) -> Path:
-    """Unpack npm's tarball once; the compiler and the pages run the same files."""
+    """Unpack npm's tarball once. The compiler and the pages use the same files."""
     folder = cache / tarball.name.removesuffix(".tgz")
     if not (folder / "ready").is_file():
         shutil.rmtree(folder, ignore_errors=True)
@@ -119,12 +119,12 @@ def unpack_pyodide(tarball: Path, cache: Path) -> Path:
 
 
 def reduced_lock_file(text: str) -> bytes:
-    """Pyodide's lock file without its packages: none is ever loaded by name from a server."""
+    """Return Pyodide's lock file without packages, because none is loaded by name from a server."""
     return canonical({"info": json.loads(text)["info"], "packages": {}})
 
 
 def tree_files(trees: Sequence[Tree]) -> Iterator[tuple[str, Path]]:
-    """The sources of the project's own packages, with their names in an archive."""
+    """Return the sources of the project's own packages with their names in an archive."""
     for base, packages in trees:
         for package in packages:
             path = base / package
@@ -133,7 +133,7 @@ def tree_files(trees: Sequence[Tree]) -> Iterator[tuple[str, Path]]:
 
 
 def tree_archive(trees: Sequence[Tree]) -> bytes:
-    """A zip of the project's own packages, for the compiler."""
+    """Return a zip of the project's own packages for the compiler."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, path in tree_files(trees):
@@ -142,7 +142,7 @@ def tree_archive(trees: Sequence[Tree]) -> bytes:
 
 
 def tree_archive_digest(trees: Sequence[Tree]) -> bytes:
-    """Over names and contents of the project's own packages."""
+    """Return a hash of the names and contents of the project's own packages."""
     digest = hashlib.sha256()
     for name, path in tree_files(trees):
         digest.update(name.encode() + b"\0" + path.read_bytes())
@@ -166,7 +166,7 @@ def compile_archives(jobs: Sequence[Mapping[str, Any]], pyodide: Path, tools: To
 
 
 def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
-    """The compiler's order for one piece."""
+    """Return the compiler's job for one piece."""
     options: dict[str, Any]
     if piece["pack"] == "pyodide":
         # Most of the standard library never runs: sources are half the wire bytes of compiled
@@ -228,7 +228,7 @@ def pack_piece(
 
 
 def is_intact(piece: Mapping[str, Any], out: Path) -> bool:
-    """Whether every file of an indexed piece is there with the right content and siblings."""
+    """Whether every file of an indexed piece exists with the right content and siblings."""
     folder = out / str(piece["base"]).strip("/").split("/")[-1]
     for entry in piece["files"]:
         path = folder / entry["name"]
@@ -246,7 +246,7 @@ def is_intact(piece: Mapping[str, Any], out: Path) -> bool:
 
 
 def write_index(pieces: Mapping[str, Any], out: Path) -> str:
-    """Write index.json last and at once, so that a reader never sees half a runtime."""
+    """Write index.json last and atomically, so that a reader never sees half a runtime."""
     runtime = runtime_hash(pieces)
     text = json.dumps({"runtime": runtime, "pieces": pieces}, indent=1)
     part = out / "index.json.part"
@@ -256,7 +256,7 @@ def write_index(pieces: Mapping[str, Any], out: Path) -> str:
 
 
 def drop_unlisted(pieces: Mapping[str, Any], out: Path) -> None:
-    """Remove what earlier builds left: pieces that the index no longer names, half-written ones."""
+    """Remove pieces that the index does not name any more, and half-written ones."""
     listed = {str(piece["base"]).strip("/").split("/")[-1] for piece in pieces.values()}
     for path in out.iterdir():
         # Nothing else is touched: --out may name a folder with an operator's own things in it.

@@ -44,7 +44,7 @@ def int64(value: Any) -> tuple[int, int]:
     Raises
     ------
     TypeError
-        It is none.
+        The value is not an integer.
     OverflowError
         It has more than 64 bits.
     """
@@ -68,7 +68,7 @@ def integers(values: Any) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        They are none.
+        They are not integers.
     """
     try:
         return (index(values),)

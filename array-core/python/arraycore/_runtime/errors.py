@@ -6,19 +6,19 @@ from numpy.exceptions import AxisError
 
 
 class CompileError(Exception):
-    """Raised for a kernel text that does not compile; names line and column."""
+    """Raised for the text of a kernel that does not compile. It names the line and column."""
 
 
 class DeviceError(Exception):
-    """Raised when the device refused a command; names the command."""
+    """Raised when the device refused a command. It names the command."""
 
 
 class DeviceLostError(DeviceError):
-    """Raised when the device is gone, and by arrays that lived on it."""
+    """Raised when the device is lost, and by arrays that were on it."""
 
 
 class InternalError(Exception):
-    """Raised for what can only be a fault of arraycore's own."""
+    """Raised for a fault of arraycore itself."""
 
 
 _KINDS: dict[int, type[BaseException]] = {
@@ -34,7 +34,7 @@ _KINDS: dict[int, type[BaseException]] = {
     10: TimeoutError,
     11: InternalError,
 }
-#: Codes that NumPy has a class of its own for; each is also of its kind's class, or Python's own.
+#: Codes for which NumPy or Python has an exception class. It is also of its kind's class.
 _CODES: dict[str, type[BaseException]] = {
     "axis_out_of_bounds": AxisError,
     "scalar_out_of_bounds": OverflowError,

@@ -1,4 +1,4 @@
-"""What array-core does in a block of a program: a table by operation, and a trace for a viewer."""
+"""Measures what array-core does in a block: a table of operations, and a trace for a viewer."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ _CPU_TRACK, _DEVICE_TRACK = 1, 2
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """What one operation took, all its calls together.
+    """The time and data of one operation, for all of its calls together.
 
     Attributes
     ----------
     name : str
-        The kernel's name; of fused operations all their names. ``upload``, ``read`` and ``zeros``
-        move or clear bytes; what ends with ``on the CPU`` the CPU did for a device.
+        The kernel's name, or all names if operations were fused. ``upload``, ``read`` and ``zeros``
+        copy or clear bytes. A name that ends with ``on the CPU`` was computed on the CPU instead of
+        the device.
     calls : int
-        How often it was launched.
+        The number of launches.
     dispatches : int
-        What the device ran for it: a large reduction is two, for example.
+        The number of dispatches on the device; a large reduction, for example, needs two.
     bytes_up, bytes_down : int
-        To and from where arrays live.
+        The bytes that were copied to the memory of arrays, and from it.
     cpu_ms : float
-        Of Python's thread inside array-core: on the CPU the computing itself, on a device what it
-        takes to issue the work, and for ``read`` the waiting.
+        Milliseconds that Python's thread spent inside array-core. On the CPU this is the
+        computation, on a device the launching, and for ``read`` the waiting.
     device_ms : float or None
-        By the device's own clock; None where it has none.
+        Milliseconds by the device's own clock; None if it has none.
     """
 
     name: str
@@ -48,19 +49,19 @@ class ProfileRow:
 
 
 class Profile:
-    """What a block did, known once the block of :func:`profile` has ended.
+    """What a block did. It is complete once the block of :func:`profile` has ended.
 
     Attributes
     ----------
     device : DeviceInfo
-        What computed.
+        The device that computed.
     rows : tuple of ProfileRow
-        The operations, those that took longest first.
+        The operations, the slowest first.
     wall_ms : float
-        From the block's begin to its end, on the host's clock. What ``cpu_ms`` leaves of it is
-        Python's own work, and what it calls besides array-core.
+        The block's duration by the host's clock, in milliseconds. The part that is not in
+        ``cpu_ms`` was spent in Python outside of array-core.
     lost : int
-        Kernels and spans of which the trace has nothing, because there were too many.
+        The number of kernels and spans that are missing in the trace, because there were too many.
     """
 
     def __init__(self) -> None:
@@ -73,12 +74,12 @@ class Profile:
 
     @property
     def cpu_ms(self) -> float:
-        """What Python's thread spent in array-core's operations."""
+        """The milliseconds that Python's thread spent in array-core's operations."""
         return sum(row.cpu_ms for row in self.rows)
 
     @property
     def device_ms(self) -> float | None:
-        """What the device spent on kernels; None where it has no clock."""
+        """The milliseconds that the device spent on kernels; None if it has no clock."""
         times = [row.device_ms for row in self.rows if row.device_ms is not None]
         return sum(times) if self.device.has_clock else None
 
@@ -114,11 +115,11 @@ class Profile:
         return self.table(20)
 
     def trace(self) -> dict[str, Any]:
-        """Return the trace in Chrome's Trace Event Format, times in microseconds.
+        """Return the trace in Chrome's Trace Event Format, with times in microseconds.
 
         A viewer (ui.perfetto.dev, chrome://tracing) shows two tracks: array-core's operations on
         Python's thread, and the device's kernels by its own clock. The two clocks have no common
-        zero: the device's track is laid so that no kernel begins before it was issued.
+        zero, so the device's track is shifted until no kernel begins before its launch.
         """
         events: list[dict[str, Any]] = [
             _meta("process_name", "arraycore", 0),
@@ -169,22 +170,23 @@ class Profile:
 
 @contextmanager
 def profile() -> Iterator[Profile]:
-    """Note what the block launches, uploads and reads; wait for the device before and after it.
+    """Record what the block launches, uploads and reads; wait for the device before and after it.
 
-    What is launched is the same as without, and costs nothing more while no profile is taken.
-    While one is, a device runs each kernel in a pass of its own, so that none runs beside another
-    and the whole takes longer; each kernel's own time is what it is. Browsers round a device's
-    clock, to 0.1 ms mostly: times of single short kernels are then rough, sums are not.
+    The block launches the same operations as without a profile, and they cost nothing more while
+    none is taken. During a profile, a device runs each kernel in a pass of its own. So kernels do
+    not overlap and the block takes longer, but each kernel's own time is correct. Browsers round a
+    device's clock, mostly to 0.1 ms. So the time of a single short kernel is rough, but sums are
+    not.
 
     Yields
     ------
     Profile
-        Filled when the block ends.
+        The profile, which is filled when the block ends.
 
     Raises
     ------
     ValueError
-        ``profiled_already``: a profile is under way.
+        ``profiled_already``: another profile has not ended.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def profile() -> Iterator[Profile]:
 
 
 def _end(made: Profile, *, fails: bool) -> None:
-    """End the profile; what the block raised is told rather than what failed after it."""
+    """End the profile. If the block raised an error, that error is raised and not a later one."""
     status = int(session.bridge.call(opcodes.PROFILE_END, 0, 0))
     if status >= 0 or not fails:
         made._take(session.bridge.profile_text())

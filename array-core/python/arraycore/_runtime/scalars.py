@@ -38,7 +38,7 @@ def scalar_words(value: Any) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        It is none, or has a dtype that arraycore lacks.
+        The value is not a scalar, or has a dtype that arraycore lacks.
     """
     # NumPy's float64 and complex128 are Python's too, but their dtype counts.
     if isinstance(value, np.ndarray | np.generic) and value.ndim == 0:

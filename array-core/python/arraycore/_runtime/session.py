@@ -30,7 +30,7 @@ COUNTERS = (
 )
 _OUT_OF_MEMORY = -4
 _FUSED = 13  # of ac_counter_name
-#: Operations carry two ids each; where more than this wait, they are freed by a call of their own.
+#: Each operation frees up to two arrays. If more ids than this wait, a separate call frees them.
 BACKLOG = 256
 
 bridge = connect()
@@ -48,14 +48,14 @@ def failure() -> BaseException:
 
 
 def check(status: int) -> int:
-    """Return ``status``, or raise what a negative one stands for."""
+    """Return ``status``, or raise the last error if it is negative."""
     if status < 0:
         raise failure()
     return status
 
 
 def recover(status: int) -> None:
-    """After a call that ran out of memory free waiting arrays; raise any other error."""
+    """Free waiting arrays after a call that ran out of memory; raise any other error."""
     if status != _OUT_OF_MEMORY or not freed:
         raise failure()
     drain()
@@ -70,9 +70,9 @@ def drain() -> None:
 
 
 def set_fusing(fusing: bool) -> bool:
-    """Set whether operations wait to be computed with what reads them; return what was set.
+    """Set whether operations wait to be fused with later ones; return the previous setting.
 
-    What waits when that ends is computed.
+    If fusing is switched off, waiting operations are computed.
     """
     global _fusing
     drain()
@@ -82,13 +82,13 @@ def set_fusing(fusing: bool) -> bool:
 
 
 def set_promotion(mode: str) -> str:
-    """Set how dtypes meet from now on, also after :func:`open`; return what was set.
+    """Set the rules of dtype promotion, also for a later :func:`open`; return the previous ones.
 
     Parameters
     ----------
     mode : {"numpy", "cupy"}
-        NumPy 2's rules; or CuPy's before it followed them, where NumPy's scalars give way to
-        arrays as Python's do: float32 times ``np.float64(2)`` stays float32.
+        ``numpy`` means the rules of NumPy 2. ``cupy`` means CuPy's earlier rules: NumPy's scalars
+        do not change an array's dtype, so float32 times ``np.float64(2)`` is float32.
     """
     global _promotion
     if mode not in _PROMOTIONS:
@@ -100,7 +100,7 @@ def set_promotion(mode: str) -> str:
 
 
 def settle() -> None:
-    """Launch all that waits to be fused."""
+    """Launch all operations that wait to be fused."""
     drain()
     check(bridge.call(opcodes.FLUSH, 0, 0))
 
