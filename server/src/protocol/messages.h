@@ -76,7 +76,7 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// Content by its hash.
+// A blob, named by its hash.
 struct BlobRef {
   std::string sha256;  // 64 lower-case hex digits
   std::int64_t bytes = 0;
@@ -92,7 +92,7 @@ struct DataRef {
   bool operator==(const DataRef&) const = default;
 };
 
-// What an attempt saved of its trial, and what a later one begins with (R37).
+// A checkpoint: one attempt saves it, and a later one begins with it (R37).
 struct Checkpoint {
   AttemptId attempt{};  // the one that saved it
   CheckpointFormat format = CheckpointFormat::tree;
@@ -116,7 +116,7 @@ struct RunMetrics {
   bool operator==(const RunMetrics&) const = default;
 };
 
-// Who wants to own an ask-and-tell study (R42).
+// A process that claims an ask-and-tell study (R42).
 struct OwnerClaim {
   std::string label;
   bool standby = false;  // wait while somebody else owns it
@@ -140,7 +140,7 @@ struct AskedTrial {
   bool operator==(const AskedTrial&) const = default;
 };
 
-// One attempt and all that it needs.
+// An attempt with everything that it needs.
 struct Lease {
   AttemptId attempt{};
   StudyId study{};
@@ -194,7 +194,7 @@ struct PruneCall {
   bool operator==(const PruneCall&) const = default;
 };
 
-// More points of a trial's curve, where nobody asks.
+// More points of a trial's curve, without a question.
 struct PointsCall {
   TrialNumber trial{};
   AttemptId attempt{};
@@ -304,7 +304,7 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 
-// A question for whose answer an objective waits.
+// A question of an objective, which waits for the answer.
 struct Call {
   std::int64_t id = 0;
   AttemptId attempt{};
@@ -348,7 +348,7 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
-// A researcher asks for the news of a study, for a trial's lines, or to own the study (R42).
+// A researcher watches a study or a trial's lines, or claims the study (R42).
 struct Watch {
   StudyId study{};
   std::int64_t after = 0;                   // the cursor behind which news begins
@@ -358,7 +358,7 @@ struct Watch {
   bool operator==(const Watch&) const = default;
 };
 
-// What the owner of a study says (R46). Its type is `reply`.
+// A reply of a study's owner (R46). Its type is `reply`.
 struct OwnerReply {
   StudyId study{};
   std::int64_t taken = 0;                // the newest batch that it has taken in
@@ -401,7 +401,7 @@ struct Wait {
   bool operator==(const Wait&) const = default;
 };
 
-// A message has been taken in.
+// A message was accepted.
 struct Ack {
   std::optional<AttemptId> attempt{};
   std::optional<std::int64_t> seq{};
@@ -445,7 +445,7 @@ struct Revoke {
   bool operator==(const Revoke&) const = default;
 };
 
-// News of a watched study.
+// Changes of a watched study.
 struct Update {
   std::string study_json;                // `study` on the wire
   std::vector<std::string> trials_json;  // `trials` on the wire
@@ -453,7 +453,7 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
-// What a watched trial printed, newest lines last (R39). Its type is `log`.
+// Lines that a watched trial printed, the newest last (R39). Its type is `log`.
 struct TrialLog {
   StudyId study{};
   TrialNumber trial{};

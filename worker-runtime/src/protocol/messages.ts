@@ -140,7 +140,7 @@ export const failure = fields({
 });
 export type Failure = v.InferOutput<typeof failure>;
 
-/** Content by its hash. */
+/** A blob, named by its hash. */
 export const blobRef = fields({
   sha256: matching(/^(?:[0-9a-f]{64})$/),
   bytes: integer(),
@@ -157,7 +157,7 @@ export const dataRef = fields({
 });
 export type DataRef = v.InferOutput<typeof dataRef>;
 
-/** What an attempt saved of its trial, and what a later one begins with (R37). */
+/** A checkpoint: one attempt saves it, and a later one begins with it (R37). */
 export const checkpoint = fields({
   attempt: integer(1),
   format: checkpointFormat,
@@ -189,7 +189,7 @@ export const runMetrics = fields({
 });
 export type RunMetrics = v.InferOutput<typeof runMetrics>;
 
-/** A step, or none. */
+/** A step of a curve, which may be missing. */
 export const stepArgs = fields({
   step: v.exactOptional(integer()),
 });
@@ -202,7 +202,7 @@ export const suggestArgs = fields({
 });
 export type SuggestArgs = v.InferOutput<typeof suggestArgs>;
 
-/** Who wants to own an ask-and-tell study (R42). */
+/** A process that claims an ask-and-tell study (R42). */
 export const ownerClaim = fields({
   label: name(MAX_LABEL),
   standby: v.optional(flag, false),
@@ -234,7 +234,7 @@ export const askedTrial = fields({
 });
 export type AskedTrial = v.InferOutput<typeof askedTrial>;
 
-/** One attempt and all that it needs. */
+/** An attempt with everything that it needs. */
 export const lease = fields({
   attempt: integer(1),
   study: integer(1),
@@ -288,7 +288,7 @@ export const pruneCall = variantOf({
 });
 export type PruneCall = v.InferOutput<typeof pruneCall>;
 
-/** More points of a trial's curve, where nobody asks. */
+/** More points of a trial's curve, without a question. */
 export const pointsCall = variantOf({
   method: constant("points"),
   trial: integer(),
@@ -409,7 +409,7 @@ const callOtherwise = fields({
   points: v.optional(list(point, MAX_POINTS), []),
 });
 
-/** A question for whose answer an objective waits. */
+/** A question of an objective, which waits for the answer. */
 export const call = v.lazy((input) =>
   hasField(input, "method", "suggest") ? suggest : callOtherwise,
 );
@@ -476,7 +476,7 @@ export const output = fields({
 });
 export type Output = v.InferOutput<typeof output>;
 
-/** A researcher asks for the news of a study, for a trial's lines, or to own the study (R42). */
+/** A researcher watches a study or a trial's lines, or claims the study (R42). */
 export const watch = fields({
   type: constant("watch"),
   study: integer(1),
@@ -487,7 +487,7 @@ export const watch = fields({
 });
 export type Watch = v.InferOutput<typeof watch>;
 
-/** What the owner of a study says (R46). */
+/** A reply of a study's owner (R46). */
 export const ownerReply = fields({
   type: constant("reply"),
   study: integer(1),
@@ -535,7 +535,7 @@ export const wait = fields({
 });
 export type Wait = v.InferOutput<typeof wait>;
 
-/** A message has been taken in. */
+/** A message was accepted. */
 export const ack = fields({
   type: constant("ack"),
   attempt: v.exactOptional(integer(1)),
@@ -592,7 +592,7 @@ export const revoke = fields({
 });
 export type Revoke = v.InferOutput<typeof revoke>;
 
-/** News of a watched study. */
+/** Changes of a watched study. */
 export const update = fields({
   type: constant("update"),
   study: record,
@@ -601,7 +601,7 @@ export const update = fields({
 });
 export type Update = v.InferOutput<typeof update>;
 
-/** What a watched trial printed, newest lines last (R39). */
+/** Lines that a watched trial printed, the newest last (R39). */
 export const trialLog = fields({
   type: constant("log"),
   study: integer(1),

@@ -197,7 +197,7 @@ export const artifactRow = fields({
 });
 export type ArtifactRow = v.InferOutput<typeof artifactRow>;
 
-/** Who asks the console. */
+/** The researcher or administrator who sends the request. */
 export const me = fields({
   name: text(MAX_TEXT),
   role: researcherRole,
@@ -242,7 +242,7 @@ export const studiesPage = fields({
 });
 export type StudiesPage = v.InferOutput<typeof studiesPage>;
 
-/** Trials that have finished, behind a cursor. */
+/** Trials that finished after a cursor. */
 export const trialsPage = fields({
   trials: list(trialRow),
   cursor: integer(),
@@ -255,7 +255,7 @@ export const workersPage = fields({
 });
 export type WorkersPage = v.InferOutput<typeof workersPage>;
 
-/** What trials uploaded, behind a cursor. */
+/** Files that trials uploaded after a cursor. */
 export const artifactsPage = fields({
   artifacts: list(artifactRow),
   cursor: integer(),

@@ -134,7 +134,7 @@ class Failure(Struct):
 
 
 class BlobRef(Struct):
-    """Content by its hash."""
+    """A blob, named by its hash."""
 
     sha256: Sha256
     bytes: Count
@@ -151,7 +151,7 @@ class DataRef(Struct):
 
 
 class Checkpoint(Struct):
-    """What an attempt saved of its trial, and what a later one begins with (R37)."""
+    """A checkpoint: one attempt saves it, and a later one begins with it (R37)."""
 
     attempt: AttemptId  # the one that saved it
     format: CheckpointFormat
@@ -183,7 +183,7 @@ class RunMetrics(Struct):
 
 
 class StepArgs(Struct):
-    """A step, or none."""
+    """A step of a curve, which may be missing."""
 
     step: Count | UnsetType = UNSET
 
@@ -196,7 +196,7 @@ class SuggestArgs(Struct):
 
 
 class OwnerClaim(Struct):
-    """Who wants to own an ask-and-tell study (R42)."""
+    """A process that claims an ask-and-tell study (R42)."""
 
     label: Label
     standby: bool = False  # wait while somebody else owns it
@@ -224,7 +224,7 @@ class AskedTrial(Struct):
 
 
 class Lease(Struct):
-    """One attempt and all that it needs."""
+    """An attempt with everything that it needs."""
 
     attempt: AttemptId
     study: StudyId
@@ -277,7 +277,7 @@ class PruneCall(Struct, tag_field="method", tag="should_prune"):
 
 
 class PointsCall(Struct, tag_field="method", tag="points"):
-    """More points of a trial's curve, where nobody asks."""
+    """More points of a trial's curve, without a question."""
 
     trial: TrialNumber
     attempt: AttemptId
@@ -346,7 +346,7 @@ class Requirements(Struct, omit_defaults=True):
 
 
 class Limits(Struct):
-    """Clocks of each attempt; 0: none."""
+    """Time limits of each attempt; 0 means no limit."""
 
     time_limit_ms: Millis = 3600000
     stall_ms: Millis = 0
@@ -497,7 +497,7 @@ class ArtifactRow(Struct):
 
 
 class LogPage(Struct):
-    """What a trial printed, behind a cursor."""
+    """Lines that a trial printed after a cursor."""
 
     lines: list[LogLine]
     cursor: Count
@@ -553,7 +553,7 @@ class Report(Struct, tag_field="type", tag="report"):
 
 
 class Suggest(Struct, tag_field="type", tag="call"):
-    """A question for whose answer an objective waits: with `method` suggest."""
+    """A question of an objective, which waits for the answer: with `method` suggest."""
 
     id: Count
     attempt: AttemptId
@@ -564,7 +564,7 @@ class Suggest(Struct, tag_field="type", tag="call"):
 
 
 class Call(Struct, tag_field="type", tag="call"):
-    """A question for whose answer an objective waits."""
+    """A question of an objective, which waits for the answer."""
 
     id: Count
     attempt: AttemptId
@@ -612,7 +612,7 @@ class Output(Struct, tag_field="type", tag="output"):
 
 
 class Watch(Struct, tag_field="type", tag="watch"):
-    """A researcher asks for the news of a study, for a trial's lines, or to own the study (R42)."""
+    """A researcher watches a study or a trial's lines, or claims the study (R42)."""
 
     study: StudyId
     after: Count  # the cursor behind which news begins
@@ -622,7 +622,7 @@ class Watch(Struct, tag_field="type", tag="watch"):
 
 
 class OwnerReply(Struct, tag_field="type", tag="reply"):
-    """What the owner of a study says (R46)."""
+    """A reply of a study's owner (R46)."""
 
     study: StudyId
     taken: Count  # the newest batch that it has taken in
@@ -666,7 +666,7 @@ class Wait(Struct, tag_field="type", tag="wait"):
 
 
 class Ack(Struct, tag_field="type", tag="ack"):
-    """A message has been taken in."""
+    """A message was accepted."""
 
     attempt: AttemptId | UnsetType = UNSET
     seq: Ordinal | UnsetType = UNSET
@@ -716,7 +716,7 @@ class Revoke(Struct, tag_field="type", tag="revoke"):
 
 
 class Update(Struct, tag_field="type", tag="update"):
-    """News of a watched study."""
+    """Changes of a watched study."""
 
     study: StudyRow
     trials: Annotated[list[TrialRow], Meta(max_length=MAX_ROWS)]
@@ -724,7 +724,7 @@ class Update(Struct, tag_field="type", tag="update"):
 
 
 class TrialLog(Struct, tag_field="type", tag="log"):
-    """What a watched trial printed, newest lines last (R39)."""
+    """Lines that a watched trial printed, the newest last (R39)."""
 
     study: StudyId
     trial: TrialNumber
