@@ -38,7 +38,7 @@ struct Waiter {
 // A question to the owner, until its answer is durable.
 struct Question {
   TrialKey trial;
-  AttemptId attempt{};  // the first that asked
+  AttemptId attempt{};  // the attempt that asked first
   std::string name{};   // the parameter; empty: should_prune
   std::string distribution{};
   std::optional<std::int64_t> step{};
@@ -51,18 +51,18 @@ struct Question {
 struct Asked {
   std::int64_t generation = 0;
   std::optional<SessionId> owner{};  // attached, after its claim is durable
-  Instant away{};                    // since when there is no owner
+  Instant away{};                    // when the last owner left
   std::int64_t room = 0;
   std::int64_t wanted = 0;
   bool finish = false;
   storage::Quota quota{};           // of the study's owner
   std::int64_t sent = 0;            // the newest batch that was sent
   std::int64_t taken = 0;           // the newest batch that the owner has acknowledged
-  std::int64_t told = 0;            // the demand that the owner was sent last
+  std::int64_t told = 0;            // the demand that was last sent to the owner
   std::int64_t waiting = 0;         // idle sessions for which this study is next (R45)
-  std::int64_t asking = 0;          // trials of AskTrials without an outcome
-  std::deque<TrialNumber> fresh{};  // trials that were not leased yet, in order of arrival
-  std::deque<protocol::OwnerCallItem> items{};  // of the next batches
+  std::int64_t asking = 0;          // trials of AskTrials transitions without an outcome
+  std::deque<TrialNumber> fresh{};  // trials that were never leased, in order of arrival
+  std::deque<protocol::OwnerCallItem> items{};  // the items of the next batches
   std::size_t item_bytes = 0;
   std::map<std::int64_t, Question> questions{};  // by the id that the owner answers
   std::optional<Instant> due{};                  // its entry in State::silences
@@ -79,9 +79,9 @@ struct AskedPart {
   std::size_t log_bytes = 0;                     // its size in `lease.suggested`
   std::int64_t next_position = 0;                // in the log
   std::map<std::string, std::int64_t> asking{};  // questions by name
-  std::optional<AttemptId> lead{};               // the attempt whose points the owner is sent
-  bool ran = false;                              // whether attempts before those in memory exist
-  bool superseded = false;  // whether points of attempts before the lead are void
+  std::optional<AttemptId> lead{};               // the attempt whose points are sent to the owner
+  bool ran = false;                              // whether attempts ran before those in memory
+  bool superseded = false;  // whether points of attempts before the lead are superseded
 };
 
 // A connection that claimed a study or waits to do so.

@@ -1,6 +1,6 @@
-// One cycle of the dispatcher: a result comes in, its commit and that of the next lease come back,
-// the acknowledgement goes out. With few and with many workers and studies, to see that the cost
-// does not follow their number.
+// One cycle of the dispatcher: a result arrives, its commit and that of the next lease return, and
+// the acknowledgement is sent. The numbers of workers and studies vary, to show that the cost does
+// not grow with them.
 #include <benchmark/benchmark.h>
 
 #include "dispatch/dispatcher.h"
@@ -50,7 +50,7 @@ class Loop {
     handle(StudySubmitted{RequestId{1}, "ada", "p", std::move(spec)});
   }
 
-  // Carries an event out, and commits what it proposes as storage would.
+  // Handles an event, and commits what it proposes as storage would.
   void handle(const Event& event) {
     BatchCommitted committed;
     for (const Effect& effect : dispatcher_.handle(event, now_)) {

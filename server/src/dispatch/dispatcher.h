@@ -19,16 +19,15 @@ struct Settings {
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis wait_ms = 20'000;      // mean of wait.delay_ms; jittered by half
-  Millis loading_ms = 600'000;  // an attempt may fetch and start its runtime for so long; the
-                                // objective's clock starts after
-  Millis tail_ms = 20'000;      // a run that ends sooner gets no duplicate (R36)
-  Millis call_ms = 60'000;      // a call waits for an owner for so long (R43)
-  Millis hold_ms = 10'000;      // a worker waits for an owner alone for so long (R45)
+  Millis loading_ms = 600'000;  // the limit for fetching and starting a runtime
+  Millis tail_ms = 20'000;      // shorter runs get no duplicate (R36)
+  Millis call_ms = 60'000;      // how long a call waits for an owner (R43)
+  Millis hold_ms = 10'000;      // how long a worker waits for nothing but an owner (R45)
   int max_leases = 1;
-  std::string server_version{};  // as `welcome` and the server's own results name it
+  std::string server_version{};  // in `welcome` and in results' software
 };
 
-// A worker, as operators see it.
+// A connected worker, for operators.
 struct WorkerView {
   SessionId session{};
   std::string device;
@@ -40,8 +39,8 @@ struct WorkerView {
 
 struct Counters {
   std::int64_t workers = 0;
-  std::int64_t leased = 0;         // attempts that run
-  std::int64_t queued = 0;         // trials that wait for a re-issue
+  std::int64_t leased = 0;         // running attempts
+  std::int64_t queued = 0;         // trials that wait to be issued again
   std::int64_t owners = 0;         // attached owners of ask-and-tell studies
   std::int64_t calls_waiting = 0;  // questions of devices that wait for an owner's answer
   std::int64_t demand = 0;         // trials that owners know they could ask for
@@ -53,7 +52,8 @@ struct State;  // state.h
 
 class Dispatcher {
  public:
-  // `random` gives uniform 64-bit numbers (jitter only; results never depend on it).
+  // `random` returns uniform 64-bit numbers. They are used for jitter only, so results do not
+  // depend on them.
   Dispatcher(Settings settings, std::function<std::uint64_t()> random);
   ~Dispatcher();
   // Copies the state. Both share `random`.
@@ -63,7 +63,7 @@ class Dispatcher {
   // Events are in the order in which they happened; `now` never goes back.
   Effects handle(const Event& event, Instant now);
 
-  // When the next Tick is due; nullopt: none is.
+  // Returns when the next Tick is due; nullopt if none is.
   std::optional<Instant> next_deadline() const;
 
   std::vector<WorkerView> workers() const;

@@ -60,7 +60,7 @@ struct StudyPauseRequested {
 struct StudyReissueRequested {
   RequestId request{};
   storage::StudyRow study;
-  storage::Quota quota{};  // of who asks
+  storage::Quota quota{};  // of the caller
   std::optional<storage::NoteAudit> note{};
 };
 // A researcher's connection claims an ask-and-tell study (R42). `study` is its row as stored.

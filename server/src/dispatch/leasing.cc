@@ -16,7 +16,7 @@ std::string params_of(const Study& study, std::int64_t number) {
   return protocol::grid_point(study.spec.space, number);
 }
 
-// Whether the study takes part in R31's choice without a trial to lease (R45).
+// Whether the study takes part in the choice of R31 without a trial to lease (R45).
 bool wants_to_ask(const Study& study) {
   return study.asked && study.asked->owner && !study.ending && !study.paused &&
          study.asked->room + study.asked->asking > 0;
@@ -28,7 +28,8 @@ void State::ask(SessionId id, int tries) {
   seek(id, tries);
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
-  if (found->second.idle_order == 0) return;  // it got a lease, or has no room
+  // The worker got a lease, or there is no room for more.
+  if (found->second.idle_order == 0) return;
   send(id, protocol::Wait{jitter(settings.wait_ms), wait_reason(found->second)});
 }
 
@@ -53,7 +54,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
 std::optional<TransitionId> State::pump(Project& project, std::optional<SessionId> wanted) {
   std::optional<TransitionId> out;
   ++project.round;
-  for (const StudyId id : project.owned) {  // R45: counted anew by each round
+  for (const StudyId id : project.owned) {  // R45: each round counts again
     studies.at(id).asked->waiting = 0;
     owners_to_flush.insert(id);
   }
@@ -69,7 +70,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       ++passed_over;
       continue;
     }
-    if (!study->has_work()) {  // its owner is told of one more
+    if (!study->has_work()) {  // the worker counts as demand for the study's owner
       if (!is_untold(session, *study)) ++study->asked->waiting;
       session.awaits = project.round;
       continue;
@@ -142,7 +143,7 @@ Study* State::choose(const Project& project, const Session& session, Among among
   for (const auto& [running, id] : project.ranked) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     Study* study = find_study(id);
-    // Without room, enough workers wait for its owner already.
+    // A study without work and without room is skipped, because enough workers wait for its owner.
     if (!study->has_work() && (among == Among::work || !study->has_room())) continue;
     if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
@@ -233,7 +234,7 @@ void State::rank(Study& study) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();
   }
-  // A study with room is ranked already when work appears.
+  // A study with room is already in `ranked` when work appears.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;

@@ -41,7 +41,7 @@ void State::on(const MessageReceived& event) {
   Session& session = found->second;
   std::visit(
       [&](const auto& message) {
-        if constexpr (requires { message.attempt; }) {  // those that propose something
+        if constexpr (requires { message.attempt; }) {  // only messages that propose a transition
           if (session.pending >= kMaxPending) {
             return send_error(event.session, "rate_limited", message.attempt, call_id(message));
           }
@@ -49,7 +49,8 @@ void State::on(const MessageReceived& event) {
         if constexpr (requires { on_message(event.session, session, message); }) {
           on_message(event.session, session, message);
         } else {
-          send_error(event.session, "unknown_type", {});  // hello and watch end at the edge
+          // A session handles hello and watch itself.
+          send_error(event.session, "unknown_type", {});
         }
       },
       event.message);
@@ -62,8 +63,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
 
 void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
   for (const protocol::Pulse& pulse : message.attempts) {
-    // An attempt that is not here any more was answered or revoked, or its lease is over. The
-    // device is told of each by another message.
+    // The attempt was answered or revoked, or its lease has expired. Other messages tell the
+    // device.
     Attempt* attempt = find_live(pulse.attempt, session.device);
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
@@ -83,7 +84,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Heartbeat
 bool State::refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                            std::optional<std::int64_t> call) {
   const auto found = attempts.find(attempt);
-  // An attempt that is not here may have ended (R12). Storage knows whose it was.
+  // The attempt may have ended (R12). Storage knows its device.
   if (found == attempts.end() || find_live(attempt, session.device) != nullptr) return false;
   send_error(id, "unknown_attempt", attempt, call);
   return true;
@@ -162,7 +163,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // As in a heartbeat, the device is told by another message of an attempt that is not here.
+  // If the attempt is not in memory, another message tells the device, as for a heartbeat.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});

@@ -1,4 +1,4 @@
-// What storage answers, and the promises that leave by it (R11 to R15).
+// Handles storage's outcomes, and sends the messages that had to wait for them (R11 to R15).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int kCloseTryAgainLater = 1013;
 constexpr Millis kConflictBackOffMs = 1'000;
 
-// The session whose `pending` a proposal was counted in.
+// Returns the session in whose `pending` the proposal was counted.
 std::optional<SessionId> counted_session(const Pending& what) {
   if (const auto* result = std::get_if<PendingResult>(&what)) return result->session;
   if (const auto* ack = std::get_if<PendingAck>(&what)) return ack->session;
@@ -26,7 +26,8 @@ std::optional<SessionId> counted_session(const Pending& what) {
 void State::on(const BatchCommitted& event) {
   for (const auto& [id, outcome] : event.outcomes) {
     const auto found = pending.find(id);
-    if (found == pending.end()) continue;  // nobody waits for it, or it is from before a failure
+    // Nobody waits for it, or it is from before a failure of storage.
+    if (found == pending.end()) continue;
     Pending what = std::move(found->second);
     pending.erase(found);
     if (const auto counted = counted_session(what)) {
@@ -166,7 +167,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
       finish_trial(*trial);
     return;
   }
-  if (!what.trial) return;  // its end was counted when its lease ended
+  if (!what.trial) return;  // its end was counted when its lease expired
   if (counts && what.failure && what.resumed && storage::blames_checkpoint(*what.failure)) {
     if (Trial* trial = find_trial(*what.trial)) trial->checkpoint.reset();
     return settle(*what.trial, 0);
@@ -229,7 +230,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
       effects.emplace_back(
           Answer{*what.request, Error{"unknown_study", "No study has this number."}});
     if (Study* study = find_study(
-            what.study)) {  // another server holds the row: go on, or propose the end again
+            what.study)) {  // another server has the row: continue, or propose the end again
       study->ending = false;
       rank(*study);
       end_if_finished(*study);
@@ -248,7 +249,7 @@ void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
     effects.emplace_back(Answer{what.request, Error{"unknown_study", "No study has this number."}});
     return;
   }
-  // One that has ended is left as it is.
+  // A study that has ended does not change.
   if (Study* study = find_study(what.study); study && outcome.applied == Applied::applied) {
     set_paused(*study, what.paused || pause_pending(what.study));
     changed.insert(what.study);
@@ -261,7 +262,7 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
   Study* study = find_study(id);
   if (outcome.applied == Applied::applied) {
     changed.insert(id);
-    if (study == nullptr) {  // it had finished
+    if (study == nullptr) {  // the study has finished
       open_study(std::move(what.study));
       study = find_study(id);
     }

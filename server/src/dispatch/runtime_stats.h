@@ -12,11 +12,12 @@ namespace hyperflock::dispatch {
 struct RuntimeStats {
   int runs = 0;       // accepted runs
   Millis run_ms = 0;  // from the lease to the result, newer runs counting more
-  int moves = 0;      // times that progress was seen to move
-  Millis gap_ms = 0;  // between two moves: follows a longer one at once, shorter ones slowly
+  int moves = 0;      // how often the progress of attempts has grown
+  // The time between two such changes; a longer one counts at once, shorter ones slowly.
+  Millis gap_ms = 0;
 };
 
-// So many moves make a gap known; until then the longest patience holds.
+// The gap counts as known after so many changes. Before that, the limit is kMostPatienceMs.
 inline constexpr int kMovesToKnow = 5;
 inline constexpr Millis kGapsOfPatience = 20;
 inline constexpr Millis kLeastPatienceMs = 120'000;
@@ -31,8 +32,8 @@ inline void learn_gap(RuntimeStats& stats, Millis gap_ms) {
   stats.gap_ms = gap_ms > stats.gap_ms ? gap_ms : stats.gap_ms + (gap_ms - stats.gap_ms) / 8;
 }
 
-// An attempt was ended for its silence. Where that was too early the next one has five times as
-// long, so that an objective with a long silent part is not ended for ever.
+// An attempt was ended because its progress stood still. If that was too early, the next attempt
+// gets five times as long. So an objective with a long part without progress can finish.
 inline void learn_stall(RuntimeStats& stats, Millis silence_ms) {
   stats.gap_ms = std::max(stats.gap_ms, silence_ms / 4);
 }

@@ -8,10 +8,11 @@ namespace hyperflock::dispatch {
 
 namespace {
 
-// Accepted runs that a study must have before it says how long one takes.
+// The number of accepted runs after which the duration of a run counts as known.
 constexpr int kRunsToKnow = 2;
 
-// How long a run takes on a device of this class; of all classes where this one has none.
+// Returns the expected duration of a run on this class of devices; of all classes if there is none
+// for this one.
 std::optional<Millis> expected_run(const Study& study, const std::string& device_class) {
   if (study.stats.runs < kRunsToKnow) return std::nullopt;
   const auto own = study.class_stats.find(device_class);
@@ -21,8 +22,8 @@ std::optional<Millis> expected_run(const Study& study, const std::string& device
 
 }  // namespace
 
-// How long the attempt will still run. One that is late is taken to be in the middle: what slows it
-// is not known.
+// Returns how long the attempt will probably still run. A late one is assumed to be half done,
+// because the reason for the delay is not known.
 Millis State::remaining(const Attempt& attempt, Millis expected) const {
   const Millis ran = now.ms - attempt.loading_since.ms;
   return ran > expected ? ran : expected - ran;
@@ -53,7 +54,8 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
       const Attempt& attempt = attempts.at(trial.open.front());
       const Millis left = remaining(attempt, *expected_run(study, attempt.device_class));
       if (left <= std::max(*here, settings.tail_ms)) continue;
-      // The lowest key of equals: the result must not depend on the order of a hash.
+      // Of equal ones the lowest key is chosen, so that the result does not depend on the order of
+      // a hash table.
       const TrialKey key{id, TrialNumber{number}};
       if (best && (left < farthest || (left == farthest && *best < key))) continue;
       best = key;

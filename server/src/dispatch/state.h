@@ -46,13 +46,14 @@ struct Session {
   std::string project;
   protocol::Capabilities capabilities;
   std::uint64_t idle_order = 0;     // place in the project's queue of idle workers; 0: not idle
-  Instant idle_since{};             // of one in that queue
+  Instant idle_since{};             // since when it is in that queue
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
-  std::uint64_t awaits = 0;         // the round in which it became an owner's demand (R45)
-  std::optional<TrialKey> last{};   // of its last result
+  // The round of leases in which it became demand for an owner (R45).
+  std::uint64_t awaits = 0;
+  std::optional<TrialKey> last{};  // the trial of its last result
 
-  // Leases nothing more of the study to it.
+  // Leases no trial of the study to this session any more.
   void refuse(StudyId study);
 };
 
@@ -72,8 +73,9 @@ struct Attempt {
   bool committed = false;
   // Set if the attempt was ended before its proposal was committed: the state that it gets then.
   std::optional<storage::AttemptState> doom;
-  Instant seen;                  // last message of its device that names it (R20)
-  Instant loading_since;         // when it was leased, or restored
+  Instant seen;  // last message of its device that names it (R20)
+  // When it was leased or restored; the limit for loading starts then.
+  Instant loading_since;
   std::optional<Instant> began;  // when its objective was first seen running (R23)
   Instant progressed;            // when `progress` last grew, or the objective began
   std::int64_t progress = 0;
@@ -320,9 +322,9 @@ struct State {
   void owner_error(SessionId owner, std::string_view code, StudyId study,
                    std::optional<TrialNumber> trial = {});
   void over_quota(SessionId owner, const storage::Excess& excess, StudyId study);
-  bool is_owned(StudyId study) const;  // or its claim is proposed
+  bool is_owned(StudyId study) const;  // whether it has an owner, or a claim that is proposed
   void propose_claim(SessionId id, Claim& claim);
-  // Proposes the first claim that stands by, if nobody owns the study.
+  // Proposes the oldest claim on standby, if the study has no owner.
   void promote(StudyId study);
   void attach(Study& study, SessionId owner, Claim& claim);
   void detach(Study& study);

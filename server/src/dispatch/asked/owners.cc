@@ -130,7 +130,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
     return promote(id);
   }
   changed.insert(id);
-  if (find_study(id) == nullptr) {  // it had finished
+  if (find_study(id) == nullptr) {  // the study has finished
     open_study({.id = id,
                 .owner = what.row.owner,
                 .project = what.row.project,
@@ -348,7 +348,7 @@ void State::tell_rest(StudyId id) {
   while (!study->asked->items.empty()) send_batch(*study, 0);
 }
 
-// REQUIRES: it has an owner.
+// REQUIRES: the study has an owner.
 void State::send_batch(Study& study, std::int64_t demand) {
   Asked& asked = *study.asked;
   protocol::OwnerCall batch{.study = study.id,
