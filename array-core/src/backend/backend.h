@@ -131,9 +131,9 @@ class Backend {
   // another argument's.
   virtual Status launch(const Launch& launch) = 0;
 
-  // Returns the device's buffer of a storage that shares it with other storages, so that one
-  // binding can hold many of them. 0: the buffer is not shared, so the storage cannot be part of
-  // batched launches.
+  // Returns the device's buffer in which the storage lies together with others, so that one binding
+  // can hold many of them. Returns 0 if the storage has a buffer of its own; it cannot be part of
+  // batched launches then.
   virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
   // Launches the kernel once over all segments. `scalars` are the values of its scalar parameters
   // in order. REQUIRES: fuse::can_batch(kernel); at most fuse::most_segments() segments; for each

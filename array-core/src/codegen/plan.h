@@ -54,7 +54,8 @@ enum class Rows : std::uint8_t {
 
 // The properties of one argument that a plan depends on.
 struct ParamSignature {
-  // The number of its binding, in the order in which the launch's parameters use them.
+  // The index of its binding. Bindings are numbered in the order in which the launch's parameters
+  // use them.
   std::uint8_t slot = 0;
   std::uint8_t heap = 0;  // the number of its heap, in the same order
   Layout layout = Layout::contiguous;

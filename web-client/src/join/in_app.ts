@@ -13,7 +13,7 @@ export interface InAppBrowser {
 }
 
 /**
- * Marks that the apps leave in `navigator.userAgent`. The first that matches counts. `; wv)` is Android's WebView in
+ * Texts by which apps are recognised in `navigator.userAgent`. The first match counts. `; wv)` is Android's WebView in
  * any app.
  */
 const MARKS: readonly (readonly [RegExp, InAppName, string | null])[] = [

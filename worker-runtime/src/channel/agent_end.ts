@@ -1,5 +1,5 @@
-// What the agent can do to a python thread besides ending it: answerer.ts by shared memory, or posted_answerer.ts by
-// messages in a browser without shared memory. Agent thread.
+// How the agent acts on a python thread. answerer.ts implements this by shared memory, and posted_answerer.ts by messages
+// in a browser without shared memory. Runs on the agent thread.
 
 export interface AgentEnd {
   /** The memory that both threads share; null: none. */

@@ -27,7 +27,7 @@ declare const self: DedicatedWorkerGlobalScope;
 // Hidden from trial code, which must not send messages in this thread's name.
 const postMessage = self.postMessage.bind(self);
 const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
-/** Posts a message from within Python. It first writes lines that waited for a later second. */
+/** Posts a message from within Python. Printed lines that the limit per second held back are written first. */
 const postFromPython = (message: FromPython, transfer: Transferable[] = []) => {
   output.catchUp();
   post(message, transfer);
