@@ -57,11 +57,11 @@ struct ParamSignature {
   // The index of its binding. Bindings are numbered in the order in which the launch's parameters
   // use them.
   std::uint8_t slot = 0;
-  std::uint8_t heap = 0;  // the number of its heap, in the same order
+  std::uint8_t heap = 0;  // the index of its heap, numbered likewise
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
-  bool whole_vectors = false;  // its binding is a whole number of 16 bytes
-  std::uint8_t ndim = 0;       // of the view of a raw parameter
+  bool whole_vectors = false;  // its binding's size is a multiple of 16 bytes
+  std::uint8_t ndim = 0;       // axes of a raw parameter's view
   bool operator==(const ParamSignature&) const = default;
 };
 
@@ -98,7 +98,7 @@ struct ParamPlan {
   std::uint32_t slot = 0;
   Layout layout = Layout::contiguous;
   bool aligned = false;
-  std::uint8_t ndim = 0;  // of the view of a raw parameter
+  std::uint8_t ndim = 0;  // axes of a raw parameter's view
 };
 
 struct SlotPlan {
