@@ -1,14 +1,14 @@
-"""Make what a release consists of in one folder, and publish nothing: ``./run release``.
+"""Makes a release in one folder and publishes nothing: ``./run release``.
 
     hyperflock-VERSION.tar.gz             the sources, as git has them
     hyperflock-VERSION-*.whl              the researcher's package
     arraycore-VERSION-*.whl               the array library, for tests outside of a browser
     hyperflock-server-VERSION-image.tar.gz
-                                          what `docker build` makes the server's image of, built
+                                          the inputs of `docker build` for the server's image
     SHA256SUMS                            for `sha256sum --check`
 
-What is built comes from ``build/``; the Dockerfile says which of it is in the image. The archives
-have the commit's time and no owner, so that the same commit gives the same sources' bytes.
+Built files come from ``build/``; the Dockerfile says which of them are in the image. The archives
+have the commit's time and no owner, so that the same commit gives the same source archive.
 """
 
 from __future__ import annotations

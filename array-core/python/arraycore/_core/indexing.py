@@ -1,8 +1,9 @@
-"""Indexing: the brackets of an array, and how keys become the words of a call.
+"""Indexing: the brackets of an array, and how keys are encoded as words of a call.
 
-A key of integers, slices, None and ``...`` is a view (``src/abi/calls/views.h``); one with arrays,
-lists or bools is a copy when it is read (``src/abi/calls/indexing.h``). Either is one crossing.
-Indices from the host are checked here, as NumPy checks them, before they are uploaded.
+A key of integers, slices, None and ``...`` gives a view (``src/abi/calls/views.h``). A key with
+arrays, lists or bools gives a copy when it is read (``src/abi/calls/indexing.h``). Both need one
+call into array-core. Indices from the host are checked here, as NumPy checks them, before they are
+uploaded.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> ndarray:
-    """Return the numbers of elements of a shape by their coordinates, int64.
+    """Return the index of each element in the flattened shape, from its coordinates, as int64.
 
     Parameters
     ----------
@@ -125,10 +125,10 @@ def ravel_multi_index(
     dims : int or tuple of ints
         The shape.
     mode : {"raise", "wrap", "clip"}, or one for each axis
-        How coordinates out of bounds are treated. "raise" raises for coordinates of the host and
-        on the CPU; those in a device's array are not checked.
+        How coordinates out of bounds are treated. "raise" raises an error, but coordinates in a
+        device's array are not checked.
     order : {"C", "F"}
-        The order in which elements are numbered.
+        The order in which the elements are flattened.
     """
     shape = integers(dims)
     each = list(multi_index)

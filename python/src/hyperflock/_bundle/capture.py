@@ -448,7 +448,7 @@ def _is_function(value: object) -> TypeGuard[types.FunctionType]:
 
 
 def _is_special(name: str) -> bool:
-    """Whether Python gives a name to every module or class."""
+    """Whether Python itself defines the name in every module or class, such as ``__name__``."""
     return name.startswith("__") and name.endswith("__")
 
 

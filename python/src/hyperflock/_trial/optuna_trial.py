@@ -112,7 +112,7 @@ class OptunaTrial(Trial):
 
     @property
     def study(self) -> StudyOfTrial:
-        """The study, as far as a trial can reach it: only `stop` works."""
+        """The part of the study that a trial can use: only `stop`."""
         return self._study
 
     @property
