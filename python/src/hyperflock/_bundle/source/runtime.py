@@ -6,6 +6,7 @@ is sent. A test compares the versions with the runtime's manifest. Plain data; a
 
 from __future__ import annotations
 
+import functools
 import sysconfig
 from pathlib import Path
 
@@ -78,9 +79,18 @@ def runtime_has(unit: str) -> bool:
     return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 
 
+@functools.lru_cache(maxsize=4096)
 def is_library(folder: Path) -> bool:
-    """Whether a folder belongs to installed packages or to the standard library."""
-    standard = {Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib")}
-    return bool(
-        standard & {folder, *folder.parents} or {"site-packages", "dist-packages"} & {*folder.parts}
-    )
+    """Whether a folder belongs to installed packages or to the standard library.
+
+    The answer is cached, because a search of an objective's modules asks thousands of times.
+    """
+    if {"site-packages", "dist-packages"} & {*folder.parts}:
+        return True
+    return bool(_standard_folders() & {folder, *folder.parents})
+
+
+@functools.lru_cache(maxsize=1)
+def _standard_folders() -> frozenset[Path]:
+    """Return the folders of the standard library."""
+    return frozenset(Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib"))

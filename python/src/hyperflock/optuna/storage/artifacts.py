@@ -197,9 +197,11 @@ def _held(value: Any, seen: set[str]) -> Iterator[Any]:
 def _of_module(name: str, namespace: dict[str, Any], seen: set[str]) -> Iterator[Any]:
     """Yield the globals of a module and of the modules they come from, without libraries."""
     file = namespace.get("__file__")
-    if name in seen or (file is not None and is_library(Path(file).resolve().parent)):
+    if name in seen:
         return
     seen.add(name)
+    if file is not None and is_library(Path(file).resolve().parent):
+        return
     for value in list(namespace.values()):
         yield value
         is_module = isinstance(value, types.ModuleType)
