@@ -61,7 +61,7 @@ step_array_core_wgsl_test() {
   local cases=build/wgsl
   mkdir -p "$cases"
   build/debug/bin/wgsl_cases "$cases"
-  check node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases" --every "$(one_in 4)"
+  check node --disable-warning=ExperimentalWarning array-core/tests/wgsl/run_wgsl.mjs "$cases" --every "$(one_in 16)"
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
@@ -111,9 +111,10 @@ step_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     check python3 -m parity --backend-name native_cpu --short
   check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/tests/parity -m parity --backend-name node_webgpu --short \
-    --every "$(one_in 4)"
+    --every "$(one_in 16)"
   check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
-    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short
+    --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/dialect/run_kernels.py --version 7.8.1 --short \
+    --every "$(one_in 6)"
   check "${PYTHON_COMMAND[@]}" --backend webgpu --mount array-core/python \
     --wheel build/cache/wheels/chainer-7.8.1-py3-none-any.whl array-core/tests/chainer/gradients.py --version 7.8.1 --share 40
   check python3 array-core/bench/cnn_losses.py --version 7.8.1 --where phone --short

@@ -43,6 +43,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
+def share(request: pytest.FixtureRequest) -> int:
+    """By what a test of many random cases divides their number: 1, or 2 with ``--sample``."""
+    return 2 if request.config.getoption("--sample") > 1 else 1
+
+
+@pytest.fixture
 def unfused() -> Iterator[None]:
     """Every operation is launched when it is called: for tests that count launches or crossings."""
     before = session.set_fusing(False)

@@ -10,6 +10,7 @@ import importlib
 import sys
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -43,6 +44,13 @@ Arrays = list[Any]
 TOLERANCE = {"float16": 4e-2, "float32": 3e-4, "float64": 1e-9}
 RESULTS: dict[str, str] = {}
 SKIPPED: set[str] = set()  # dtypes whose scenarios are left out
+EVERY = 1  # about one scenario in this many runs, always the same ones
+
+
+def in_sample(name: str) -> bool:
+    """Whether a scenario or a site with this name is one of those that run."""
+    # By a hash of the name, because neighbours in the list are alike.
+    return zlib.crc32(name.encode()) % EVERY == 0
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
@@ -59,7 +67,7 @@ def ids(high: int, *shape: int) -> np.ndarray[Any, Any]:
 
 def compare(name: str, run: Callable[[Any], Arrays], dtype: str) -> None:
     """One scenario; ``run`` takes the module (numpy or cupy) and gives arrays."""
-    if dtype in SKIPPED:
+    if dtype in SKIPPED or not in_sample(name):
         return
     label = stand_in.STATE.scenario = f"{name} {dtype}"
     try:

@@ -107,12 +107,12 @@ def outcome(do: Callable[[], Any]) -> Any:
         return error
 
 
-def test_random_keys_read_and_write_as_numpys() -> None:
+def test_random_keys_read_and_write_as_numpys(share: int) -> None:
     rng = random.Random(7)
     compared = 0
     # A device compiles a kernel for nearly each key, a software one slowly: the benchmarks of view
     # programs hold thousands.
-    keys = 300 if ac.device_info().name == "cpu" else 40
+    keys = 300 if ac.device_info().name == "cpu" else 40 // share
     for _ in range(keys):
         shape = tuple(rng.randint(1, 4) for _ in range(rng.randint(1, 4)))
         source = np.arange(np.prod(shape)).reshape(shape).astype(rng.choice(["f4", "i1", "F"]))
