@@ -2,6 +2,7 @@
 // the model of storage and the real storage run side by side, so that this also compares the two.
 #include <gtest/gtest.h>
 
+#include "base/testing/sample.h"
 #include "dispatch/model/scenario.h"
 #include "storage/testing/scratch_database.h"
 
@@ -12,9 +13,9 @@ using protocol::Cause;
 using How = SessionClosed::How;
 
 #ifdef __SANITIZE_THREAD__
-constexpr int kSequences = 300;  // one thread: TSan only costs time here
+const int kSequences = 300;  // one thread: TSan only costs time here
 #else
-constexpr int kSequences = 3000;
+const int kSequences = cases(3000, 1000);
 #endif
 constexpr int kEvents = 120;
 // One sequence of so many runs over the real storage, which takes ten times as long as the model.
@@ -263,8 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Blocks, Random, ::testing::Range(0, 10));
 
 TEST_P(Random, R11_R19_NoTrialIsLostOrCountedTwiceWhateverHappens) {
   for (int i = 0; i < kSequences / 10; ++i) {
-    const auto seed =
-        static_cast<std::uint64_t>(GetParam()) * (kSequences / 10) + static_cast<std::uint64_t>(i);
+    const auto seed = static_cast<std::uint64_t>(GetParam() * (kSequences / 10) + i);
     SCOPED_TRACE("seed " + std::to_string(seed));
     Chaos(seed).run();
     if (HasFatalFailure() || HasNonfatalFailure()) return;

@@ -2,6 +2,7 @@
 // order of a few events. `./run model` does the same at full length.
 #include <gtest/gtest.h>
 
+#include "base/testing/sample.h"
 #include "base/testing/scratch_folder.h"
 #include "dispatch/model/walk.h"
 #include "storage/sqlite/open.h"
@@ -10,10 +11,10 @@ namespace hyperflock::dispatch {
 namespace {
 
 #ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kWalks = 10;  // one thread: TSan only costs time here
+const int kWalks = 10;  // one thread: TSan only costs time here
 constexpr int kDepth = 3;
 #else
-constexpr std::uint64_t kWalks = 100;
+const int kWalks = cases(100, 40);
 constexpr int kDepth = 4;
 #endif
 constexpr int kEvents = 80;
@@ -25,8 +26,9 @@ TEST_P(Model, RandomEventsOverSqliteAgreeWithTheReference) {
   ScratchFolder folder(ScratchFolder::Where::memory);
   auto storage = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
   ASSERT_TRUE(storage.has_value()) << storage.error().message;
-  for (std::uint64_t i = 0; i < kWalks; ++i) {
-    const std::uint64_t seed = GetParam() * kWalks + i;
+  for (int i = 0; i < kWalks; ++i) {
+    const auto seed =
+        GetParam() * static_cast<std::uint64_t>(kWalks) + static_cast<std::uint64_t>(i);
     const auto wrong = random_walk(seed, kEvents, storage->get());
     ASSERT_EQ(wrong.value_or(""), "");
   }
