@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { ThreadStart } from "../src/python/arraycore/arraycore_threads.ts";
+import { InterruptBuffer } from "../src/python/interrupt_buffer.ts";
 import type { PyodideModule } from "../src/python/pyodide_api.ts";
 import {
   connectArraycore,
@@ -95,7 +96,8 @@ async function main(): Promise<number> {
     stderr: () => {},
   })) as NodePyodide;
   connectStreams(pyodide, { read, write });
-  pyodide.setInterruptBuffer(new Uint8Array(interrupt));
+  const interrupts = new InterruptBuffer(new Uint8Array(interrupt));
+  pyodide.setInterruptBuffer(interrupts);
   for (const archive of [...places.archives, ...wheels]) {
     pyodide.unpackArchive(bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
@@ -112,7 +114,7 @@ async function main(): Promise<number> {
   const closeArraycore = await connectArraycore(pyodide, {
     code: bytesOf(join(ARRAYCORE_MODULES, moduleFile(job))),
     job,
-    interrupt: new Uint8Array(interrupt),
+    interrupt: interrupts,
     toGpu: hasGpu ? (message) => post({ kind: "gpu", message }) : null,
     startThread,
   });

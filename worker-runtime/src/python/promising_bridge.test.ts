@@ -4,11 +4,12 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { answerText, errorText } from "../channel/block.ts";
 import { PostedAnswerer } from "../channel/posted_answerer.ts";
 import { WINDOW_POINTS } from "./bridge.ts";
+import { InterruptBuffer } from "./interrupt_buffer.ts";
 import type { FromPython } from "./messages.ts";
 import { type Posted, PromisingBridge } from "./promising_bridge.ts";
 
 let said: FromPython[];
-let interrupt: Uint8Array;
+let interrupt: InterruptBuffer;
 let now: number;
 let bridge: PromisingBridge;
 let agent: PostedAnswerer;
@@ -16,7 +17,7 @@ let agent: PostedAnswerer;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   said = [];
-  interrupt = new Uint8Array(1);
+  interrupt = new InterruptBuffer(new Uint8Array(1));
   now = 0;
   bridge = new PromisingBridge({
     post: (message) => said.push(message),

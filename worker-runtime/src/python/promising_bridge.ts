@@ -2,7 +2,6 @@
 // hyperflock_worker.bridge suspends Python by JSPI. Messages of the agent arrive only while Python is suspended. Runs on
 // the python thread.
 
-import { INTERRUPT_SIGNAL } from "../channel/block.ts";
 import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
 import {
   CALL_MS,
@@ -15,6 +14,7 @@ import {
   uploadTooLarge,
   WINDOW_POINTS,
 } from "./bridge.ts";
+import type { InterruptBuffer } from "./interrupt_buffer.ts";
 import type { FromPython, ToPython } from "./messages.ts";
 
 /** What the agent says to a thread that shares no memory with it. */
@@ -23,8 +23,7 @@ export type Posted = Extract<ToPython, { kind: "answer" | "taken" | "interrupt" 
 export interface PromisingBridgeOptions {
   readonly post: (message: FromPython, transfer?: Transferable[]) => void;
   readonly now: () => number;
-  /** Pyodide's interrupt buffer. Only this thread uses it. */
-  readonly interrupt: Uint8Array;
+  readonly interrupt: InterruptBuffer;
 }
 
 export class PromisingBridge {
@@ -44,7 +43,7 @@ export class PromisingBridge {
 
   begin(attempt: number): void {
     this.#attempt = attempt;
-    this.#options.interrupt[0] = 0;
+    this.#options.interrupt.take();
     this.#window = new PostedWindow(WINDOW_POINTS);
   }
 
@@ -57,7 +56,7 @@ export class PromisingBridge {
         this.#window.onTaken(message.points);
         break;
       case "interrupt":
-        this.#options.interrupt[0] = INTERRUPT_SIGNAL;
+        this.#options.interrupt.raise();
         this.#caller.interrupt();
         this.#window.interrupt();
         break;

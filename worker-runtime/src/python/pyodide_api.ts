@@ -9,7 +9,8 @@ export interface PyCallable {
 
 export interface PyodideApi {
   readonly version: string;
-  setInterruptBuffer(buffer: Uint8Array): void;
+  /** Pyodide reads and writes element 0 only. */
+  setInterruptBuffer(buffer: { 0: number }): void;
   /** Throws KeyboardInterrupt when the interrupt buffer asks for it. */
   checkInterrupt(): void;
   registerJsModule(name: string, module: object): void;

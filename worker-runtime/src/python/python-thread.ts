@@ -10,6 +10,7 @@ import { Assets } from "./assets.ts";
 import { Bridge } from "./bridge.ts";
 import { limitHeap } from "./heap_limit.ts";
 import { Interpreter } from "./interpreter.ts";
+import { InterruptBuffer } from "./interrupt_buffer.ts";
 import { lockDown } from "./lockdown.ts";
 import {
   type ArraycoreParts,
@@ -45,7 +46,7 @@ const output = new Output(
 
 let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
-let interrupt: Uint8Array = new Uint8Array(1);
+let interrupt = new InterruptBuffer(new Uint8Array(1));
 let heapBytes = 0;
 /** Why array-core cannot run here although the agent sent it; null: it runs. */
 let withoutArraycore: string | null = null;
@@ -113,7 +114,7 @@ function prepare(pyodide: PyodideApi, memory: SharedArrayBuffer | null): void {
   } else {
     const block = openBlock(memory);
     Atomics.store(block.header, Word.interrupt, 0);
-    interrupt = block.interrupt;
+    interrupt = new InterruptBuffer(block.interrupt);
     pyodide.setInterruptBuffer(interrupt);
     bridge = new Bridge(block, postFromPython, () => pyodide.checkInterrupt());
   }
@@ -157,7 +158,7 @@ async function addArraycore(
         return true;
       },
       wakeByMessage: () => post({ kind: "gpu", message: { kind: "wake" } }),
-      takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
+      takeInterrupt: () => interrupt.take(),
     },
     print: (text) => output.line(text),
     ended: () => {

@@ -6,6 +6,7 @@ import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import { arraycoreHost } from "../arraycore/arraycore_host.ts";
 import { loadArraycore } from "../arraycore/arraycore_module.ts";
 import { type StartThread, startThreads } from "../arraycore/arraycore_threads.ts";
+import type { InterruptBuffer } from "../interrupt_buffer.ts";
 import type { PyCallable, PyodideApi } from "../pyodide_api.ts";
 import type { HookRequest } from "./hooks.fixture.ts";
 
@@ -48,7 +49,7 @@ export interface Streams {
 /** The parts of Pyodide's interface that scripts need beyond a trial's. */
 export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
   /** `undefined` turns interrupts off. */
-  setInterruptBuffer(buffer: Uint8Array | undefined): void;
+  setInterruptBuffer(buffer: { 0: number } | undefined): void;
   readonly FS: {
     mkdirTree(path: string): void;
     writeFile(path: string, data: Uint8Array): void;
@@ -87,8 +88,7 @@ export function moduleFile(job: ScriptJob): "arraycore.wasm" | "arraycore-relaxe
 export interface ArraycoreOptions {
   readonly code: BufferSource;
   readonly job: ScriptJob;
-  /** Pyodide's interrupt buffer. */
-  readonly interrupt: Uint8Array;
+  readonly interrupt: InterruptBuffer;
   /** Sends a message to the gpu thread; null without one. */
   readonly toGpu: ((message: ToGpuThread) => void) | null;
   readonly startThread: StartThread;
@@ -112,7 +112,7 @@ export async function connectArraycore(
         return toGpu !== null;
       },
       wakeByMessage: () => toGpu?.({ kind: "wake" }),
-      takeInterrupt: () => Atomics.exchange(interrupt, 0, 0) !== 0,
+      takeInterrupt: () => interrupt.take(),
     },
   });
   await startThreads(module, job.threads - 1, startThread);

@@ -2,6 +2,7 @@
 // script and ends. Mounted files are copied in before the run. New and changed files are copied back after it.
 
 import type { ThreadStart } from "../arraycore/arraycore_threads.ts";
+import { InterruptBuffer } from "../interrupt_buffer.ts";
 import type { PyodideModule } from "../pyodide_api.ts";
 import {
   connectArraycore,
@@ -84,7 +85,8 @@ async function main(script: BrowserScript): Promise<number> {
     read: () => 0,
     write: (stream, bytes) => write(script.output, stream, bytes),
   });
-  pyodide.setInterruptBuffer(script.interrupt);
+  const interrupt = new InterruptBuffer(script.interrupt);
+  pyodide.setInterruptBuffer(interrupt);
   for (const archive of script.archives) {
     pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
@@ -100,7 +102,7 @@ async function main(script: BrowserScript): Promise<number> {
   const closeArraycore = await connectArraycore(pyodide, {
     code: await bytesOf(`${script.arraycore}/${moduleFile(script.job)}`),
     job: script.job,
-    interrupt: script.interrupt,
+    interrupt,
     toGpu: script.hasGpu ? (message) => post({ kind: "gpu", message }) : null,
     startThread,
   });

@@ -1,0 +1,38 @@
+// The interrupt buffer that Pyodide reads: one byte, which another thread may set. Python thread.
+
+import { INTERRUPT_SIGNAL } from "../channel/block.ts";
+
+/**
+ * Pyodide's interrupt buffer without its race. Pyodide reads element 0 and then writes 0 to it, in two steps. With a plain
+ * Uint8Array, a signal that another thread stores between the two is lost. Here a written 0 clears only the signal that was
+ * read last.
+ */
+export class InterruptBuffer {
+  readonly #bytes: Uint8Array;
+  #lastRead = 0;
+
+  /** `bytes` has one element. Other threads store a signal's number there by `Atomics`. */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get 0(): number {
+    this.#lastRead = Atomics.load(this.#bytes, 0);
+    return this.#lastRead;
+  }
+
+  set 0(signal: number) {
+    if (signal !== 0) Atomics.store(this.#bytes, 0, signal);
+    else if (this.#lastRead !== 0) Atomics.compareExchange(this.#bytes, 0, this.#lastRead, 0);
+  }
+
+  /** Asks Python for a KeyboardInterrupt. */
+  raise(): void {
+    Atomics.store(this.#bytes, 0, INTERRUPT_SIGNAL);
+  }
+
+  /** Clears the buffer, and returns whether it held a signal. */
+  take(): boolean {
+    return Atomics.exchange(this.#bytes, 0, 0) !== 0;
+  }
+}
