@@ -100,10 +100,11 @@ interface PageThreads {
   readonly hooks: string;
 }
 
-// This function runs in the page, so it can use nothing of this file.
+// This function runs in the page, so it cannot use anything else of this file.
 async function startPython(threads: PageThreads): Promise<number> {
   const { script, thread, gpuThread } = threads;
-  // Some engines give a page no SharedArrayBuffer constructor, but the buffer of a shared memory always is one.
+  // The buffer of a shared WebAssembly.Memory is a SharedArrayBuffer, even if an engine hides that constructor from
+  // pages.
   const shared = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const interrupt = new Uint8Array(shared.buffer, 0, 1);
   Reflect.set(globalThis, "interruptPython", () => Atomics.store(interrupt, 0, 2));

@@ -11,7 +11,7 @@ import type { FromScriptThread } from "../src/python/script/run_script.ts";
 import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
 
-/** How long a gpu thread may take to finish what was sent to it. A Ctrl-C meanwhile ends the process at once. */
+/** How long a gpu thread may take to finish what was sent to it. A Ctrl-C during this time ends the process at once. */
 const CLOSE_MS = 60_000;
 
 /** After the ring has closed, Dawn still rejects open promises in the next turns of its thread. */

@@ -10,7 +10,7 @@ export const USAGE =
 
 const MIB = 1_048_576;
 
-/** The limits of `--limits phone`: those of a small phone's graphics device and memory. */
+/** The limits of `--limits phone`. They are like the limits of a small phone's graphics device and memory. */
 export const PHONE = {
   /** The most that array-core's memory may grow to. */
   memoryBytes: 256 * MIB,
@@ -33,7 +33,7 @@ export class UsageError extends Error {
 export interface Options {
   readonly host: "node" | "chromium";
   readonly backend: "webgpu" | "cpu";
-  /** Whether the limits of PHONE hold. */
+  /** Whether the limits of PHONE are used. */
   readonly phone: boolean;
   /** How many threads compute on the CPU, including Python's. */
   readonly threads: number;

@@ -10,7 +10,10 @@ export const RUNTIME = join(ROOT, "build/runtime");
 export const ARRAYCORE_MODULES = join(ROOT, "build/arraycore");
 export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
 
-/** The pieces that a script gets in addition to Pyodide. Chainer is passed as a wheel where it is needed. */
+/**
+ * The pieces of the gathered runtime that a script gets in addition to Pyodide. Chainer is not one of them. Where it is
+ * needed, it is passed as a wheel.
+ */
 const PIECES = ["numpy", "six", "worker"];
 
 export interface RuntimePlaces {

@@ -44,7 +44,7 @@ function jobOf(options: Options): ScriptJob {
   };
 }
 
-/** Returns the folders that are not inside another one of them. */
+/** Returns those of the folders that are not inside another folder of the list. */
 function outermost(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   return unique.filter(

@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
 
 export interface ServedFiles {
-  /** Folders that may be read. Those in `write`, which are mounted, may also be written. */
+  /** Folders that may be read. The folders in `write` are mounted, and may also be written. */
   readonly read: readonly string[];
   readonly write: readonly string[];
 }

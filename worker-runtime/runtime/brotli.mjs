@@ -1,4 +1,5 @@
-// Brotli by Node's own library, so that gathering needs no further package. Called by packing.py:
+// Compresses with Brotli by Node's own library, so that packing the runtime needs no further package. Called by
+// packing.py:
 //   node brotli.mjs QUALITY < plain > packed
 // Node.js, main thread.
 import { readFileSync, writeSync } from "node:fs";

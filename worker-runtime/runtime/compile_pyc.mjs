@@ -1,5 +1,5 @@
-// Runs compile_pyc.py inside the very Pyodide that the pages will run, so that the compiled files carry its
-// magic number and marshal format. Node.js, main thread. Called by packing.py:
+// Runs compile_pyc.py inside the same Pyodide that the pages will run. So the compiled files have the magic number and
+// the marshal format of that Pyodide. Node.js, main thread. Called by packing.py:
 //   node compile_pyc.mjs PYODIDE_FOLDER jobs.json
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -6,7 +6,7 @@ import type { InAppName, System } from "../join/in_app.ts";
 
 export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
 
-/** Why the project cannot be shown before the tap. */
+/** Why the project cannot be shown before the volunteer taps Start. */
 export type ProjectProblem = "no_code" | "bad_code" | "rate_limited" | "unreachable" | "server";
 
 /** Failure codes for which the page has its own sentence. For any other code it shows the message that came with it. */
@@ -44,7 +44,7 @@ export interface Dictionary {
     readonly sandbox: string;
   };
 
-  /** What taking part costs, shown before the tap. */
+  /** What taking part costs, shown before the volunteer taps Start. */
   readonly facts: {
     readonly heading: string;
     readonly download: Notice;

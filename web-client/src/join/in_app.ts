@@ -1,6 +1,6 @@
-// Detects whether this page is inside an app's own browser, and which app's. Such browsers often lack isolation, or close
-// at the app's next tap; the page then explains how to open another browser. They are detected by name, because no feature
-// tells them apart. Page thread; pure.
+// Detects whether this page is inside an app's own browser, and in which app. Such browsers often lack isolation, or
+// they close when the reader next taps in the app. The page then explains how to open another browser. Apps are
+// detected by name, because no feature distinguishes them. Page thread; pure.
 
 export type InAppName = "line" | "instagram" | "facebook" | "x" | "google" | "wechat" | "other";
 export type System = "ios" | "android" | "other";

@@ -1,4 +1,5 @@
-// `POST /api/project` returns what is computed and for whom. It is the only request before the tap. Page thread.
+// `POST /api/project` returns what is computed and for whom. It is the only request before the volunteer taps Start.
+// Page thread.
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";

@@ -16,7 +16,7 @@ interface Props {
   readonly store: ResearchStore;
 }
 
-/** Who is signed in, and the way out. */
+/** Shows who is signed in, and the button to sign out. */
 function SignedIn({ store }: Props): ComponentChild {
   const words = store.words.value.signIn;
   const session = store.session.value;

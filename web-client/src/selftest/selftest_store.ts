@@ -1,5 +1,5 @@
-// What the self-test page knows, as signals, and what its buttons do. Page thread; the browser is passed in, so that stories
-// and tests run it with findings of their own.
+// The self-test page's state, as signals, and the actions of its buttons. The browser is passed in, so that stories and
+// tests can use findings of their own. Page thread.
 
 import type { UnsupportedReason } from "@hyperflock/worker-runtime/page";
 import type { PythonCheck } from "@hyperflock/worker-runtime/selftest";
@@ -41,7 +41,7 @@ export class SelfTestStore {
   readonly format: ReadonlySignal<Formatter>;
   /** In the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
-  /** Every check but Python's has been made. */
+  /** Whether all checks are done, except the check of Python. */
   readonly isLooked: Signal<boolean> = signal(false);
   readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
   readonly sending: Signal<SendPhase> = signal({ kind: "not_sent" });
@@ -58,13 +58,13 @@ export class SelfTestStore {
     );
   }
 
-  /** Looks at what costs nothing; the page does it by itself. */
+  /** Runs the checks that need no download. The page calls it by itself. */
   async look(): Promise<void> {
     await this.environment.runChecks((name, found) => this.#tell(name, found));
     this.isLooked.value = true;
   }
 
-  /** Only from a tap: it fetches the runtime. */
+  /** Fetches the runtime and runs the check of Python. Must be called from a tap. */
   async runPython(): Promise<void> {
     if (this.python.value.kind === "runs") {
       return;
@@ -77,7 +77,7 @@ export class SelfTestStore {
     this.python.value = { kind: "done" };
   }
 
-  /** Only from a tap. */
+  /** Sends the report. Must be called from a tap. */
   async send(): Promise<void> {
     const { code, class: deviceClass, engine } = this.environment;
     if (code === null || this.sending.value.kind === "sending") {

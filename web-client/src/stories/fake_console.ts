@@ -1,5 +1,5 @@
-// A console without a server: it answers with the rows that a story holds, after the same checks as a real one's. Page
-// thread; stories and tests only.
+// A console without a server. It answers with the rows that a story holds, after the same checks as the real console's.
+// Page thread; stories and tests only.
 
 import { type Api, ConsoleError, PAGE_ROWS } from "../research/api.ts";
 import {
@@ -13,13 +13,13 @@ import {
 } from "../research/rows.ts";
 
 export interface ConsoleRows {
-  /** As rest.md has them: each answer is one of these, by its id. */
+  /** The rows in the form of server/docs/rest.md. An answer is the row with the requested id. */
   readonly studies: readonly Readonly<Record<string, unknown>>[];
   readonly trials: readonly Readonly<Record<string, unknown>>[];
   readonly workers: readonly Readonly<Record<string, unknown>>[];
   readonly artifacts?: readonly Readonly<Record<string, unknown>>[];
   readonly placement?: Readonly<Record<string, unknown>>;
-  /** What fails, by the method's name; `never` does not answer. */
+  /** The error code with which a method fails, by the method's name. With `never`, the method does not answer. */
   readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
 }
 

@@ -1,4 +1,4 @@
-// What the self-test page can show, with plausible and with awkward content. Pure data.
+// Every state that the self-test page can show, with plausible and with awkward content. Pure data.
 
 import type { UnsupportedReason } from "@hyperflock/worker-runtime/page";
 import type { CheckName, Finding } from "../selftest/finding.ts";
@@ -8,7 +8,7 @@ export interface SelfTestStory {
   readonly code: string | null;
   readonly obstacle: UnsupportedReason | null;
   readonly findings: Partial<Readonly<Record<CheckName, Finding>>>;
-  /** How far Python is. */
+  /** The state of the check of Python. */
   readonly python: "not_run" | "loading" | "right" | "wrong";
   readonly sent: Sent | "sending" | null;
 }

@@ -34,7 +34,7 @@ export const PROJECT: ProjectView = {
   trialsTotal: 1024,
 };
 
-/** What the stories' second code opens. */
+/** The project that the stories' second code opens. */
 export const OTHER_PROJECT: ProjectView = {
   name: "Weather of small islands",
   owner: "Marine Institute",
@@ -230,5 +230,5 @@ export const stories = {
 
 export type StoryName = keyof typeof stories;
 
-/** What Start leads to in a story. */
+/** The state of a story's volunteer after Start was pressed. */
 export const AFTER_START: VolunteerState = { phase: "joining" };

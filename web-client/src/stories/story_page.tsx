@@ -1,10 +1,13 @@
-// One story by the address, `?story=computing&lang=ja`, or without a query the list of them all. Page thread.
+// Shows the story that the address names, such as `?story=computing&lang=ja`. Without a query, it shows the list of all
+// stories. Page thread.
 
 import type { ComponentChild } from "preact";
 import { isLanguage, type Language } from "../i18n/language.ts";
 import { show } from "../ui/browser.ts";
 
-/** `page` is called once, outside of any component: what reads signals while it renders is rendered again. */
+/**
+ * `page` is called once, outside of any component. Components that read signals while they render are rendered again.
+ */
 export async function showStory<Name extends string>(
   stories: Readonly<Record<Name, unknown>>,
   page: (name: Name, language: Language) => ComponentChild | Promise<ComponentChild>,

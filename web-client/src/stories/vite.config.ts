@@ -1,6 +1,6 @@
-// The stories: every state of the join page with a volunteer that computes nothing, of the researcher's page with a console
-// of its own and of the self-test page, for the browser tests and for looking at (`npm run stories -w web-client`). Never
-// part of `build/web`.
+// Builds the stories: every state of the join page, of the researcher's page and of the self-test page, with a
+// volunteer that computes nothing and a console without a server. They are for the browser tests and for looking at
+// (`npm run stories -w web-client`), and never part of `build/web`.
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";

@@ -8,7 +8,7 @@ import {
   rememberLanguage,
 } from "../i18n/language.ts";
 
-/** Names the storage only inside each call: where cookies are blocked, already naming `localStorage` throws. */
+/** Uses the name of a storage only inside each call, because where cookies are blocked the name itself throws. */
 const storeOf = (storage: () => Storage) => ({
   getItem: (key: string) => storage().getItem(key),
   setItem: (key: string, value: string) => storage().setItem(key, value),

@@ -52,7 +52,8 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
           {chart.xTicks.map((tick) => (
             <span
               class="chart-tick"
-              key={tick.value} // Labels at both ends stay inside; those between are centred.
+              // The first and last labels stay inside the box, the others are centred.
+              key={tick.value}
               style={{ left: percent(tick.at), transform: `translateX(-${percent(tick.at)})` }}
             >
               {step(tick.value)}

@@ -20,7 +20,10 @@ export function Mark() {
   );
 }
 
-/** Three birds that beat their wings while this device computes; still under reduced motion. */
+/**
+ * Three birds that beat their wings while this device computes. They do not move if the reader has asked for reduced
+ * motion.
+ */
 export function FlyingBirds() {
   return (
     <svg class="flying" viewBox="0 0 32 24" aria-hidden="true" focusable="false">

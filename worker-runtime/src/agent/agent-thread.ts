@@ -1,5 +1,5 @@
-// The agent thread: a module worker that the page starts after the tap. It talks to the server while Python computes on a
-// thread of its own (python/python-thread.ts), which it starts and ends.
+// The agent thread: a module worker that the page starts after the volunteer taps Start. It talks to the server while
+// Python computes on a thread of its own (python/python-thread.ts). The agent thread starts and ends that thread.
 
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { Agent } from "./agent.ts";

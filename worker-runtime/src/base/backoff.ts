@@ -17,7 +17,10 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts a failure. Returns the delay before the next try: between half of first x 2^failures and all of it. */
+  /**
+   * Counts a failure. Returns the delay before the next try. It is random, between one half and the whole of a longest
+   * delay, which doubles with each failure up to a limit.
+   */
   nextMs(): number {
     const ceiling = Math.min(this.#mostMs, this.#firstMs * 2 ** this.#failures);
     this.#failures += 1;

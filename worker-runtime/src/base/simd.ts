@@ -1,4 +1,5 @@
-// Which vector instructions of WebAssembly an engine has. It validates small functions that use them. Pure; any thread.
+// Finds out which vector instructions of WebAssembly an engine has, by asking the engine to validate small functions
+// that use them. Pure; any thread.
 
 /** The part of `WebAssembly` that is needed here. */
 export interface Validator {

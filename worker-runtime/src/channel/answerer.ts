@@ -23,7 +23,7 @@ export class Answerer implements AgentEnd {
   /** Answers the open request. Returns false if nobody waits for this sequence any more. */
   answer(sequence: number, text: string): boolean {
     const { header, payload } = this.#block;
-    // It claims the request first. A caller that gives up at this moment then cannot reuse the payload.
+    // The request is claimed first. A caller that gives up at this moment then cannot reuse the payload.
     if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
       return false;
     const bytes = this.#encoder.encode(boundedAnswer(text));

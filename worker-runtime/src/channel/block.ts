@@ -12,15 +12,15 @@ export const Word = {
    * write it by atomic exchange.
    */
   request: 0,
-  /** Sequence of the newest answer. The agent writes and notifies. */
+  /** The sequence number of the newest answer. The agent writes it and wakes the waiting thread. */
   answer: 1,
-  /** Bytes of the answer's UTF-8. The agent writes. */
+  /** The length of the answer in bytes of UTF-8. The agent writes it. */
   length: 2,
   /** The liveness counter. The python thread adds to it for array operations, training steps and calls. */
   progress: 3,
   /** 2 asks for a KeyboardInterrupt (SIGINT). Pyodide reads and clears it; the word's first byte is Pyodide's buffer. */
   interrupt: 4,
-  /** How many reported points of this attempt the server has. The agent writes and notifies. */
+  /** How many reported points of this attempt the server has. The agent writes it and wakes the waiting thread. */
   taken: 5,
 } as const;
 

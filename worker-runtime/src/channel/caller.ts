@@ -39,7 +39,7 @@ export class Caller {
     return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
   }
 
-  /** Does the same with a request that `post` sends under the given sequence. */
+  /** Does the same as `call` with a request that `post` sends under the given sequence number. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): string {
     const { header } = this.#block;
     this.#sequence = nextSequence(this.#sequence);
@@ -64,7 +64,7 @@ export class Caller {
     }
   }
 
-  // Withdraws the request, so that a late answer finds none. Returns false if the agent has begun to write.
+  // Withdraws the request, so that a late answer finds no request. Returns false if the agent has begun to write.
   #withdraw(sequence: number): boolean {
     return Atomics.compareExchange(this.#block.header, Word.request, sequence, 0) === sequence;
   }
@@ -82,8 +82,8 @@ export class Caller {
 }
 
 /**
- * Limits the points that the server has not taken yet, so that an objective which reports in a tight loop waits and does
- * not fill the agent's memory. One window for each attempt.
+ * Limits the points that the server has not taken yet, so that an objective which reports in a tight loop waits and
+ * does not fill the agent's memory. Each attempt has its own window.
  */
 export class ReportWindow {
   readonly #header: Int32Array<SharedArrayBuffer>;

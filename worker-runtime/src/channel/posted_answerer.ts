@@ -1,6 +1,6 @@
-// The agent's end of the call channel by messages, for browsers without shared memory. A python thread receives them while it
-// waits by JSPI. While it computes it does not, and the agent ends it if necessary. Runs on the agent thread only; never
-// blocks.
+// The agent's end of the call channel by messages, for browsers without shared memory. A python thread receives
+// messages only while it waits by JSPI. While it computes it receives none, so the agent may have to end the thread.
+// Runs on the agent thread only; never blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
 import { boundedAnswer } from "./block.ts";
@@ -24,7 +24,7 @@ export class PostedAnswerer implements AgentEnd {
     return this.#progress;
   }
 
-  /** Notes the thread's counter. */
+  /** Stores the liveness counter that the python thread has sent. */
   setProgress(count: number): void {
     this.#progress = count;
   }

@@ -38,7 +38,7 @@ export class PostedCaller {
     return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
   }
 
-  /** Does the same with a request that `post` sends under the given sequence. */
+  /** Does the same as `call` with a request that `post` sends under the given sequence number. */
   ask(method: string, post: (sequence: number) => void, timeoutMs: number): Promise<string> {
     this.#sequence = nextSequence(this.#sequence);
     const late = errorText("call_timeout", `The server did not answer '${method}' in time.`);
@@ -64,7 +64,10 @@ export class PostedCaller {
   }
 }
 
-/** Limits the points that the server has not taken yet, as ReportWindow of caller.ts does. One for each attempt. */
+/**
+ * Limits the points that the server has not taken yet, as ReportWindow of caller.ts does. Each attempt has its own
+ * window.
+ */
 export class PostedWindow {
   readonly #limit: number;
   #sent = 0;

@@ -17,8 +17,8 @@ const MODULUS = 7;
 const CHECK_MS = 180_000;
 const ATTEMPT = 1;
 
-// The numbers are small and whole, so float32 holds each sum exactly and every engine gets the same. The call tests that
-// Python waits for an answer.
+// The numbers are small and whole. So float32 holds each sum exactly, and every engine computes the same sums. The call
+// of `report` tests that Python waits for an answer.
 const PROGRAM = `
 import numpy as np
 

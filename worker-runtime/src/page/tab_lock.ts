@@ -4,11 +4,11 @@
 const NAME = "hyperflock.computing";
 
 export interface TabLockEvents {
-  /** This tab may compute. Without locks, it is called at once. */
+  /** Called when this tab may compute; without locks, at once. */
   taken(): void;
-  /** Another tab computes. */
+  /** Called when another tab computes. */
   refused(): void;
-  /** Another tab took the lock by force. */
+  /** Called when another tab took the lock by force. */
   lost(): void;
 }
 
@@ -42,7 +42,7 @@ export class TabLock {
     const options = how === "by_force" ? { steal: true } : { ifAvailable: true };
     this.#locks.request(NAME, options, hold).catch(() => {
       if (mine === null) {
-        events.taken(); // Locks are forbidden, as storage may be.
+        events.taken(); // the browser forbids locks, as it may forbid storage
       } else if (this.#letGo === mine) {
         this.#letGo = null;
         events.lost();

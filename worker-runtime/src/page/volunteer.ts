@@ -35,7 +35,7 @@ interface LastTrial {
 /** The agent's connection, as the server knows it. */
 type Session = Extract<FromAgent, { kind: "session" }>;
 
-/** Names the storage only inside each call: where cookies are blocked, already naming `localStorage` throws. */
+/** Uses the name `localStorage` only inside each call, because where cookies are blocked the name itself throws. */
 const local = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, value),
@@ -68,7 +68,7 @@ class AgentVolunteer implements Volunteer {
 
   constructor(code: string) {
     this.#code = code;
-    // The probe runs before the tap, so that nobody taps in a browser that cannot compute.
+    // The probe runs before the volunteer can tap Start, so that nobody taps it in a browser that cannot compute.
     const reason = probe(globalThis as ProbeScope);
     this.#snapshot = {
       state: reason === null ? { phase: "idle" } : { phase: "unsupported", reason },

@@ -7,7 +7,7 @@ export type ToAgent =
       readonly kind: "start";
       readonly code: string;
       readonly visible: boolean;
-      /** Whether the browser ended the last visit while it computed. The agent then asks for less memory. */
+      /** Whether the browser ended the last visit while the device computed. The agent then asks for less memory. */
       readonly careful: boolean;
       /** The share of the graphics device's time that the volunteer lends, above 0 and at most 1. */
       readonly gpuShare: number;

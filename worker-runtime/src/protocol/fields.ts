@@ -78,7 +78,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether an unchecked value is an object that has this field, or, with `value`, that has this value in it. */
+/**
+ * Returns whether an unchecked value is an object with the field `key`. If `value` is given, the field must have that
+ * value.
+ */
 export function hasField(input: unknown, key: string, value?: string): boolean {
   if (!isRecord(input) || !Object.hasOwn(input, key)) return false;
   return value === undefined || input[key] === value;
@@ -91,7 +94,7 @@ export const record = v.custom<Record<string, unknown>>(isRecord, kind);
 export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.pipe(record, variantOf(entries));
 
-/** One member of `unionBy`. */
+/** One variant of a union that `unionBy` makes. */
 export const variantOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object(entries, missing);
 

@@ -1,7 +1,7 @@
-// Fetches the runtime's files from this origin in parallel, and counts their bytes. Archives are verified against the index.
-// Pyodide's own files are streamed into the compiler. Their addresses contain their hash, and they are trusted like any
-// script of this origin, because `integrity` of fetch would hold each back until its last byte. Runs on the python thread,
-// before trial code.
+// Fetches the runtime's files from this origin in parallel, and counts their bytes. Archives are verified against the
+// index. Pyodide's own files are streamed into the compiler. Their addresses contain their hash, and they are trusted
+// like any script of this origin. The option `integrity` of fetch is not used, because it would hold each file back
+// until its last byte. Runs on the python thread, before trial code.
 
 import { hexOf } from "../base/hex.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
@@ -50,7 +50,7 @@ export class Assets {
     return response;
   }
 
-  /** Notes that the compiler has received all of its bytes. */
+  /** Counts all bytes of the WebAssembly code as loaded. Call it when the compiler has received the whole code. */
   codeArrived(): void {
     this.#loaded += this.#uncounted;
     this.#uncounted = 0;

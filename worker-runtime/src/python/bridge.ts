@@ -10,9 +10,9 @@ export const CALL_MS = 120_000;
 export const UPLOAD_MS = 300_000;
 /** The largest checkpoint or artifact; the server's default limit. */
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
-/** Points that may be on the way to the server; a few full messages. */
+/** How many points may be on the way to the server. This is as many as a few full messages hold. */
 export const WINDOW_POINTS = 4_096;
-/** The longest method and payload of a call. The agent accepts no longer ones. */
+/** The longest method and the longest payload of a call, in characters. The agent refuses longer texts. */
 export const METHOD_CHARACTERS = 256;
 export const PAYLOAD_CHARACTERS = 65_536;
 /** How often a thread that shares no memory reports its liveness counter. */
@@ -39,7 +39,10 @@ export interface PyBuffer {
   };
 }
 
-/** Returns a copy of the bytes, because Python may change its heap after the call. Returns null if there are too many. */
+/**
+ * Returns a copy of the bytes, because Python may change its heap after the call. Returns null if there are too many
+ * bytes.
+ */
 export function uploadBytes(from: PyBuffer): Uint8Array<ArrayBuffer> | null {
   const buffer = from.getBuffer("u8");
   try {

@@ -1,6 +1,6 @@
-// Limits Python's heap. Emscripten's allocator asks WebAssembly.Memory to grow. A refusal means to it that no memory is left,
-// which Python raises as MemoryError. The attempt then ends as `out_of_memory`, and the volunteer's tab survives. Runs on the
-// python thread, once, before Pyodide is loaded.
+// Limits Python's heap. To get more memory, Emscripten's allocator asks WebAssembly.Memory to grow. If that is refused,
+// the allocator reports that no memory is left, and Python raises MemoryError. The attempt then ends as
+// `out_of_memory`, and the volunteer's tab survives. Runs on the python thread, once, before Pyodide is loaded.
 
 const PAGE_BYTES = 65_536;
 

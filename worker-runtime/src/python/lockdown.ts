@@ -76,8 +76,8 @@ export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   return found;
 }
 
-// Removes names also from the prototypes, where most of them are accessors. Then it defines each name on the object itself.
-// Otherwise trial code could define the name, and a library would take it for the platform's.
+// Removes names also from the prototypes, where most of them are accessors. Then it defines each name on the object
+// itself. Otherwise trial code could define the name, and a library would mistake it for a feature of the platform.
 function keepOnly(target: object, kept: ReadonlySet<string>): void {
   const names = unlisted(target, kept);
   for (const holder of holdersOf(target)) {

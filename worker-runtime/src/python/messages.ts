@@ -60,7 +60,7 @@ export interface AskedSpec {
   readonly directions: number;
   /** JSON text of the values that were suggested before. */
   readonly suggested: string | null;
-  /** JSON text of the attributes that it begins with. */
+  /** JSON text of the attributes that the trial begins with. */
   readonly attrs: string | null;
 }
 
@@ -142,7 +142,7 @@ export type FromPython =
   | {
       readonly kind: "outcome";
       readonly attempt: number;
-      /** JSON text of run_attempt. */
+      /** The JSON text that run_attempt returned. */
       readonly outcome: string;
       readonly runMs: number;
       /** Whether this thread cannot run another attempt, so that the agent must end it. */

@@ -3,7 +3,7 @@
 // without an end is not collected. Runs on the python thread. Python may block it for long, so no timer is used.
 
 const LINES_PER_SECOND = 50;
-/** The most lines written in a second, with the line that counts those left out. */
+/** The most lines written in a second, including the line that counts the lines that were left out. */
 export const MOST_LINES_PER_SECOND = LINES_PER_SECOND + 1;
 /** How many lines may wait. The server keeps no more of a trial (R39). */
 const WAITING_LINES = 1_000;
@@ -41,12 +41,12 @@ export class Output {
     }
   }
 
-  /** Writes lines that waited for a later second, if it has come. */
+  /** If a later second has come, writes the lines that waited for it. */
   catchUp(): void {
     if (this.#waiting.length > 0) this.#begin(Math.floor(this.#now() / 1000));
   }
 
-  /** Writes all lines that wait, also one without an end. Call it when the trial has ended. */
+  /** Writes all lines that wait, also a line without an end. Call it when the trial has ended. */
   flush(): void {
     for (const end of this.#endStreams) end();
     this.#release(this.#waiting.length);

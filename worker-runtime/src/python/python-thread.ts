@@ -25,7 +25,7 @@ import type { PyodideApi } from "./pyodide_api.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-// Hidden from trial code, which must not send messages in this thread's name.
+// This function is hidden from trial code, which must not send messages in this thread's name.
 const postMessage = self.postMessage.bind(self);
 const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
 /** Posts a message from within Python. Printed lines that the limit per second held back are written first. */
@@ -189,8 +189,9 @@ function offered(spec: AttemptSpec): AttemptSpec {
   return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 
-// The runner is Python code that trial code can change, so its text has a limit. If it raises, it was changed too, and
-// Pyodide still works. The agent takes an empty text for a malformed outcome.
+// The runner is Python code that trial code can change, so the length of its text is limited. If the runner raises,
+// trial code has changed it, but Pyodide still works. This function then returns an empty text, which the agent takes
+// for a malformed outcome.
 async function outcomeOf(
   interpreter: Interpreter,
   job: Extract<ToPython, { kind: "run" }>,

@@ -30,7 +30,7 @@ const HEAP_LEAST = 512 * MIB;
 const HEAP_LEAST_CAREFUL = 256 * MIB;
 /** The most heap of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
 const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
-/** In MiB, for a device that does not say how much memory it has, as in Firefox and Safari. */
+/** The heap in MiB of a device that does not report its memory, as in Firefox and Safari. */
 const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**

@@ -1,5 +1,5 @@
-// What a trial that asks for a device gets: which back ends of array-core can run, why another cannot, and how much
-// memory the graphics device lends. Pure; agent thread.
+// Decides what a trial gets that asks for a device: the back ends of array-core that can run, the reasons why others
+// cannot run, and how much memory of the graphics device the trial may use. Pure; agent thread.
 
 import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
@@ -7,7 +7,7 @@ import type { DeviceOffer } from "../../python/messages.ts";
 const MIB = 1_048_576;
 /** The most MiB of all arrays on the GPU, by class. A browser ends a tab that takes more, without an error. */
 const BUDGET_MOST = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
-/** In MiB, for a device that does not say how much memory it has. */
+/** The budget in MiB of a device that does not report its memory. */
 const BUDGET_UNKNOWN = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
 
 /** What the browser allows here. The gpu thread and the python thread need shared memory. */
@@ -26,7 +26,7 @@ export function gpuBudgetOf(
   return Math.floor((careful ? mb / 2 : mb) * MIB);
 }
 
-/** Returns what the server is told of the graphics device. The budget also limits the largest array. */
+/** Returns the description of the graphics device that the server gets. The budget also limits the largest array. */
 export function lentGpu(
   gpu: GpuFacts | undefined,
   device: Pick<Capabilities, "class" | "memory_mb">,

@@ -1,11 +1,11 @@
-// Finds out which graphics device this browser would give to trials. The agent asks once, before the device says hello. The
+// Finds out which graphics device this browser would give to trials. The agent asks once, before it sends `hello`. The
 // answer is as coarse as scheduling allows, because a fingerprint is personal data. Runs on the agent thread.
 
 import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";
 
 const MIB = 1_048_576;
-/** The limit of the probe: a graphics process may hang, and the device can compute without it. */
+/** The limit of the probe. The browser's graphics process may hang, and trials can also run without it. */
 const PROBE_MS = 5_000;
 const ADAPTER_CHARACTERS = 64;
 /** Adapters that run on the CPU and do not always say so. */

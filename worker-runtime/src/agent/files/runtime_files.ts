@@ -6,7 +6,7 @@ import type { RuntimeFile, RuntimeIndex, RuntimePiece } from "../../python/messa
 
 export interface RuntimeFetch {
   readonly fetch: (url: string) => Promise<Response>;
-  /** Called as bytes arrive. Both count uncompressed bytes. */
+  /** Called as bytes arrive. `loaded` and `total` count uncompressed bytes. */
   readonly tell: (loaded: number, total: number) => void;
 }
 

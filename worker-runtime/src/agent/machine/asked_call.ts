@@ -43,7 +43,7 @@ export function argumentsOf(payload: string): unknown {
   }
 }
 
-/** Returns no step if the argument is not one. The server then takes the newest point. */
+/** Returns an empty object if the argument has no valid step. The server then uses the newest point. */
 function stepOf(args: unknown): { step?: number } {
   if (typeof args !== "object" || args === null || !("step" in args)) return {};
   const step = Number(args.step);

@@ -26,7 +26,7 @@ export const FLUSH_MS = 1_000;
 const RESEND_MS = 10_000;
 const RESEND_MOST_MS = 60_000;
 const CURVE_POINTS = 200;
-/** How many lines may wait to be sent. The server keeps no more of a trial (R39). */
+/** How many lines may wait to be sent. The server keeps no more lines of a trial than this (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
 
@@ -147,7 +147,7 @@ export class Attempt {
     this.#fresh.push(message);
   }
 
-  /** What the attempt was given for the names that it asked for, for display. */
+  /** The suggested values that the attempt got so far, by parameter name. For display. */
   get suggested(): Readonly<Record<string, unknown>> {
     return this.#suggested;
   }
@@ -159,7 +159,7 @@ export class Attempt {
     this.#suggested = { ...this.#suggested, [asked.args.name]: forDisplay(text) };
   }
 
-  /** Notes that the call was answered, possibly with an error. The server has its points then. */
+  /** Notes that the call was answered, possibly with an error. The server then has the points that the call carried. */
   closeCall(): void {
     this.#taken += this.#call?.message.points.length ?? 0;
     this.#call = null;
@@ -275,7 +275,7 @@ export class Attempt {
     return this.takeUnacknowledged(now);
   }
 
-  // Python may have given up a call that is still open. Its points must not be lost.
+  // Closes a call that Python has given up. Its points go back to the unsent points, so that they are not lost.
   #giveUpCall(): void {
     const call = this.#call;
     if (call === null) return;

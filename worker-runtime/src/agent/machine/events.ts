@@ -105,7 +105,7 @@ export type AgentAction =
   | { readonly kind: "interrupt"; readonly attempt: number }
   /** Ends the python thread at once. */
   | { readonly kind: "terminate" }
-  /** No trial is expected. A Pyodide that has run one is replaced. */
+  /** No trial is expected. A Pyodide that has run a trial is replaced. */
   | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
   /** Tells Python how many points of the running attempt the server has. */

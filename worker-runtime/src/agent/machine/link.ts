@@ -1,5 +1,5 @@
-// When the agent's connection is tried, when it is given up, and when a heartbeat is due (R25). Pure: the clock and the
-// random source are passed in. Owned by machine.ts on the agent thread.
+// Decides when to open the agent's connection, when to give it up, and when to send a heartbeat (R25). Pure: the clock
+// and the random source are passed in. Owned by machine.ts on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 
@@ -34,12 +34,12 @@ export class Link {
     return this.#state === "opening";
   }
 
-  /** `welcome` has come: messages may be sent. */
+  /** Whether `welcome` has come. Messages may be sent only after it. */
   get isWelcomed(): boolean {
     return this.#state === "welcomed";
   }
 
-  /** Failed connections in a row, and when the next is tried (null: now, or not at all). */
+  /** The number of failed connections in a row, and when the next connection is tried (null: now, or not at all). */
   get retries(): { readonly failures: number; readonly retryAt: number | null } {
     return { failures: this.#backoff.failures, retryAt: this.#retryAt };
   }
@@ -81,7 +81,7 @@ export class Link {
     this.#retryAt = now + leastMs + this.#backoff.nextMs();
   }
 
-  /** What is to be done now. */
+  /** Returns what the agent must do now. */
   due(now: number): LinkDue {
     if (this.#state === "closed") {
       return this.#retryAt !== null && now >= this.#retryAt ? "connect" : null;

@@ -104,7 +104,7 @@ export class Machine {
     return this.#work.waiting;
   }
 
-  /** Failed connections in a row, and when the next is tried (null: it is being tried). */
+  /** The number of failed connections in a row, and when the next connection is tried (null: it is being tried). */
   get connecting(): Link["retries"] {
     return this.#link.retries;
   }

@@ -1,5 +1,5 @@
-// Reads and checks what run_attempt returned: trial code shares the runner's thread and may have changed it. Pure;
-// agent thread.
+// Reads and checks what run_attempt returned. The check is needed because trial code shares the runner's thread and may
+// have changed the runner. Pure; agent thread.
 
 import * as v from "valibot";
 import { hasAtMostBytes } from "../../protocol/fields.ts";

@@ -26,7 +26,7 @@ export type UploadHead =
 const NAME_BYTES = 255;
 const TYPE_BYTES = 127;
 
-// The server checks them again. Here they only have to fit into its address.
+// The server checks these fields again. Here they only have to fit into the upload's address.
 const head = v.variant("of", [
   v.object({
     of: v.literal("checkpoint"),

@@ -33,7 +33,7 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   };
 }
 
-// A trial is shown as running without a connection too, because it goes on.
+// Without a connection the trial goes on, so it is still shown as running.
 function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
   const trial = trialView(attempt, timeOrigin);
   if (attempt.runningAt !== null) return { phase: "computing", trial };

@@ -15,8 +15,8 @@ import type { AgentAction, EventOf } from "./events.ts";
 import { crashOutcome } from "./outcome.ts";
 
 /**
- * How long an interrupted python thread may take to end by itself. A stop should take at most a second; the other steps
- * need the rest.
+ * How long an interrupted python thread may take to end by itself. A stop should take at most a second, and its other
+ * steps need the rest of that second.
  */
 export const INTERRUPT_GRACE_MS = 400;
 /** The time after `ready`, or after a result that asked for more work, until the agent asks again. */
@@ -25,7 +25,7 @@ const ASK_AGAIN_MS = 10_000;
 export const SAMPLER_MS = 10_000;
 const CANNOT_RUN_LIMIT = 3;
 const RESEND_LIMIT = 8;
-/** Stands for an attempt that ended before it said what computed it. */
+/** Used for an attempt that ended before it reported its back end and versions. */
 const NOBODY: Computer = { backend: "", software: "" };
 
 export interface Surroundings {
@@ -71,7 +71,7 @@ export class Work {
     return this.#waiting;
   }
 
-  /** The attempts that a heartbeat names. A finished attempt needs no lease. */
+  /** Returns the attempts that a heartbeat names. A finished attempt is left out, because it needs no lease. */
   pulses(progress: number): Pulse[] {
     const attempt = this.#attempt;
     if (attempt === null || attempt.result !== null) return [];
@@ -107,7 +107,9 @@ export class Work {
     for (const message of this.#attempt.takeFresh(now)) this.#send(message);
   }
 
-  /** Begins a new session, in which the device still leases the attempts `leased`. Returns true if one goes on. */
+  /**
+   * Begins a new session, in which the device still leases the attempts `leased`. Returns true if an attempt goes on.
+   */
   resume(leased: readonly number[], now: number): boolean {
     const attempt = this.#attempt;
     if (attempt !== null && attempt.result === null && !leased.includes(attempt.id)) {
@@ -147,7 +149,7 @@ export class Work {
   // ---- what the server says
 
   onLease(lease: Lease, now: number): void {
-    if (this.#attempt?.id === lease.attempt) return; // The same lease again.
+    if (this.#attempt?.id === lease.attempt) return; // the server has sent the same lease again
     if (!this.#around.isWorking || this.#attempt !== null) {
       const reason = this.#around.isWorking ? "cannot_run" : "page_hidden";
       this.#send(new Attempt(lease, now).release(reason));
@@ -221,14 +223,15 @@ export class Work {
       this.ask(now);
     }
     if (message.code === "too_many_leases" && this.#attempt === null) {
-      // The server leases an attempt to this device that is not here. A new `hello` without it releases it (R21).
+      // For the server this device leases an attempt, but the device does not have that attempt. A new `hello` without
+      // the attempt releases it (R21).
       this.#around.reconnect(now);
     }
   }
 
   onRevoke(message: ServerMessages["revoke"], now: number): void {
     const attempt = this.#attempt;
-    // The result of a finished attempt is on its way. Its acknowledgement will tell the verdict.
+    // The result of a finished attempt is on its way. Its acknowledgement will say whether it was accepted.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     this.#drop(now);
     this.ask(now);
@@ -255,7 +258,10 @@ export class Work {
     this.#attempt?.openCall(sequence, this.#callId, asked);
   }
 
-  /** Sends earlier points first, because the next attempt's curve may begin with them. */
+  /**
+   * Sends the earlier points before the upload. If the upload is a checkpoint, the next attempt may begin with it, and
+   * the curve of that attempt then begins with these points.
+   */
   onUpload(event: EventOf<"upload">, now: number): void {
     if (!this.#runs(event.attempt)) return;
     const { head, sequence } = event;
@@ -306,7 +312,7 @@ export class Work {
 
   // ---- private
 
-  /** Returns whether Python runs this attempt or is about to. Late messages about another are ignored. */
+  /** Returns whether Python runs this attempt or is about to. Late messages about another attempt are ignored. */
   #runs(attempt: number): boolean {
     return this.#attempt?.id === attempt && this.#attempt.result === null;
   }
@@ -379,7 +385,7 @@ export class Work {
     if (attempt.resends < RESEND_LIMIT) {
       for (const message of attempt.takeAgain(now)) this.#send(message);
     } else {
-      // The server answers but does not take the call. Another device may have more luck.
+      // The server answers but does not accept the call. Another device may have more success.
       this.release("cannot_run", now);
       this.ask(now);
     }

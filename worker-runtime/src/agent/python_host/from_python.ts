@@ -26,7 +26,10 @@ const EARLY_PROGRESS = 8;
 const MOST_RINGS = 64;
 const MOST_WAKES_PER_SECOND = 5_000;
 const WAKES_AHEAD = 1_000;
-/** How many lines may arrive at once: those of a time when this thread was busy, and those of the trial's end. */
+/**
+ * How many lines may arrive at once: the lines that were printed while this thread was busy, and those of the trial's
+ * end.
+ */
 const LINES_AHEAD = 1_000 + MOST_LINES_AT_END;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -113,7 +116,7 @@ export class Allowance {
   #wakes = 0;
   #firstWakeAt: number | null = null;
 
-  /** Notes how many of its points the server has. */
+  /** Notes how many of the attempt's points the server has. */
   setTaken(points: number): void {
     this.#taken = points;
   }
@@ -123,7 +126,10 @@ export class Allowance {
     if (this.#call?.sequence === sequence) this.#call = null;
   }
 
-  /** Counts a message. Returns false if trial code must have changed the thread, which would otherwise have waited first. */
+  /**
+   * Counts a message. Returns false if the python thread should have waited before it sent the message. Trial code must
+   * have changed that thread then.
+   */
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report") {
       this.#points += 1;

@@ -73,19 +73,19 @@ interface Thread {
   readonly answerer: AgentEnd;
   readonly loaded: Promise<void>;
   readonly settle: { resolve(): void; reject(error: Error): void };
-  /** Null until the index is fetched. */
+  /** The version of Chainer; null until the index is fetched. */
   chainer: string | null;
-  /** The versions of what it has loaded (R52). */
+  /** The versions of the packages that the thread has loaded (R52). */
   software: string;
   /** Study, bundle and versions whose code this Pyodide has run. */
   usedFor: string | null;
-  /** Whether it was sent array-core. */
+  /** Whether array-core was sent to the thread. */
   hasArraycore: boolean;
-  /** Whether it was sent Optuna. */
+  /** Whether Optuna was sent to the thread. */
   hasOptuna: boolean;
-  /** The attempt that it was sent. */
+  /** The attempt that was sent to the thread; null: none. */
   attempt: number | null;
-  /** Whether it was asked to stop. */
+  /** Whether the thread was asked to stop. */
   isInterrupted: boolean;
   allowance: Allowance;
   isLoaded: boolean;
@@ -205,13 +205,13 @@ export class PythonHost {
     const packages = isAsked
       ? this.#fetchOptuna()
       : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
-    // Their errors are handled later, where they are awaited.
+    // The errors of these promises are handled later, where the promises are awaited.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
     if (thread.chainer !== chainer) {
-      // It was started before the lease was known, with another version.
+      // The thread was started before the lease was known, with another version of Chainer.
       this.terminate();
       this.#start(chainer);
       thread = this.#current();
@@ -285,7 +285,7 @@ export class PythonHost {
     return { bundle, data, checkpoint: await saved };
   }
 
-  /** Without its checkpoint, the trial begins anew and is not refused. */
+  /** If the checkpoint cannot be fetched, the trial begins anew and is not refused. */
   async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
     const { checkpoint } = lease;
     if (checkpoint === undefined) return null;
@@ -468,7 +468,7 @@ export class PythonHost {
   #onCrash(thread: Thread, code: string, message: string): void {
     if (this.#thread !== thread) return;
     const { attempt } = thread;
-    // This comes first, so that whoever waits for the thread learns the reason.
+    // This comes first, so that callers that wait for the thread get this error.
     thread.settle.reject(new PythonError(code, message));
     this.terminate();
     if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });

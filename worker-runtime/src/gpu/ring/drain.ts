@@ -1,5 +1,5 @@
-// Takes commands from the ring and gives them to an Executor: the steps of Drain and Announcement in
-// array-core/src/ring/state.h, in the same order. Runs on the gpu thread (run) or, where memory cannot be shared between
+// Takes commands from the ring and gives them to an Executor. The steps and their order are those of Drain and
+// Announcement in array-core/src/ring/state.h. Runs on the gpu thread (run) or, where memory cannot be shared between
 // threads, on the python thread (pump).
 
 import { LEAST_WORDS, nameOf } from "./command_names.ts";
@@ -29,14 +29,14 @@ import { ModuleMemory } from "./module_memory.ts";
 const TURN_COMMANDS = 4096;
 /** After how many commands their room in the ring is given back. */
 const PUBLISH_COMMANDS = 256;
-/** In Node, a turn of the event loop takes a microsecond, and Dawn polls the device in each. */
+/** In Node, a turn of the event loop takes a microsecond, and Dawn polls the device in each turn. */
 const hasCheapTurns = typeof setImmediate === "function";
 /**
- * How long it polls for work before it sleeps. In browsers a turn of the event loop takes longer than such a wait, so it
- * polls for a shorter time, and without turns if no answer is expected.
+ * How long the drain polls for work before it sleeps, in ms. In browsers one turn of the event loop takes longer than
+ * such a wait. So the drain polls for a shorter time there, and without turns if it expects no answer.
  */
 const LINGER_MS = hasCheapTurns ? 1 : 0.3;
-/** How long it polls for an answer before it sleeps. */
+/** How long the drain polls for an answer before it sleeps, in ms. */
 const ATTEND_MS = 1.5;
 /**
  * Browsers poll their device rarely (Chromium after 2 ms, Firefox after up to 100), and at each submit. So empty submits
@@ -52,12 +52,12 @@ const LONGEST_ASK_MS = 100;
 const BLOCK_MS = 20;
 /** The longest sleep. */
 const SLEEP_MS = 10_000;
-/** How long a device may block the thread while it works: for a large upload, or if its queue is full. */
+/** How long a call of the device may block the thread: for a large upload, or if the device's queue is full. */
 const BUSY_SILENCE_MS = 8_000;
 /** How long the compilation of a shader may block the thread. */
 const COMPILE_SILENCE_MS = 60_000;
 
-/** How often a device that will rest is polled for the end of its batch. */
+/** The pause between two polls for the end of a batch, for a device that rests after it, in ms. */
 const ASK_RESTING_MS = 2;
 const LONGEST_REST_MS = 2_000;
 
@@ -290,7 +290,7 @@ export class Drain {
     const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
-    // A command that came before `sleeps` was visible wakes nobody, so it looks again.
+    // A command that came before `sleeps` was visible wakes no thread. So the drain looks at the ring again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
@@ -406,7 +406,7 @@ export class Drain {
     const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
     const published = (this.#written - this.#position) >>> 0;
     if (words === 0 || words > untilEnd || words > published) {
-      // Commands after one without a length cannot be found.
+      // If a command has no valid length, the commands after it cannot be found.
       this.#fail(ErrorCode.badCommand, `it has ${words} words`, this.#current());
       this.#position = this.#written;
       return undefined;

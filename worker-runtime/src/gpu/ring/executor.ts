@@ -1,6 +1,6 @@
-// The interface between the ring's drain and a device's programming interface: WebGPU, or later WebGL2. An Executor knows
-// buffers, pipelines and commands by number, and no arrays. It lives on the thread that drains the ring. Nothing else may
-// touch its device.
+// The interface between the ring's drain and a device's programming interface: WebGPU, or later WebGL2. An Executor
+// identifies buffers and pipelines by number, and knows nothing of arrays. It lives on the thread that drains the ring.
+// No other thread may use its device.
 
 import type { ErrorCode } from "./layout.ts";
 

@@ -12,7 +12,7 @@ export interface BufferSlot {
   readonly buffer: GPUBuffer;
   readonly bytes: number;
   readonly label: string;
-  /** The newest batch that uses it. */
+  /** The newest batch that uses the buffer. */
   batch: number;
 }
 
@@ -163,7 +163,7 @@ function matches(
   if (entry.layout !== layout) return false;
   for (let i = 0; i < entry.words.length; i += 1)
     if (entry.words[i] !== words[at + i]) return false;
-  // A number that was reused for a new buffer has another slot.
+  // If a buffer's number was reused, the new buffer has another slot.
   for (let i = 0; i < entry.slots.length; i += 1)
     if (buffers.get(words[at + i * 3] ?? 0) !== entry.slots[i]) return false;
   return true;

@@ -43,7 +43,7 @@ interface Pipeline {
   readonly pipeline: GPUComputePipeline;
   /** Settles when the device has accepted or refused the pipeline; undefined afterwards. */
   proof: Promise<void> | undefined;
-  /** Whether the device refused it, which was reported at its creation. */
+  /** Whether the device refused the pipeline. The refusal was reported when the pipeline was created. */
   refused: boolean;
 }
 
@@ -89,7 +89,7 @@ export class WebGpuExecutor implements Executor {
   // Results that have not arrived yet.
   #landing: Promise<void>[] = [];
   #proofs: Promise<void>[] = [];
-  /** Whether nothing was encoded after the newest read. Then all is done when that arrives. */
+  /** Whether nothing was encoded after the newest read. If so, all work is done when that read arrives. */
   #endsWithRead = false;
   #tail: Promise<unknown> = Promise.resolve();
   #questions: Promise<unknown>[] = [];
@@ -137,7 +137,7 @@ export class WebGpuExecutor implements Executor {
     this.counters.buffersLive += 1;
     this.counters.bufferBytesLive += bytes;
     return finish?.().then((isThere) => {
-      if (!isThere) this.destroyBuffer(id); // a later command that names it fails alone
+      if (!isThere) this.destroyBuffer(id); // only a later command that names this buffer fails
     });
   }
 
@@ -353,7 +353,7 @@ export class WebGpuExecutor implements Executor {
     at: number,
     place: number,
   ): void {
-    if (this.#timing) this.#openPass(); // this pass writes the beginning of the other timer
+    if (this.#timing) this.#openPass(); // this pass records when the other timer begins
     this.#endPass();
     this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
     const { position, tag, label } = this.#events.current();
@@ -550,7 +550,7 @@ export class WebGpuExecutor implements Executor {
 
   watch(): () => Promise<boolean> {
     const command = this.#events.current();
-    this.#submitNow(); // errors of earlier commands must not count for this one
+    this.#submitNow(); // errors of earlier commands must not be reported for this one
     const filters = ["internal", "out-of-memory", "validation"] as const;
     for (const filter of filters) this.#device.pushErrorScope(filter);
     return async () => {

@@ -60,7 +60,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return NO_ROOM;
   };
 
-  // Lends `use` a block of `bytes`, but at most of one piece.
+  // Gives `use` a temporary block of `bytes` bytes, but of at most PIECE_BYTES.
   const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
     const pieceBytes = Math.min(bytes, PIECE_BYTES);
     const at = exports.ac_allocate(pieceBytes);
@@ -72,7 +72,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     }
   };
 
-  // Returns 0, or the error of the first piece that failed.
+  // Calls `move` for each piece in order. Returns 0, or the error of the first piece that failed.
   const eachPiece = (
     bytes: number,
     pieceBytes: number,
