@@ -17,6 +17,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -269,7 +270,19 @@ def closing_lines(name: str) -> list[str]:
     return [line for line in text.splitlines() if CLOSING.fullmatch(line)][-12:]
 
 
-def report(names: Sequence[str], results: dict[str, Result], wall_s: float) -> bool:
+def children_cpu_s() -> float:
+    """CPU seconds of all processes that ended below this one.
+
+    A step's own figure lacks processes whose parents ended before them, such as those of a browser.
+    This process adopts them (``processes.adopt_orphans``), so they count here.
+    """
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def report(
+    names: Sequence[str], results: dict[str, Result], wall_s: float, all_cpu_s: float
+) -> bool:
     """Print each suite's closing lines, the failures, the times and a count; whether all passed."""
     failed = [name for name, result in results.items() if result.status != 0]
     for name in names:
@@ -287,7 +300,10 @@ def report(names: Sequence[str], results: dict[str, Result], wall_s: float) -> b
         if result.wall_s >= 1:
             print(f"  {name:24} {result.wall_s:7.1f} s   cpu {result.cpu_s:7.1f} s")
     cpu_s = sum(result.cpu_s for result in results.values())
-    print(f"all steps: {wall_s:.0f} s wall, {cpu_s:.0f} s cpu")
+    print(
+        f"all steps: {wall_s:.0f} s wall, {all_cpu_s:.0f} s cpu, "
+        f"{max(0.0, all_cpu_s - cpu_s):.0f} of them in browsers and others that no step waited for"
+    )
     if failed:
         print(f"failed: {' '.join(failed)}   (again: ./run test --failed)")
     bad = sum(name not in results or results[name].status != 0 for name in names)
@@ -327,10 +343,13 @@ def test(arguments: Sequence[str]) -> int:
     forget_results()
     before = state.hashes()
     began = time.monotonic()
+    cpu_began_s = children_cpu_s()
+    all_cpu_s = 0.0
     results: dict[str, Result] = {}
     try:
         with processes.busy(BUSY_PROCESSES if options.loaded else 0):
             results = run_ctest(names, sys.stdout)
+            all_cpu_s = children_cpu_s() - cpu_began_s
     finally:
         after = state.hashes()
         for name in names:
@@ -339,7 +358,7 @@ def test(arguments: Sequence[str]) -> int:
             if not interrupted:
                 state.record(name, result.status == 0, before.get(name, ""), after.get(name, ""))
         state.save()
-    return 0 if report(names, results, time.monotonic() - began) else 1
+    return 0 if report(names, results, time.monotonic() - began, all_cpu_s) else 1
 
 
 def run_steps(names: Sequence[str]) -> int:

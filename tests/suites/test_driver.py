@@ -319,6 +319,18 @@ def test_whole_runs_every_case_of_a_sample(run: Run, toy: Path) -> None:
     assert "1 passed in 1s" in run("test", "--whole", "good").stdout
 
 
+def test_time_of_processes_that_no_step_waits_for_is_counted(run: Run, toy: Path) -> None:
+    # As a browser's processes: its parent has ended, and it computes for two seconds of CPU time.
+    burn = "import time\nwhile time.process_time() < 2: pass"
+    (toy / "burn.py").write_text(burn)
+    start = "(setsid python3 burn.py & echo $! >burning)"
+    ends = "while [[ -d /proc/$(<burning) ]]; do sleep 0.1; done"
+    (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {start}; {ends}; }}\n")
+    closing = re.search(r"(\d+) s cpu, (\d+) of them in browsers", run("test", "good").stdout)
+    assert closing is not None
+    assert int(closing[1]) >= int(closing[2]) >= 2
+
+
 def test_colours_of_runners_do_not_reach_the_report(run: Run, toy: Path) -> None:
     (toy / "part/steps.sh").write_text(
         STEPS + "step_good() { printf '\\033[32m3 passed\\033[0m in 1s\\n'; false; }\n"

@@ -13,7 +13,7 @@ using namespace model;
 
 struct Successor {
   World world;
-  std::string what;
+  const char* what;
   bool optional = false;  // a step of the surroundings, which may happen or not
 };
 
@@ -439,21 +439,20 @@ ModelReport Explorer::run() {
   ModelReport report;
   struct Seen {
     std::size_t from;
-    std::string what;
+    const char* what;
     std::size_t depth;
   };
-  std::unordered_map<std::string, std::size_t> index;
+  std::unordered_map<Key, std::size_t, HashOfKey> index;
   std::vector<Seen> seen;
-  std::vector<std::vector<std::size_t>> edges;
-  std::vector<bool> is_end;
+  // The successors of state i are targets[firsts[i]] to targets[firsts[i + 1] - 1].
+  std::vector<std::size_t> targets;
+  std::vector<std::size_t> firsts;
   std::deque<World> frontier;
 
   World first;
   first.drain.by_message = options_.by_message;
   index.emplace(key_of(first), 0);
   seen.push_back({0, "start", 0});
-  edges.emplace_back();
-  is_end.push_back(false);
   frontier.push_back(first);
   std::size_t at = 0;
   const auto explain = [&](std::size_t from, std::string last) {
@@ -466,6 +465,7 @@ ModelReport Explorer::run() {
     const World world = frontier.front();
     frontier.pop_front();
     report.deepest = seen[at].depth;
+    firsts.push_back(targets.size());
     bool must_move = false;
     for (Successor& successor : successors(world)) {
       must_move = must_move || !successor.optional;
@@ -475,15 +475,12 @@ ModelReport Explorer::run() {
         return report;
       }
       const auto [place, is_new] = index.emplace(key_of(successor.world), seen.size());
-      edges[at].push_back(place->second);
+      targets.push_back(place->second);
       if (!is_new) continue;
       seen.push_back({at, successor.what, seen[at].depth + 1});
-      edges.emplace_back();
-      is_end.push_back(false);
       frontier.push_back(successor.world);
     }
     if (world.over) {
-      is_end[at] = true;
       if (!must_move) check_end(world);
       ++report.endings;
     } else if (!must_move) {
@@ -503,8 +500,8 @@ ModelReport Explorer::run() {
   report.complete = true;
   // The graph must have no cycle, so that every wait ends, whatever the order of steps.
   std::vector<std::uint32_t> incoming(seen.size());
-  for (const auto& targets : edges)
-    for (const std::size_t target : targets) ++incoming[target];
+  firsts.push_back(targets.size());
+  for (const std::size_t target : targets) ++incoming[target];
   std::vector<std::size_t> ready;
   for (std::size_t i = 0; i < incoming.size(); ++i)
     if (incoming[i] == 0) ready.push_back(i);
@@ -513,8 +510,8 @@ ModelReport Explorer::run() {
     const std::size_t state = ready.back();
     ready.pop_back();
     ++sorted;
-    for (const std::size_t target : edges[state])
-      if (--incoming[target] == 0) ready.push_back(target);
+    for (std::size_t i = firsts[state]; i < firsts[state + 1]; ++i)
+      if (--incoming[targets[i]] == 0) ready.push_back(targets[i]);
   }
   if (sorted != seen.size()) {
     report.violation = "the two sides can go round for ever";

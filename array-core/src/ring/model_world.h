@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
-#include <string>
+#include <cstring>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "ring/model.h"
@@ -98,15 +101,29 @@ struct World {
 
 inline constexpr std::uint8_t kLossSerial = 15;
 
+// A world as bytes. Two worlds are equal if their keys are.
+struct Key {
+  std::array<char, 256> bytes{};
+  std::size_t size = 0;
+
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+struct HashOfKey {
+  std::size_t operator()(const Key& key) const {
+    return std::hash<std::string_view>{}({key.bytes.data(), key.size});
+  }
+};
+
 template <typename T>
-void put(std::string& key, T value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+void put(Key& key, T value) {
+  assert(key.size + sizeof value <= key.bytes.size());
+  std::memcpy(key.bytes.data() + key.size, &value, sizeof value);
+  key.size += sizeof value;
 }
 
-// Encodes a world, so that two worlds are equal if their texts are.
-inline std::string key_of(const World& w) {
-  std::string key;
-  key.reserve(224);
+inline Key key_of(const World& w) {
+  Key key;
   for (const std::uint32_t value : w.memory.values) put(key, value);
   put(key, w.issuer.step), put(key, w.issuer.goal), put(key, w.issuer.outcome);
   put(key, w.issuer.met), put(key, w.issuer.head), put(key, w.issuer.target);
