@@ -16,7 +16,7 @@ step_array_core_wasm() {
   mark array_core_wasm "$key"
 }
 
-# What a NumPy in the same process can judge: the libraries that tests load by ctypes.
+# Builds the libraries that tests load by ctypes, to compare them with NumPy in the same process.
 step_array_core_native() {
   build_preset release arraycore arraycore_probe arraycore_ops_probe arraycore_dialect_probe
 }
@@ -30,9 +30,9 @@ step_array_core_wheel() {
 # The pure wheels that `./run python -m pytest` unpacks.
 step_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
-# What a NumPy beside it can judge natively: dtypes, views and ufuncs against NumPy, CuPy's kernels against Chainer's own
-# CPU path, the package on its ctypes bridge, and Chainer's training on it; that no figure of the benchmarks is lost, and
-# what the parity page says.
+# Native tests that compare with NumPy in the same process: dtypes, views and ufuncs with NumPy, CuPy's kernels with
+# Chainer's own CPU code, the package on its ctypes bridge, and Chainer's training on it. Also checks that no figure of
+# the benchmarks was lost, and what the parity page says.
 step_array_core_test() {
   local library=$ROOT/build/release/lib
   ARRAYCORE_PROBE=$library/libarraycore_probe.so run_pytest -c array-core/tests/native/pytest.ini \
@@ -46,8 +46,8 @@ step_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so run_pytest array-core/tests/documents
 }
 
-# Chainer's own tests, as they are: the tools that run them, a twentieth of the cases natively, and a few on a device.
-# ./run bench chainer-suite runs them all. Where the tests are not beside the checkout this says so.
+# Chainer's own tests, unchanged: the tools that run them, a twentieth of the cases natively, and a few on a device.
+# ./run bench chainer-suite runs all of them. If the tests are not next to the checkout, this step says so.
 step_chainer_suite_test() {
   local suite=array-core/tests/chainer_suite
   run_pytest "$suite"
@@ -55,8 +55,8 @@ step_chainer_suite_test() {
   check python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
 }
 
-# WGSL texts that the code generator writes: naga, the WGSL compiler of other browsers, compiles all of them. A sample runs
-# on Dawn's software device and is compared with the reference interpreter.
+# WGSL texts that the code generator writes. naga, the WGSL compiler of other browsers, compiles all of them. A sample
+# runs on Dawn's software device and is compared with the reference interpreter.
 step_array_core_wgsl_test() {
   local cases=build/wgsl
   mkdir -p "$cases"
@@ -65,8 +65,9 @@ step_array_core_wgsl_test() {
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
-# The package's suite and the samples' on their other bridge: WebAssembly in the worker runtime, one interpreter a back end.
-# A software device compiles each case's shader for a quarter of a second: it has every test, with a sample of its cases.
+# The tests of the package and of the samples on the other bridge: WebAssembly in the worker runtime, with one
+# interpreter per back end. A software device needs a quarter of a second to compile each case's shader. So it runs
+# every test with a sample of its cases.
 step_array_core_python_test() {
   local tests=array-core/python/tests
   suite_in "--host node --backend cpu" "$tests" array-core/samples
@@ -75,8 +76,8 @@ step_array_core_python_test() {
     --ignore "$tests/runtime/test_faults.py" --sample "$(one_in 16)"
 }
 
-# What depends on the host: crossings, transfers, waiting, users' own shaders. Chromium makes the same kernels of the same
-# module as Node, so it runs no more than this.
+# Tests of what depends on the host: calls between Python and JavaScript, transfers, waiting, and users' own shaders.
+# Chromium makes the same kernels from the same module as Node, so it runs only these tests.
 step_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
   for name in core/test_{arrays,kernels,ndarray,raw_kernels,view_programs,views} runtime/test_device; do
@@ -93,7 +94,7 @@ step_array_core_faults_test() {
   done
 }
 
-# ./run python itself: its options, its exits, what it prints.
+# Tests of the command ./run python: its options, its exit codes, and its output.
 step_python_command_test() { run_pytest worker-runtime/node/tests; }
 
 # suite_in "HOST_OPTIONS" ARGUMENT...: pytest in the worker runtime, on tests of array-core's package.
@@ -105,8 +106,9 @@ suite_in() {
     --junitxml="$JUNIT/$((++REPORTS)).xml" -c array-core/python/pyproject.toml --rootdir array-core/python "${@:2}"
 }
 
-# A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a device,
-# Chainer's kernels on a device, the first losses of a CNN on a small phone's and of a narrow ResNet.
+# A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a
+# device; Chainer's kernels on a device; and the first losses of a CNN with the limits of a small phone, and of a narrow
+# ResNet.
 step_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     check python3 -m parity --backend-name native_cpu --short
@@ -121,7 +123,7 @@ step_array_core_device_test() {
   check python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu --steps 3 --until 0
 }
 
-# What ./run python needs, and is.
+# The steps that ./run python needs, and its command line.
 # shellcheck disable=SC2034
 PYTHON_STEPS=(array_core_wasm runtime npm test_wheels)
 PYTHON_COMMAND=(node --disable-warning=ExperimentalWarning worker-runtime/node/python_command.ts)

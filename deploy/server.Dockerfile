@@ -3,7 +3,8 @@
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY . .
-# The same stages as everywhere; Brotli at its best level, because an image is built once and downloaded often.
+# The same build as outside of a container. Brotli runs at its best level, because an image is built once and downloaded
+# often.
 RUN BROTLI_QUALITY=11 ./run build
 
 FROM debian:bookworm-slim

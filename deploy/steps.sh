@@ -1,14 +1,14 @@
-# System packages and the project's own tools: what a bare Debian 12 lacks.
+# Installs system packages and the project's own tools: what a bare Debian 12 lacks.
 # shellcheck shell=bash
 
 SYSTEM_PACKAGES=(ca-certificates git build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
-# Other engines than Chromium's, for ./run engines alone.
+# The browsers with other engines than Chromium's, which only ./run engines needs.
 ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 
-# apt_missing PACKAGE...: prints those that are not installed.
+# apt_missing PACKAGE...: prints the packages that are not installed.
 apt_missing() {
   local package installed
   installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null)
@@ -17,7 +17,8 @@ apt_missing() {
   done
 }
 
-# apt_install PACKAGE...: installs those that are missing; says in one sentence what to do where it may not.
+# apt_install PACKAGE...: installs the packages that are missing. If it may not do so, it says in one sentence what to
+# do.
 apt_install() {
   local missing sudo=()
   mapfile -t missing < <(apt_missing "$@")
@@ -29,7 +30,7 @@ apt_install() {
   fi
   mkdir -p build
   (
-    # `update` waits for no lock of apt's, and steps run side by side.
+    # `apt-get update` does not wait for apt's lock, and several steps may run at once.
     flock 9
     "${sudo[@]}" apt-get -o DPkg::Lock::Timeout=600 update
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -37,7 +38,7 @@ apt_install() {
   ) 9>build/apt.lock
 }
 
-# bootstrap: what the steps themselves run on. CTest and Python are among it, so this is no step.
+# bootstrap: installs what the steps themselves need to run, such as CTest and Python. So it cannot be a step.
 bootstrap() {
   [[ -n $(apt_missing "${SYSTEM_PACKAGES[@]}") ]] || return 0
   say "  > system packages" >&2
@@ -79,5 +80,5 @@ step_npm() {
   mark npm "$key"
 }
 
-# The structure of compose file and Dockerfile, and what a release has.
+# Tests the structure of the compose file and of the Dockerfile, and the content of a release.
 step_deploy_test() { run_pytest deploy/tests; }

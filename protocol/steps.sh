@@ -1,5 +1,5 @@
 # The protocol's schema.
 # shellcheck shell=bash
 
-# Generated files are current, and C++, TypeScript and Python refuse code that forgets a field.
+# Tests that generated files are current, and that C++, TypeScript and Python reject code that forgets a field.
 step_protocol_test() { run_pytest protocol/tests; }

@@ -9,10 +9,11 @@ step_python_package() {
   mark python_package "$key"
 }
 
-# The researcher's documentation as a site; a warning is an error.
+# Builds the researcher's documentation as a site. A warning is an error.
 step_docs() { python3 -m sphinx -q -W --keep-going -d build/docs/.doctrees python/docs build/docs/python; }
 
-# What Optuna's gRPC storage, a peer of bench optuna_vs, needs beside Optuna: nothing else here does.
+# The packages that Optuna's gRPC storage needs in addition to Optuna. bench optuna_vs compares Hyperflock with that
+# storage, and nothing else uses these packages.
 step_bench_peers() {
   local key
   key=$(fingerprint python/bench/requirements.txt)
@@ -25,8 +26,8 @@ step_bench_peers() {
 
 PYTHON_TESTS=(-c python/pyproject.toml --rootdir python)
 
-# With --whole also the share of the package's lines that ran: the suite fails below python/pyproject.toml's fail_under.
-# To trace the lines costs half as much time again, so a plain run does not.
+# With --whole, also measures the share of the package's lines that the tests run. The suite fails if it is below
+# fail_under of python/pyproject.toml. A plain run does not trace lines, because this takes half as much time again.
 step_python_test() {
   export HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   if [[ -z ${HYPERFLOCK_WHOLE:-} ]]; then
@@ -37,11 +38,11 @@ step_python_test() {
   mkdir -p build/coverage
   check python3 -m coverage run --rcfile=python/pyproject.toml -m pytest -q -p no:cacheprovider \
     --junitxml="$JUNIT/$((++REPORTS)).xml" "${PYTHON_TESTS[@]}" python/tests
-  # Below a failure it would hide the failure.
+  # After a failure, the report would hide the failure.
   ((FAILED)) || check python3 -m coverage report --rcfile=python/pyproject.toml
 }
 
-# The older Optuna beside the newer one, and what depends on it.
+# Installs the older Optuna next to the newer one, for the tests that depend on its version.
 step_python_optuna4() {
   local key
   key=$(fingerprint python/requirements)
@@ -58,7 +59,8 @@ step_python_optuna4_test() {
   run_pytest "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,internals,percentiles,pruning,storage,storage_case}.py
 }
 
-# ./run python-versions [VERSION...]: the wheel and the tests on each Python that is here; see python/tests/support/versions.sh.
+# Builds the wheel for ./run python-versions [VERSION...], which tests it on each Python of this machine; see
+# python/tests/support/versions.sh.
 step_python_wheel() {
   rm -f build/wheel/hyperflock-*
   (cd python && ../build/venv/bin/python -m hatchling build -t wheel -d ../build/wheel)

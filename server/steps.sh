@@ -1,28 +1,28 @@
-# The native builds, one CMake preset each, and what runs on them.
+# The native builds, one per CMake preset, and the tests and tools that run on them.
 # shellcheck shell=bash
 
 build_preset() { # build_preset PRESET [TARGET...]
   local key fresh=()
   key=$(fingerprint CMakePresets.json)
-  # A cache that another compiler wrote loses every other variable of the preset without a word, sanitizers too.
+  # CMake's cache of another compiler silently loses the preset's other variables, also the sanitizers.
   up_to_date "configure-$1" "$key" || fresh=(--fresh)
   cmake --preset "$1" "${fresh[@]}" >build/logs/configure-"$1".log || { cat build/logs/configure-"$1".log; return 1; }
   mark "configure-$1" "$key"
   cmake --build --preset "$1" -j "$JOBS" ${2:+--target "${@:2}"}
 }
 
-# run_ctest PRESET: every test binary of that build, two at a time, then one line for all test cases.
+# run_ctest PRESET: runs every test binary of that build, two at a time, and prints one line for all test cases.
 run_ctest() {
   GTEST_OUTPUT="xml:$JUNIT/" check ctest --preset "$1" -j 2 --output-junit "${JUNIT%/}-ctest.xml"
   check python3 tests/count_cases.py "C++ ($1)" "$JUNIT"
 }
 
-# With the load emulator that a test of the package compares itself with.
+# Builds the server, and the load emulator with which a test of the Python package compares its results.
 step_server() { build_preset release hyperflock-server asked_load; }
 
 step_benches() { build_preset release; }
 
-# The tests' compiler; the release is GCC's, so that both read every line.
+# Clang compiles the tests and GCC the release, so that both compilers check every line.
 step_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
 
 step_server_debug() { build_preset debug; }
@@ -33,13 +33,13 @@ step_server_test() { run_ctest debug; }
 
 step_server_race_test() { run_ctest tsan; }
 
-# FUZZERS: the names of those that are wanted; empty: all.
+# FUZZERS: the names of the wanted fuzzers. Empty: all.
 step_fuzzers() {
   # shellcheck disable=SC2086
   build_preset fuzz ${FUZZERS:+$FUZZERS fuzz_corpus}
 }
 
-# check_fuzzers NAME_fuzz...: before anything is built for a name that there is not.
+# check_fuzzers NAME_fuzz...: ends the script if a fuzzer does not exist, before anything is built.
 check_fuzzers() {
   local wanted names
   names=$(basename -s .cc -a ./*/fuzz/*_fuzz.cc)
@@ -48,8 +48,9 @@ check_fuzzers() {
   done
 }
 
-# Each binary NAME_fuzz begins with the seeds in the tree (PART/fuzz/corpus/NAME_fuzz) and those written by its build
-# (build/fuzz/corpus/NAME); what it finds new is kept in build/corpus. fuzz_command [NAME_fuzz...]: those, or all.
+# fuzz_command [NAME_fuzz...]: runs these fuzzers, or all. Each begins with the seeds in the tree
+# (PART/fuzz/corpus/NAME_fuzz) and with those that its build wrote (build/fuzz/corpus/NAME). New inputs that it finds
+# are kept in build/corpus.
 fuzz_command() {
   local binary name seeds found=0
   for binary in build/fuzz/bin/*_fuzz; do
@@ -69,8 +70,8 @@ fuzz_command() {
   say "$found fuzzers, ${FUZZ_SECONDS:-60} s each: nothing found"
 }
 
-# clang-tidy over every source file that does not include Beast (those take a minute each), a file at most once per
-# content. Tests stand under the compiler's warnings alone.
+# clang-tidy checks every source file that does not include Beast, because those files take a minute each. A file is
+# checked once per content. Tests are checked only by the compiler's warnings.
 TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
 step_tidy() {
   local headers

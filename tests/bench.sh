@@ -1,7 +1,8 @@
 # The benchmarks of `./run bench`. Sourced by ./run.
 # shellcheck shell=bash
 
-# bench NAME "STEPS": declares bench_NAME, which writes build/reports/NAME.json.
+# bench NAME "STEPS": declares a benchmark and the steps that it needs. The function bench_NAME runs it and writes
+# build/reports/NAME.json.
 declare -A BENCH_NEEDS=()
 declare -a BENCHES=()
 bench() {
@@ -42,7 +43,7 @@ bench_train() { python3 array-core/bench/train/collect_train.py "$@"; }
 bench chainer-suite "array_core_wasm array_core_native runtime npm test_wheels python_package"
 bench_chainer-suite() { python3 array-core/tests/chainer_suite "$@"; }
 
-# bench_steps NAME: makes what that benchmark needs.
+# bench_steps NAME: runs the steps that the benchmark needs.
 bench_steps() {
   local needs
   read -ra needs <<<"${BENCH_NEEDS[$1]}"
@@ -61,7 +62,7 @@ bench_command() {
     [[ -n ${BENCH_NEEDS[${names[0]}]+x} ]] || die "there is no benchmark '${names[0]}'; ./run bench --list"
   fi
   mkdir -p build/reports
-  if [[ ${1:-} == --list ]]; then # what one of them measures
+  if [[ ${1:-} == --list ]]; then # lists what this benchmark measures
     "bench_${names[0]}" --list
     return
   fi

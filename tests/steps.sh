@@ -1,19 +1,20 @@
 # Tests that cross parts, and the linters.
 # shellcheck shell=bash
 
-# Real browsers, real server, real training.
+# Tests with real browsers, a real server and real training.
 step_e2e() { run_vitest tests/e2e; }
 
-# The short versions of what follows: an attempt must fail, and a trial count once, on a busy machine too.
+# Short versions of the steps below. Also on a busy machine, every attack must fail, and every trial must count once.
 step_hostile_test() {
   HOSTILE=short run_vitest tests/hostile
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
 }
 
-# ./run chaos [SEEDS]: exactly once under seeded schedules of everything that goes wrong.
+# ./run chaos [SEEDS]: checks that each trial counts exactly once, while faults of all kinds happen at times that a seed
+# determines.
 step_chaos() { run_vitest tests/chaos chaos.test.ts; }
 
-# ./run chaos --optuna [SEED]: 50 notebooks killed for each kind of storage, 50 phones' processes and 50 tabs.
+# ./run chaos --optuna [SEED]: kills 50 notebooks for each kind of storage, 50 processes of phones, and 50 tabs.
 step_chaos_optuna() {
   export KILLS="${KILLS:-50}" SEED="${SEED:-1}"
   HYPERFLOCK_TEST_KILLS=$KILLS HYPERFLOCK_TEST_SEED=$SEED \
@@ -22,13 +23,14 @@ step_chaos_optuna() {
   run_vitest tests/chaos optuna_tabs.test.ts
 }
 
-# ./run hostile [NAME]: what a trial's code may try against a volunteer; all of it, or the attempts whose name has NAME in it.
+# ./run hostile [NAME]: runs attacks that a trial's code may try against a volunteer. With NAME, only those whose name
+# contains it.
 step_hostile() { run_vitest tests/hostile; }
 
-# ./run engines: the join page, one trial and the self-test in Firefox and WebKitGTK.
+# ./run engines: tests the join page, one trial and the self-test in Firefox and WebKitGTK.
 step_engines() { run_vitest tests/engines; }
 
-# ./run itself and the scripts beside this file.
+# Tests of ./run itself and of the scripts next to this file.
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
@@ -36,7 +38,7 @@ PYTHON_FOLDERS=(protocol python worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
 TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos)
 
-# mypy_in FOLDER ARGUMENT...: mypy finds a package's settings in its own folder.
+# mypy_in FOLDER ARGUMENT...: runs mypy in a folder, because it finds a package's settings only in the current folder.
 mypy_in() { (cd "$1" && mypy "${@:2}"); }
 
 step_lint() {

@@ -1,14 +1,14 @@
-# Where the Emscripten compiler comes from. Sourced by steps.sh; needs ROOT.
+# Finds or installs the Emscripten compiler. Sourced by steps.sh; needs ROOT.
 # shellcheck shell=bash
 #
-# `emcc` on PATH, when it is new enough; else, on Debian as root, a folder with Debian 13 in it (Debian 12's Emscripten
-# is too old and 13's packages do not run on 12), entered by chroot. Sources are copied into that folder and products
-# out of it, since a container may refuse to mount.
+# `emcc` on PATH is used if it is new enough. Otherwise, on Debian as root, a folder with Debian 13 is made and entered
+# by chroot, because Debian 12's Emscripten is too old and Debian 13's packages do not run on Debian 12. Sources are
+# copied into that folder and products out of it, because a container may not be allowed to mount.
 
 EMSCRIPTEN_ROOT=$ROOT/build/cache/emscripten-root
 EMSCRIPTEN_OLDEST=3.1.50
 
-# True when `emcc` on PATH is not older than EMSCRIPTEN_OLDEST.
+# emcc_on_path: succeeds if `emcc` on PATH is not older than EMSCRIPTEN_OLDEST.
 emcc_on_path() {
   local version
   command -v emcc >/dev/null || return 1
@@ -16,16 +16,16 @@ emcc_on_path() {
   [[ $(printf '%s\n%s\n' "$EMSCRIPTEN_OLDEST" "$version" | sort -V | head -n 1) == "$EMSCRIPTEN_OLDEST" ]]
 }
 
-# A folder without its stamp was left half made.
+# emscripten_root_made: succeeds if the folder is complete. Without the file `made`, it was left unfinished.
 emscripten_root_made() { [[ -f $EMSCRIPTEN_ROOT/made ]]; }
 
-# The mirror that this machine's apt uses for its own release.
+# Prints the mirror that this machine's apt uses for its own release.
 debian_mirror() {
   # shellcheck disable=SC2016
   apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
 }
 
-# Settings of this machine's apt that decide how a mirror is reached and believed.
+# Prints the settings of this machine's apt that decide how a mirror is reached and verified.
 apt_settings() { apt-config dump --format '%F "%v";%n' Acquire | grep -E '^Acquire::(Check|Retries|http|https)' || true; }
 
 make_emscripten_root() {
@@ -40,7 +40,7 @@ make_emscripten_root() {
   rm -rf "$EMSCRIPTEN_ROOT"
   mkdir -p "$EMSCRIPTEN_ROOT"
   apt_settings >"$ROOT/build/cache/emscripten-apt.conf"
-  # Without the right to mount, packages are set up without /proc and /sys, which these do not need.
+  # If mounting is not allowed, packages are set up without /proc and /sys, which these packages do not need.
   unshare --mount true 2>/dev/null || mode=(--skip=check/canmount)
   mmdebstrap --mode=root --variant=essential "${mode[@]}" --include=emscripten,cmake,ninja-build \
     --aptopt="$ROOT/build/cache/emscripten-apt.conf" --keyring="$keyring" \
@@ -60,7 +60,7 @@ emscripten_setup() {
   echo "emcc $(in_emscripten_root / emcc -dumpversion) in $EMSCRIPTEN_ROOT"
 }
 
-# in_emscripten_root FOLDER COMMAND...: runs there with an environment of its own.
+# in_emscripten_root FOLDER COMMAND...: runs the command in this folder of the Debian 13 root, with a clean environment.
 in_emscripten_root() {
   local folder=$1
   shift
@@ -69,8 +69,8 @@ in_emscripten_root() {
     "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 }
 
-# mirror PART FROM TO: copies what differs and removes what is gone. A copy's time is now, so that a file which was changed
-# while the last build ran is compiled again.
+# mirror PART FROM TO: copies files that differ and removes files that are gone. A copy gets the current time, so that a
+# file which changed during the last build is compiled again.
 mirror() {
   local part=$1 from=$2 to=$3 file
   (cd "$from" && find "$part" -type f) | while read -r file; do

@@ -1,4 +1,5 @@
-// A line between devices and the server that a test can cut, slow down and mend. TCP: it looks into nothing.
+// A TCP connection between devices and the server that a test can cut, slow down and restore. It does not look at the
+// bytes.
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 
@@ -20,7 +21,7 @@ export class Link {
           near.destroy();
           far.destroy();
         });
-        // Whoever is cut off is told by the close.
+        // The event `close` follows and does what is needed.
         socket.on("error", () => {});
       }
       this.#carry(near, far);
@@ -28,7 +29,7 @@ export class Link {
     });
   }
 
-  /** A line to this port of the machine; what listens there may come and go. */
+  /** Makes a link to this port of the machine. The server there may end and start again. */
   static async to(port: number): Promise<Link> {
     const link = new Link(port);
     await new Promise<void>((resolve) => link.#server.listen(0, "127.0.0.1", resolve));
@@ -41,7 +42,7 @@ export class Link {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Ends every connection without a word; new ones get through. */
+  /** Ends every connection at once. New connections get through. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,22 +1,22 @@
-// What goes wrong when, drawn by a seed. Pure.
+// Chooses by a seed which faults happen, and when. Pure.
 
 export type Fault =
-  /** A device goes away in the middle of its trial and never comes back. */
+  /** A tab and a device without a browser go away during their trials, and never come back. */
   | "tab_kill"
-  /** SIGKILL; the server is started again a moment later. */
+  /** The server is killed by SIGKILL and is started again a moment later. */
   | "server_kill"
-  /** Every line is cut; devices may come back at once. */
+  /** Every connection is cut. Devices may connect again at once. */
   | "disconnect"
-  /** Lines carry a few KB a second for a while. */
+  /** For a while, connections carry only a few KB a second. */
   | "slow_link"
-  /** Nothing can be written for a while. */
+  /** For a while, the server cannot write to its disk. */
   | "full_disk";
 
 export interface Step {
   readonly fault: Fault;
-  /** Pause before it. */
+  /** The pause before the fault. */
   readonly afterMs: number;
-  /** How long it holds, where it does. */
+  /** How long the fault lasts, for faults that last. */
   readonly forMs: number;
 }
 
@@ -28,7 +28,7 @@ const FAULTS: readonly Fault[] = [
   "full_disk",
 ];
 
-/** Numbers in 0..1, the same for the same seed (mulberry32). */
+/** Returns a source of random numbers in [0, 1), which are the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -40,7 +40,10 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Each fault once and two more besides, in the seed's order. A second killed tab would soon be a third: poison (R18). */
+/**
+ * Returns each fault once, and two of them once more, in an order that the seed determines. `tab_kill` comes only once,
+ * because it ends two devices, and a trial with which three devices were lost fails as poison (R18).
+ */
 export function scheduleOf(seed: number): Step[] {
   const random = randomOf(seed);
   const drawn = [...FAULTS];

@@ -1,5 +1,6 @@
-// A device without a browser that does as the protocol says, whatever happens to its line: keeps its attempt over a
-// reconnection, sends a result again until it is acknowledged, asks for more. It writes down what it was promised.
+// A device without a browser. It follows the protocol whatever happens to its connection: it keeps its attempt when it
+// connects again, sends a result again until it is acknowledged, and asks for more work. It records the results that
+// the server acknowledged.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerMessage } from "@hyperflock/worker-runtime/protocol";
@@ -7,7 +8,7 @@ import { type Enrolled, hello, resultOf } from "../e2e/device.ts";
 import type { Link } from "./link.ts";
 
 const HEARTBEAT_MS = 300;
-/** A server that says nothing for so long is tried anew. */
+/** If the server sends nothing for this long, the device connects again. */
 const SILENCE_MS = 1_500;
 
 export interface Acknowledged {
@@ -27,7 +28,7 @@ interface Attempt {
 }
 
 export class Worker {
-  /** Results that the server said are committed. */
+  /** The results that the server has acknowledged, which means that they are stored. */
   readonly acknowledged: Acknowledged[] = [];
   readonly #link: Link;
   readonly #identity: Enrolled;
@@ -48,7 +49,7 @@ export class Worker {
     return this.#attempt !== null;
   }
 
-  /** Gone for good, without a word: the line is cut first, so that no goodbye gets through. */
+  /** Ends the device for ever. The connection is cut first, so that the server gets no close frame. */
   kill(): void {
     this.#isAlive = false;
     this.#link.cut();
@@ -62,7 +63,7 @@ export class Worker {
     }
   }
 
-  /** One connection, from hello to its end. */
+  /** Runs one connection, from `hello` to its end. */
   async #session(): Promise<void> {
     const socket = new WebSocket(`${this.#link.origin.replace("http", "ws")}/ws/worker`);
     this.#socket = socket;
@@ -146,7 +147,7 @@ export class Worker {
       }
     };
     const stepping = step();
-    // A close whose frame never arrives is waited for at most so long.
+    // If the close frame never arrives, the wait for it ends after this time.
     await Promise.race([over, stepping.then(() => sleep(500))]);
     isOpen = false;
     await stepping;

@@ -1,6 +1,7 @@
-// ./run bench first_compute: what a volunteer waits and downloads. From the tap on Start to the end of the first
-// optimizer.update in the page (the objective itself reads the clock), five times with a new browser profile (cold) and a new tab
-// of the same profile (warm); and the bytes of both visits.
+// ./run bench first_compute measures how long a volunteer waits and how much it downloads. The time begins with the tap
+// on Start and ends with the first optimizer.update in the page, which the objective itself times. It is taken five
+// times with a new browser profile (cold), and five times with a new tab of the same profile (warm). The bytes of both
+// visits are counted.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir, totalmem } from "node:os";

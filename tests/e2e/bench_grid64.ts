@@ -1,6 +1,7 @@
-// ./run bench grid64: MNIST's 64 candidates through the platform with two volunteers, each in a browser of its own, against
-// the same candidates in CPython: accuracies, makespan, each device's share, efficiency. While the volunteers train, the
-// join page's main thread is traced: no task of it may take long.
+// ./run bench grid64 trains MNIST's 64 candidates on the platform, with two volunteers that each have their own
+// browser, and the same candidates in CPython. It compares accuracies and total times, and reports each device's share
+// and the efficiency. While the volunteers train, it traces the join page's main thread, on which no task may take
+// long.
 //
 //     ./run bench grid64 --data FOLDER --images 10000         # as published: hours without a graphics card
 //     ./run bench grid64 --channels 4,16                      # 8 candidates on drawn digits, for a quick look
@@ -18,7 +19,7 @@ const { values: options } = parseArgs({
   options: {
     out: { type: "string", default: "build/reports/grid64.json" },
     backend: { type: "string", default: "auto" },
-    /** What `auto` comes to here: webgpu with a graphics card. */
+    /** The back end that `auto` must choose on this machine, such as webgpu with a graphics card. */
     expect: { type: "string" },
     channels: { type: "string", default: "4,16,64,256" },
     images: { type: "string", default: "320" },

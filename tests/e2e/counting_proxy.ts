@@ -1,5 +1,6 @@
-// An HTTP proxy between a browser and the server that counts the bytes of each answer, for measuring what a visit costs.
-// It changes nothing but the headers that it is told to leave out; WebSockets pass through uncounted.
+// An HTTP proxy between a browser and the server that counts the bytes of each answer, to measure how much a visit
+// downloads. It changes nothing, except that it removes the headers that it is told to remove. WebSockets pass through
+// and are not counted.
 
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { connect } from "node:net";
@@ -55,7 +56,7 @@ export class CountingProxy {
     });
   }
 
-  /** `without`: names of headers of answers, in lower case. */
+  /** `without` names the headers to remove from answers, in lower case. */
   static async start(upstream: string, without: readonly string[] = []): Promise<CountingProxy> {
     const proxy = new CountingProxy(new URL(upstream), without);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
@@ -69,7 +70,7 @@ export class CountingProxy {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Bytes of answers since the last call, and forgets them. */
+  /** Returns the answers since the last call, and forgets them. */
   take(): readonly Transfer[] {
     return this.transfers.splice(0);
   }

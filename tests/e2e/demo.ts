@@ -1,5 +1,6 @@
-// ./run demo [SCRIPT.py] [ARGS]: a server, two volunteers in headless Chromium who tap Start on the join page, and a
-// researcher's script: by default a grid of eight small networks on scikit-learn's digits, trained in those browsers.
+// ./run demo [SCRIPT.py] [ARGS] starts a server, two volunteers in headless Chromium who tap Start on the join page,
+// and a researcher's script. The default script trains a grid of eight small networks on scikit-learn's digits in those
+// browsers.
 
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// A device without a browser: speaks the worker protocol as the test tells it, also wrongly.
+// A device without a browser. It sends the messages of the worker protocol that a test asks for, also wrong ones.
 
 import type { Lease, ServerMessage, ServerMessages } from "@hyperflock/worker-runtime/protocol";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
@@ -37,7 +37,7 @@ export class Device {
     });
   }
 
-  /** Opens the socket and says nothing. */
+  /** Opens the socket and sends nothing. */
   static async connect(server: Server): Promise<Device> {
     const socket = new WebSocket(`${server.compute.replace("http", "ws")}/ws/worker`);
     const device = new Device(socket);
@@ -48,7 +48,7 @@ export class Device {
     return device;
   }
 
-  /** Opens, says hello and waits for the welcome. */
+  /** Opens the socket, sends `hello` and waits for `welcome`. */
   static async join(server: Server, identity?: Enrolled): Promise<Device> {
     const device = await Device.connect(server);
     device.send(hello(identity ?? (await enrol(server))));
@@ -63,7 +63,7 @@ export class Device {
     this.#socket.send(text);
   }
 
-  /** The next message of that type, those before it passed over. */
+  /** Returns the next message of this type. Messages before it are skipped. */
   async next<Type extends keyof ServerMessages>(
     type: Type,
     timeoutMs = LIMIT_MS,
@@ -115,7 +115,7 @@ export function hello({ device, secret }: Enrolled, protocol = 1): object {
   };
 }
 
-/** A complete result, with other fields where `more` has them. */
+/** Returns the message of a complete result. The fields of `more` replace its own. */
 export function resultOf(attempt: number, value: number, more: object = {}): object {
   return {
     type: "result",

@@ -1,5 +1,5 @@
-// What a page's main thread does, by Chromium's own trace: its tasks with their thread CPU time, which other processes'
-// load does not lengthen. Node; one trace a browser at a time.
+// Measures what a page's main thread does, by Chromium's own trace. It counts the thread CPU time of each task, which
+// does not grow if other processes are busy. Node; one trace per browser at a time.
 
 import type { Browser, Page } from "playwright-core";
 
@@ -19,12 +19,12 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** `page` must be the browser's only one: the renderer's main thread is told by its name. */
+/** Starts a trace. `page` must be the browser's only page, because the trace names main threads but not their pages. */
 export async function traceMainThread(
   browser: Browser,
   page: Page,
 ): Promise<{ end(): Promise<MainThread> }> {
-  // Long buffers would lose the beginning; only whole tasks are written.
+  // A trace with more categories would overflow and lose its beginning. So it contains only whole tasks.
   await browser.startTracing(page, {
     categories: ["disabled-by-default-devtools.timeline", "toplevel", "__metadata"],
   });
@@ -38,7 +38,7 @@ export async function traceMainThread(
   };
 }
 
-/** Throws where the trace has no task of a renderer's main thread: it would prove nothing. */
+/** Throws if the trace has no task of a renderer's main thread, because it would prove nothing. */
 export function mainThreadOf(events: readonly TraceEvent[]): MainThread {
   const mains = new Set(
     events

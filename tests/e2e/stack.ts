@@ -1,5 +1,5 @@
 // The real parts for tests, the demo and benchmarks: the built server, Debian's Chromium with volunteers in it, and the
-// researcher's Python. Everything it starts is ended by dispose(), by pid.
+// researcher's Python. dispose() ends every process that this file starts.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export type { StudyRow, TrialRow } from "@hyperflock/worker-runtime/rows";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
-// Whoever is killed hard disposes of nothing: the server must not outlive its parent (on Linux).
+// A process that is killed by SIGKILL cannot end its server. So on Linux the server ends with its parent.
 const SETPRIV = "/usr/bin/setpriv";
 const TIED = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [];
 const PYTHON = join(ROOT, "build/venv/bin/python");
@@ -34,13 +34,13 @@ export interface Credentials {
 
 export interface ServerOptions {
   readonly args?: readonly string[];
-  /** A command that becomes the server: it gets the server's command line as its last arguments. */
+  /** A command that becomes the server. Its last arguments are the server's command line. */
   readonly wrapper?: readonly string[];
-  /** State folder that outlives the server (and is not removed). */
+  /** A state folder that stays when the server ends. Without it, the server gets a temporary folder. */
   readonly state?: string;
 }
 
-/** Two ports that stay this process's while no server listens on them; `release` gives them back. */
+/** Reserves two ports for this process, also while no server listens on them. `release` gives them back. */
 async function holdPorts(): Promise<{ readonly ports: readonly number[]; release(): void }> {
   const script = join(ROOT, "tests/e2e/held_ports.py");
   const holder = spawn(PYTHON, [script, "2"], { stdio: ["pipe", "pipe", "inherit"] });
@@ -95,7 +95,7 @@ export class Server {
   get console(): string {
     return `http://127.0.0.1:${this.#consolePort}`;
   }
-  /** What it wrote to its log (JSON lines), newest 256 KiB. */
+  /** The newest 256 KiB of the server's log (JSON lines). */
   get log(): string {
     return this.#stderr;
   }
@@ -104,7 +104,7 @@ export class Server {
     return JSON.parse(await readFile(join(this.state, "credentials.json"), "utf8")) as Credentials;
   }
 
-  /** `origin`: of what stands between the volunteer and this server. */
+  /** Returns the join link. `origin` is that of a proxy in front of this server, if there is one. */
   async joinUrl(origin = this.compute): Promise<string> {
     return `${origin}/join#${(await this.credentials()).enrolment_code}`;
   }
@@ -153,7 +153,7 @@ export class Server {
     if (this.#ownsState) await rm(this.state, { recursive: true, force: true });
   }
 
-  /** A console request with the researcher's token. */
+  /** Sends a request to the console with the researcher's token. */
   async api<T>(path: string, init: RequestInit = {}): Promise<T> {
     const { researcher_token } = await this.credentials();
     const response = await fetch(`${this.console}${path}`, {
@@ -181,16 +181,16 @@ export class Server {
 export interface Volunteer {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Every request URL of the page and its workers. */
+  /** The URLs of all requests of the page and its workers. */
   readonly requests: string[];
   readonly errors: string[];
 }
 
-/** A tab's renderer ends as it does when the device has no memory left: no code of the page runs. */
+/** Ends a tab's renderer as if the device had no memory left: no code of the page runs any more. */
 export async function crash(tab: Pick<Volunteer, "context" | "page">): Promise<void> {
   const crashed = tab.page.waitForEvent("crash");
   const session = await tab.context.newCDPSession(tab.page);
-  session.send("Page.crash").catch(() => {}); // Nobody is left to answer.
+  session.send("Page.crash").catch(() => {}); // no answer comes, because the renderer has ended
   await crashed;
 }
 
@@ -260,14 +260,14 @@ export async function runPython(
   return { child, output: () => output, done };
 }
 
-/** Runs a script that queues a study and prints its id last; gives the id. */
+/** Runs a script that queues a study and prints the study's id as its last line. Returns the id. */
 export async function queueStudy(server: Server, args: readonly string[]): Promise<number> {
   const queued = await runPython(server, args);
   if ((await queued.done) !== 0) throw new Error(queued.output());
   return Number(queued.output().trim().split("\n").at(-1));
 }
 
-/** Asks `probe` every 100 ms until it gives a value; fails with `what` after `timeoutMs`. */
+/** Calls `probe` every 100 ms until it returns a value. Throws an error that names `what` after `timeoutMs`. */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,

@@ -1,4 +1,5 @@
-// A browser that is neither Playwright's nor Chromium, as little of it as a volunteer needs: open a page, look at it, click.
+// The interface of a browser that Playwright does not drive. It has only what a volunteer needs: open a page, read from
+// it, click.
 
 import type { ChildProcess } from "node:child_process";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
@@ -6,14 +7,17 @@ import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 export interface Engine {
   readonly name: string;
   open(url: string): Promise<void>;
-  /** The value of a JavaScript expression: text, number, boolean or null. */
+  /** Returns the value of a JavaScript expression: a text, a number, a boolean or null. */
   evaluate(expression: string): Promise<unknown>;
-  /** As a person would, on the first element that the selector names. */
+  /** Clicks, as a person would, on the first element that matches the selector. */
   click(selector: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A program that the engine needs is not on this machine; the name of the package that has it. */
+/**
+ * Thrown if a program that the engine needs is not on this machine. The message is the name of the package that
+ * contains it.
+ */
 export class EngineMissing extends Error {
   override readonly name = "EngineMissing";
 }
@@ -28,7 +32,7 @@ export async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What the child writes to a stream until the pattern is found; its first group. */
+/** Waits until the child has written text that matches the pattern to a stream. Returns the pattern's first group. */
 export function said(
   child: ChildProcess,
   stream: "stdout" | "stderr",

@@ -1,4 +1,5 @@
-// Debian's Firefox, headless, by WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/): one WebSocket, no driver program.
+// Drives Debian's headless Firefox by WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/), over one WebSocket and
+// without a driver program.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +10,7 @@ import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 import { type Engine, EngineMissing, end, said } from "./engine.ts";
 
 const BINARY = "/usr/bin/firefox-esr";
-// Nothing of the browser's own business goes out while a test runs.
+// With these settings the browser sends no requests of its own while a test runs.
 const PREFERENCES = {
   "app.update.enabled": false,
   "browser.safebrowsing.malware.enabled": false,

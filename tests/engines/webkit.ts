@@ -1,6 +1,6 @@
-// Debian's WebKitGTK: its MiniBrowser on a display of its own (Xvfb), by WebDriver (https://www.w3.org/TR/webdriver2/).
-// Safari lets the threads of an isolated page share memory; this port of the same engine has that switched off, whatever
-// the page, so that it can be had in both ways here.
+// Drives MiniBrowser of Debian's WebKitGTK on a display of its own (Xvfb), by WebDriver
+// (https://www.w3.org/TR/webdriver2/). In Safari, the threads of an isolated page can share memory. In WebKitGTK this
+// is switched off for all pages, so the tests can choose either way.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
@@ -31,7 +31,9 @@ export class WebKit implements Engine {
     this.#base = base;
   }
 
-  /** `sharesMemory`: as Safari does; else as the package is. */
+  /**
+   * `sharesMemory` says whether threads share memory, as in Safari. If false, the setting of Debian's package stays.
+   */
   static async start(sharesMemory: boolean): Promise<WebKit> {
     const browser = globSync(BROWSERS).sort().at(-1);
     if (!existsSync(DRIVER) || browser === undefined) throw new EngineMissing("webkit2gtk-driver");
@@ -53,13 +55,13 @@ export class WebKit implements Engine {
           XDG_RUNTIME_DIR: home,
           LANG: "C.UTF-8",
           LANGUAGE: "en_US",
-          // Its sandbox needs name spaces that root in a container has not.
+          // The sandbox needs name spaces, which root in a container does not have.
           ...(sharesMemory ? { JSC_useSharedArrayBuffer: "1" } : {}),
           ...(process.getuid?.() === 0 ? { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" } : {}),
         },
       });
-    // The driver takes no port of the kernel's choice. Another program may take the one that was free; the driver
-    // ends then.
+    // The driver cannot let the kernel choose a port. If another program takes the free port first, the driver ends,
+    // and another port is tried.
     for (let tries = 1; ; tries += 1) {
       const port = await freePort();
       const driver = start(port);
@@ -94,7 +96,7 @@ export class WebKit implements Engine {
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** False where the driver has ended before. */
+  /** Begins the WebDriver session. Returns false if the driver has ended. */
   async #begin(binary: string, driver: ChildProcess): Promise<boolean> {
     const options = { binary, args: ["--automation"] };
     const alwaysMatch = { "webkitgtk:browserOptions": options };
@@ -107,7 +109,7 @@ export class WebKit implements Engine {
         this.#session = `/session/${made.sessionId}`;
         return true;
       } catch (error) {
-        // The driver needs a moment until it listens.
+        // The driver does not listen at once.
         if (driver.exitCode !== null) return false;
         if (!(error instanceof TypeError) || Date.now() > end) throw error;
         await sleep(100);

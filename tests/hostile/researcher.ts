@@ -1,5 +1,5 @@
-// The researcher of the hostile set: a Python process that submits one study after the other (submit.py) and tells how each
-// ended.
+// The researcher of the hostile trials: a Python process that submits one study after the other (submit.py) and reports
+// how each of them ended.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,10 +13,10 @@ const SCRIPT = join(ROOT, "tests/hostile/submit.py");
 /** A row of table.py. */
 export interface Row {
   readonly name: string;
-  /** `complete`, or cause and code. */
+  /** How the trial must end: `complete`, or the cause and the code of its failure. */
   readonly end: string;
   readonly short: boolean;
-  /** What its study asks for; null: no device. */
+  /** The back end that the study asks for; null: it asks for no device. */
   readonly backend: string | null;
 }
 
@@ -46,7 +46,7 @@ export class Researcher {
     this.#process = child;
     this.#lines = lines;
     this.#ended = once(child, "exit");
-    // Its end is told of by the next question.
+    // If the process has ended, the next question reports it.
     child.stdin?.on("error", () => {});
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-16_384);

@@ -1,5 +1,5 @@
-// Somebody else's machine, as far as a trial is concerned: a port on which whatever arrives, TCP or UDP, is written down.
-// It answers HTTP as openly as any server can, so that nothing is refused on this side.
+// A stand-in for a foreign machine that a hostile trial tries to reach. It records all TCP and UDP traffic to one port.
+// It allows HTTP requests of every origin, so that this side refuses nothing.
 
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
@@ -7,7 +7,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export class Sink {
-  /** What arrived: request lines, and `tcp` or `udp` for contacts that said nothing. */
+  /**
+   * The contacts: `tcp` for each connection, the method and path of each request, and `upgrade` or `udp` with details.
+   */
   readonly contacts: string[] = [];
   readonly #server: Server;
   readonly #datagrams: Socket;

@@ -1,15 +1,15 @@
-# What CMakeLists.txt declares steps with. A step is a CTest test that runs step_NAME of a part's steps.sh:
+# The functions by which CMakeLists.txt declares steps. A step is a CTest test that runs step_NAME of a part's steps.sh:
 #   setup(NAME ...)   something that others need: packages, a build. It runs when one of them is wanted.
 #   suite(NAME ...)   tests that `./run test` runs.
 #   extra(NAME ...)   tests that run by name alone, because they are long or need more.
 # Options of each:
 #   ABOUT text        one line for `./run test --list`, without semicolons
 #   NEEDS step...     set-up steps that run before it
-#   INPUTS path...    what it reads of the tree, beside the inputs of what it needs; for `./run test --changed`
+#   INPUTS path...    the files that it reads, in addition to those of its NEEDS; for `./run test --changed`
 #   LOCK name         no two steps with the same lock run at once
-#   PROCESSORS n      how many of the places that CTest gives out it takes (1)
-#   COST n            steps that cost more start earlier (1); CTest learns the seconds from the first run on
-#   TIMEOUT seconds   when CTest ends it (7200): for a step that hangs, not for a busy machine
+#   PROCESSORS n      how many of CTest's parallel places it takes (1)
+#   COST n            steps that cost more start earlier (1); after the first run, CTest uses the measured seconds
+#   TIMEOUT seconds   after how long CTest ends it (7200): for a step that hangs, not for a busy machine
 #   ALONE             no other step runs at the same time
 
 get_filename_component(SUITES_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)

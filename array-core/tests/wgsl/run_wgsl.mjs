@@ -1,6 +1,6 @@
-// run_wgsl.mjs FOLDER [--every N] [NAME]: runs the cases that wgsl_cases wrote on Dawn and compares every byte of
-// every buffer. --every N: about one case in N, always the same ones. ARRAYCORE_WEBGPU: another file than the installed
-// `webgpu` module. Main thread.
+// run_wgsl.mjs FOLDER [--every N] [NAME] runs the cases that wgsl_cases wrote on Dawn, and compares every byte of every
+// buffer. With --every N, it runs about one case in N, always the same ones. The environment variable ARRAYCORE_WEBGPU
+// may name another file than the installed `webgpu` module. Main thread.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -120,7 +120,7 @@ async function runCase(one) {
 
 const floats = new Float32Array(1);
 const words = new Uint32Array(floats.buffer);
-// Floats on a line of integers: neighbours differ by one.
+// Maps the bits of floats to integers in the same order, so that neighbours differ by one.
 const ordered32 = (bits) => (bits & 0x80000000 ? -(bits & 0x7fffffff) : bits);
 const value32 = (bits) => {
   words[0] = bits;
@@ -135,7 +135,7 @@ const value16 = (h) => {
 };
 
 let worst = 0;
-// `peer` is the size of a complex number's other part.
+// `peer` is the magnitude of the complex number's other part.
 function closeFloat(want, got, one, half, peer) {
   if (want === got) return true;
   const value = half ? value16 : value32;
@@ -143,7 +143,7 @@ function closeFloat(want, got, one, half, peer) {
   const b = value(got);
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b);
   const smallest = half ? 2 ** -14 : 2 ** -126;
-  // Zero for a subnormal; either zero for zero where the operation rounds.
+  // A zero is accepted for a subnormal number. If the operation rounds, a zero of either sign is accepted.
   if (!half && Math.abs(a) < smallest && Math.abs(b) <= smallest && (one.ulp > 0 || b === 0))
     return a !== 0 || b !== 0 ? true : one.ulp > 0;
   if (one.ulp === 0) return false;

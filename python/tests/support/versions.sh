@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The package on every Python from 3.10 to 3.14 that is here: the built wheel is installed into a fresh environment with
-# what it and its tests need, imported from somewhere else, and tested; on the newer Optuna as a whole, on the older one
-# what depends on it. A version that was named must be here, and one of them all.
+# Tests the package on every Python from 3.10 to 3.14 that this machine has. The built wheel is installed into a fresh
+# environment with what it and its tests need, and is imported from another folder. All tests run with the newer Optuna,
+# and those that depend on Optuna also with the older one. Every version that is named must exist here. Without names,
+# at least one version must.
 #
 #   versions.sh WHEEL [VERSION...]       # run by ./run python-versions
 set -uo pipefail
@@ -15,7 +16,7 @@ UV=${UV_PYTHON_INSTALL_DIR:-$HOME/.local/share/uv/python}
 LOGS=$ROOT/build/logs
 TEST_NEEDS=(hatchling hypothesis matplotlib pandas plotly pytest scikit-learn)
 
-# find_python VERSION: prints an interpreter that can make environments; false where there is none.
+# find_python VERSION: prints an interpreter that can make environments. Fails if there is none.
 find_python() {
   local path
   for path in "$(type -P "python$1")" "$PYENV/$1."*/bin/python "$UV/cpython-$1."*/bin/python; do
@@ -24,7 +25,7 @@ find_python() {
   return 1
 }
 
-# tested NAME PYTHON ARGUMENT...: runs tests with a log and prints the runner's closing line.
+# tested NAME PYTHON ARGUMENT...: runs tests, writes a log, and prints the last line of pytest.
 tested() {
   local name=$1 python=$2 status
   shift 2
@@ -35,7 +36,7 @@ tested() {
   return "$status"
 }
 
-# installed PYTHON FOLDER: makes an environment there with the wheel in it, and imports it from elsewhere.
+# installed PYTHON FOLDER: makes an environment in this folder, installs the wheel into it, and imports the package.
 installed() {
   "$1" -m venv "$2" &&
     "$2/bin/python" -m pip install -q "${WHEEL}[dashboard,optuna,parquet]" "${TEST_NEEDS[@]}" &&

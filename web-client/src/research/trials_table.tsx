@@ -1,7 +1,7 @@
 // The trials table: sortable by each column, filtered by state, a page at a time. On narrow screens each row is a card
 // with its labels. Page thread.
 //
-// biome-ignore-all lint/a11y/noRedundantRoles: rows that a style makes cards of keep their meaning by their roles alone.
+// biome-ignore-all lint/a11y/noRedundantRoles: without their roles, rows that a style turns into cards lose their meaning.
 
 import { Icon } from "../ui/icons.tsx";
 import { paramText } from "./params.ts";

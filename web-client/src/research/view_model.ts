@@ -61,7 +61,7 @@ export function announcementOf(store: ResearchStore): string {
     : "";
 }
 
-/** Returns, for example, `2 without WebGPU, 1 with too little memory`. */
+/** Returns what devices lack, for example `2 without WebGPU, 1 with too little memory`. */
 export function missingText(placement: PlacementRow, words: Words, format: Formatter): string {
   const { missing } = words.study;
   const parts = placement.reasons.map(({ code, devices }) => {

@@ -1,6 +1,6 @@
 // The self-test's checks and their findings. Page thread; pure data.
 
-/** In the order of the table. */
+/** The names of the checks, in the order of the table. */
 export const checkNames = [
   "isolation",
   "shared_memory",

@@ -39,7 +39,7 @@ export class SelfTestStore {
   readonly language: Signal<Language>;
   readonly words: ReadonlySignal<(typeof selfTestWords)["en"]>;
   readonly format: ReadonlySignal<Formatter>;
-  /** In the order of the table. */
+  /** The checks with their findings, in the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
   /** Whether all checks are done, except the check of Python. */
   readonly isLooked: Signal<boolean> = signal(false);

@@ -1,5 +1,5 @@
-// What every page is held to in a real browser: it throws nothing, fits its window, can be hit with a finger, and has no
-// accessibility violation. Runs in Node.
+// Checks that every page must pass in a real browser: it throws no error, fits its window, has controls that a finger
+// can hit, and has no accessibility violation. Runs in Node.
 
 import axe from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
@@ -20,13 +20,13 @@ export async function open(context: BrowserContext): Promise<{ page: Page; error
   return { page, errors };
 }
 
-/** Widths by which the page or any element in it sticks out of the window. */
+/** Returns by how much the page or any element in it is wider than the window. */
 export function overflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const wide = document.documentElement.scrollWidth - innerWidth;
     const found = wide > 0 ? [`page by ${wide} px`] : [];
     for (const element of document.querySelectorAll("main *, header *, footer *")) {
-      // What scrolls in a frame of its own may be wide; the frame may not.
+      // Content that scrolls in a frame of its own may be wide. The frame itself may not.
       if (element.parentElement?.closest("[tabindex='0']") != null) {
         continue;
       }
@@ -45,7 +45,7 @@ export function smallTargets(page: Page, leastPx: number): Promise<string[]> {
     return controls
       .filter((control) => control.checkVisibility())
       .filter((control) => {
-        // A tap on its label reaches a radio button too.
+        // A tap on a radio button's label also reaches the button.
         const target = control.closest("label") ?? control;
         const { width, height } = target.getBoundingClientRect();
         return width < least || height < least;
@@ -68,7 +68,9 @@ export async function violations(page: Page): Promise<string[]> {
   );
 }
 
-/** Fits, can be hit and has no violation at each width, in the light and in the dark. */
+/**
+ * Returns the problems at each width, in light and dark mode: of fit, of the size of controls, and of accessibility.
+ */
 export async function problemsAtEachWidth(page: Page, leastPx: number): Promise<string[]> {
   const problems: string[] = [];
   for (const width of WIDTHS) {

@@ -1,5 +1,5 @@
-// A loopback server for the browser tests: a built folder under the same headers that the real server sets,
-// and stand-ins for `POST /api/project` and for a `POST /api/join` that refuses. It logs what was asked. Runs in Node.
+// A loopback server for the browser tests. It serves a built folder under the same headers that the real server sets.
+// It answers `POST /api/project` with fixed data and refuses `POST /api/join`. It logs all requests. Runs in Node.
 
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

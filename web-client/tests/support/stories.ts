@@ -1,4 +1,5 @@
-// What holds of every story of every page: it fits all widths, is accessible, says its language and complains of nothing.
+// Tests that every story of every page must pass: it fits all widths, is accessible, declares its language and logs no
+// error.
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,9 +10,9 @@ type Language = (typeof LANGUAGES)[number];
 export interface StoryTests {
   readonly names: readonly string[];
   readonly browser: () => Browser;
-  /** The least size of what is tapped. */
+  /** The least size of a control that is tapped, in CSS pixels. */
   readonly touchPx: number;
-  /** Opens a story; settles when there is no more to come. */
+  /** Opens a story. Resolves when the page will not change any more. */
   readonly show: (page: Page, name: string, language: Language) => Promise<void>;
   /** Further tests in each language, on the same page. */
   readonly more?: (language: Language, page: () => Page) => void;

@@ -40,7 +40,7 @@ async function main() {
     progress: () => {},
   });
   python.runPython("from hyperflock_worker import compat, runner; compat.install()");
-  // All that a trial of another study would have, so that what follows is Optuna's own.
+  // This imports all that a trial of another study would have. What is imported after it belongs to Optuna.
   python.runPython("import chainer");
   const started = performance.now();
   python.runPython("import hyperflock._trial.optuna_trial");

@@ -30,7 +30,7 @@ import { spawnPython } from "./python_host/spawn_python.ts";
 
 /** The shortest time between two messages that tell the page of changes. */
 const TELL_MS = 100;
-/** How long the thread waits for its socket to close before it ends. */
+/** How long the agent thread, at its end, waits for the socket to close. */
 const FAREWELL_MS = 500;
 
 type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;

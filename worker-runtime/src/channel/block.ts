@@ -5,7 +5,7 @@ export const PAYLOAD_BYTES = 256 * 1024;
 const HEADER_BYTES = 64;
 const PAGE_BYTES = 64 * 1024;
 
-/** Words of the header. */
+/** The indices of the header's words. */
 export const Word = {
   /**
    * The sequence number of the open request; its negative while the agent writes the answer; 0: no request. Both threads

@@ -18,7 +18,7 @@ const CHECK_MS = 180_000;
 const ATTEMPT = 1;
 
 // The numbers are small and whole. So float32 holds each sum exactly, and every engine computes the same sums. The call
-// of `report` tests that Python waits for an answer.
+// of `should_prune` tests that Python waits for an answer.
 const PROGRAM = `
 import numpy as np
 

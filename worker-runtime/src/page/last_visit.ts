@@ -45,7 +45,7 @@ export class LastVisit {
     this.note({ phase: "idle" });
   }
 
-  /** Removes the note. The page is closed normally. */
+  /** Removes the note, because the page is closed normally. */
   close(): void {
     this.note({ phase: "idle" });
   }

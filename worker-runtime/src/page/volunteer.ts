@@ -25,7 +25,7 @@ export interface VolunteerOptions {
 /** How long an agent that was stopped may take to end by itself. */
 const FAREWELL_MS = 2_000;
 
-/** The trial after which the volunteer stops, and how many were done when that was decided. */
+/** The trial after which the volunteer stops, and how many trials were done when that was decided. */
 interface LastTrial {
   readonly study: number;
   readonly number: number;

@@ -43,7 +43,7 @@ export class Assets {
     }
   }
 
-  /** Returns the response for this address, once; undefined if it was not begun. */
+  /** Returns the response for this address, once; undefined if the address was not begun. */
   take(url: string): Promise<Response> | undefined {
     const response = this.#responses.get(url);
     this.#responses.delete(url);

@@ -5,7 +5,7 @@
 
 const kBatches = 4;
 
-/** Numbers in [0, 1), the same for a seed. */
+/** Returns a source of numbers in [0, 1), which are the same for the same seed. */
 function stream(seed) {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ function stream(seed) {
   };
 }
 
-/** Images of ten kinds with noise, and one-hot labels. */
+/** Returns images of ten kinds with noise, and one-hot labels. */
 function images(side, channels, count, next) {
   const pixels = side * side * channels;
   const kinds = Float32Array.from({ length: 10 * pixels }, () => 2 * next() - 1);
@@ -49,7 +49,7 @@ function scenes(count, next) {
   return [tf.tensor4d(x, [count, side, side, 1]), tf.tensor4d(t, [count, side, side, 11])];
 }
 
-/** Text of 64 characters: 20 of them, and one-hot those that follow. */
+/** Returns texts of 20 characters out of 64, and for each character the next one in one-hot form. */
 function strips(count, next) {
   const x = new Int32Array(count * 20);
   const t = new Float32Array(count * 20 * 64);
@@ -136,7 +136,7 @@ const kinds = {
   unet: { make: unet, data: scenes, optimizer: adam, items: 1 },
 };
 
-/** Trains one network; what ../steps.py prints, as far as it is known here. */
+/** Trains one network. Returns what ../steps.py prints, as far as the page knows it. */
 export async function measure(name, batch, { seconds, blocks, block }) {
   const { make, data, optimizer: makeOptimizer, items } = kinds[name];
   const [model, optimizer] = [make(), makeOptimizer()];
@@ -186,7 +186,7 @@ export async function measure(name, batch, { seconds, blocks, block }) {
   return { model: name, batch, ms, per_s: perSecond, losses, last, live_bytes: bytes };
 }
 
-/** Makes WebGPU the back end, or another; says which it is. */
+/** Makes WebGPU or another back end the current one. Returns the name of the device, or of the back end. */
 export async function open(backend) {
   if (!(await tf.setBackend(backend))) throw new Error(`TensorFlow.js does not open ${backend}`);
   await tf.ready();

@@ -2,7 +2,8 @@
 //
 //   node run_tfjs.mjs [--backend webgpu] [--seconds 5] resnet18:16 resnet18:64 ...
 //
-// Its files come from node_modules beside this one (npm ci), or from the folder that TFJS names.
+// TensorFlow.js is read from node_modules next to this file (npm ci), or from the folder that the environment variable
+// TFJS names.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
@@ -50,7 +51,7 @@ const browser = await launchChromium({ webgpu: values.backend === "webgpu" });
 let failed = 0;
 try {
   const tab = await browser.newPage();
-  // What WebGPU refuses is told there alone; a step that it refuses would be a fast one.
+  // Only the console reports what WebGPU refuses. A refused step would count as a fast one.
   tab.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
     if (!/WebGPU|GPU|invalid|error/i.test(message.text())) return;

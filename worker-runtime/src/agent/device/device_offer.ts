@@ -15,7 +15,10 @@ export interface Surroundings {
   readonly sharesMemory: boolean;
 }
 
-/** The budget in bytes: half of the device's memory, at most the limit of its class. It is halved after a bad end. */
+/**
+ * Returns the budget in bytes: half of the device's memory, at most the limit of its class. The budget is halved if the
+ * browser ended the last visit.
+ */
 export function gpuBudgetOf(
   device: Pick<Capabilities, "class" | "memory_mb">,
   careful = false,

@@ -186,7 +186,7 @@ export class Work {
       this.#attempt = null;
       this.#waiting = null;
       this.#cannotRun = 0;
-      // R15: `wait` or a lease follows. If it is lost, the agent asks again.
+      // R15: `wait` or a lease follows. If that answer is lost, the agent asks again.
       if (attempt.result.next) this.#askAt = now + ASK_AGAIN_MS;
       else this.ask(now);
     }

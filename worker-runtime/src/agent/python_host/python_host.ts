@@ -393,7 +393,7 @@ export class PythonHost {
   }
 
   #hear(thread: Thread, message: FromPython): void {
-    // A message that is late or forged cannot name another attempt.
+    // A message that names another attempt is late or forged, so it is ignored.
     if ("attempt" in message && message.attempt !== thread.attempt) return;
     const { emit } = this.#options;
     switch (message.kind) {

@@ -5,7 +5,7 @@ import type { FromGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { GpuWorker, GpuWorkerEvents } from "../../gpu/thread/gpu_owner.ts";
 
 export function spawnGpu(events: GpuWorkerEvents): GpuWorker {
-  // The server gives the script of this name a Content-Security-Policy of its own.
+  // The server recognises this script by its name, and gives it a Content-Security-Policy of its own.
   const worker = new Worker(new URL("../../gpu/thread/gpu-thread.ts", import.meta.url), {
     type: "module",
     name: "hyperflock gpu",

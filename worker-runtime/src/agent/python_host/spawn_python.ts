@@ -6,7 +6,7 @@ export function spawnPython(
   onMessage: (message: unknown) => void,
   onError: (message: string) => void,
 ): ThreadPort {
-  // The server gives the script of this name a Content-Security-Policy of its own.
+  // The server recognises this script by its name, and gives it a Content-Security-Policy of its own.
   const worker = new Worker(new URL("../../python/python-thread.ts", import.meta.url), {
     type: "module",
     name: "hyperflock python",

@@ -6,7 +6,7 @@ import type { ErrorCode } from "./layout.ts";
 
 export type Code = (typeof ErrorCode)[keyof typeof ErrorCode];
 
-/** A command that the device cannot take. The drain adds which command it was. */
+/** Thrown for a command that the device cannot execute. The drain adds which command it was. */
 export class CommandError extends Error {
   readonly code: Code;
 
