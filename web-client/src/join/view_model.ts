@@ -56,7 +56,7 @@ export interface TrialCard {
   readonly counter: string;
   readonly params: readonly ParamView[];
   readonly points: readonly Point[];
-  /** Null until it computes. */
+  /** Null until the trial computes. */
   readonly elapsed: string | null;
 }
 

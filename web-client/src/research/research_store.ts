@@ -69,7 +69,7 @@ export class ResearchStore {
   readonly detail: Signal<TrialDetail | null> = signal(null);
   /** The files that the shown trial uploaded. */
   readonly files: Signal<readonly ArtifactRow[]> = signal([]);
-  /** Ids of files that are being downloaded. Nothing else waits for them. */
+  /** Ids of files that are being downloaded. No other request waits for these downloads. */
   readonly fetching: Signal<ReadonlySet<string>> = signal(new Set());
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
   /** Set for a running study that has requirements for its devices; else null. */

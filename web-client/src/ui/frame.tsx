@@ -11,7 +11,7 @@ interface Props {
   readonly onLanguage: (language: Language) => void;
   /** The text that a screen reader speaks when it changes. */
   readonly announcement: string;
-  /** The first element of the page: a way past the masthead. */
+  /** The first element of the page, with which the keyboard can skip the masthead. */
   readonly skip?: ComponentChildren;
   /** Shown in the masthead, before the language. */
   readonly side?: ComponentChildren;

@@ -1,6 +1,7 @@
-// Finds out whether the browser ended the last visit. A tab that runs out of memory, or is dropped in the background, runs no
-// code at its end. So the page stores what it does, and removes this note at a normal end. A note that is still there at the
-// next visit tells what happened. Runs on the page thread; the storage is passed in.
+// Finds out whether the browser ended the last visit. A tab that runs out of memory, or that the browser drops in the
+// background, runs no code at its end. So the page stores a note of what it does, and removes the note at a normal end.
+// If the note is still there at the next visit, the browser ended the last one. Runs on the page thread; the storage is
+// passed in.
 
 import type { Interrupted, VolunteerState } from "../page_contract/volunteer_state.ts";
 

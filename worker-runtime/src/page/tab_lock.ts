@@ -68,7 +68,7 @@ export class TabLock {
       .catch(() => {});
   }
 
-  /** Returns whether another tab computes now, as far as the browser tells. */
+  /** Returns whether another tab computes now, as far as the browser reports it. */
   async isTaken(): Promise<boolean> {
     const now = await this.#locks?.query().catch(() => null);
     return now?.held?.some(({ name }) => name === NAME) ?? false;

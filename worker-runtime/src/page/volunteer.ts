@@ -79,7 +79,7 @@ class AgentVolunteer implements Volunteer {
       finishing: false,
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
-    // Chromium's event before it freezes a page, so that no code runs for long.
+    // Chromium sends this event before it freezes a page. A frozen page runs no code, possibly for a long time.
     document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
     document.addEventListener("resume", () => this.#tellVisibility());
     addEventListener("pagehide", () => this.#onPageHide());

@@ -98,7 +98,7 @@ export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) 
 export const variantOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object(entries, missing);
 
-/** A union whose members are told apart by the field `key`. The value must already be known to be an object. */
+/** A union whose variants are distinguished by the field `key`. The value must already be known to be an object. */
 export const unionBy = <const Key extends string, const Options extends v.VariantOptions<Key>>(
   key: Key,
   options: Options,

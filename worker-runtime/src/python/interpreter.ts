@@ -78,7 +78,10 @@ export class Interpreter {
     return String(this.#run(...argumentsOf(job)));
   }
 
-  /** Does the same, but suspends Python while it waits for a promise (JSPI), so that this thread receives messages. */
+  /**
+   * Does the same as `run`, but suspends Python while it waits for a promise (JSPI), so that this thread receives
+   * messages.
+   */
   async runPromising(job: Run): Promise<string> {
     return String(await this.#run.callPromising(...argumentsOf(job)));
   }

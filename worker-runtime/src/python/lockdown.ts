@@ -47,7 +47,7 @@ const PLATFORM = [
   "PERSISTENT",
 ];
 
-/** Properties of `navigator` that stay. None has an effect or tells two devices of one kind apart. */
+/** Properties of `navigator` that stay. None of them has an effect, or distinguishes two devices of one kind. */
 const NAVIGATOR = [
   ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
   ..."onLine hardwareConcurrency".split(" "),

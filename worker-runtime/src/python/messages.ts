@@ -54,7 +54,7 @@ export interface DeviceOffer {
   readonly budget_bytes: number;
 }
 
-/** What only a trial of an Optuna study has. */
+/** The fields of an attempt that only an Optuna study has. */
 export interface AskedSpec {
   /** The number of objectives. */
   readonly directions: number;

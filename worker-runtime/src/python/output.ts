@@ -5,7 +5,7 @@
 const LINES_PER_SECOND = 50;
 /** The most lines written in a second, including the line that counts the lines that were left out. */
 export const MOST_LINES_PER_SECOND = LINES_PER_SECOND + 1;
-/** How many lines may wait. The server keeps no more of a trial (R39). */
+/** How many lines may wait. The server keeps no more lines of a trial than this (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
 /** The most lines written at a trial's end. */

@@ -182,7 +182,7 @@ async function tryArraycore(
   }
 }
 
-/** Returns the attempt with the offer that is true for this thread. */
+/** Returns the attempt with an offer of only those devices that this thread can use. */
 function offered(spec: AttemptSpec): AttemptSpec {
   if (spec.device === null || withoutArraycore === null) return spec;
   const reasons = { webgpu: withoutArraycore, cpu: withoutArraycore };

@@ -9,7 +9,7 @@ import type { Device } from "../machine/events.ts";
 
 const REQUEST_MS = 15_000;
 
-/** A request was refused or did not arrive. If `permanent`, another try would not help. */
+/** Thrown if a request was refused or did not arrive. If `permanent`, another try would not help. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;

@@ -13,8 +13,8 @@ export interface Forgetful {
 }
 
 /**
- * Returns true when server and browser have forgotten the device. Returns false, and changes nothing, if the server cannot be
- * told.
+ * Returns true when server and browser have forgotten the device. Returns false, and changes nothing, if the request to
+ * the server fails.
  */
 export async function forget(keeper: Forgetful): Promise<boolean> {
   const device = await keeper.device();

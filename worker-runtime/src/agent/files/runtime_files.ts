@@ -10,7 +10,10 @@ export interface RuntimeFetch {
   readonly tell: (loaded: number, total: number) => void;
 }
 
-/** A part of the runtime cannot be fetched. The codes are those of the pieces that Python loads. */
+/**
+ * Thrown if a part of the runtime cannot be fetched. The codes are the same as for the parts that the python thread
+ * fetches itself.
+ */
 export class RuntimeUnavailableError extends Error {
   override readonly name = "RuntimeUnavailableError";
   readonly code: "assets_unavailable" | "unknown_runtime";

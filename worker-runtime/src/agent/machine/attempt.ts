@@ -206,7 +206,7 @@ export class Attempt {
     return { type: "release", attempt: this.id, seq: this.#nextSeq(), reason };
   }
 
-  /** Makes messages of the points that have waited long enough. */
+  /** Makes messages of the points and of the lines that have waited long enough. */
   flush(now: number): void {
     if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + FLUSH_MS) this.#pack();
     if (this.#lines.length > 0 && now >= this.#printedAt + FLUSH_MS) this.#packLines();

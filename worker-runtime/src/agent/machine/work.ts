@@ -29,9 +29,9 @@ const RESEND_LIMIT = 8;
 const NOBODY: Computer = { backend: "", software: "" };
 
 export interface Surroundings {
-  /** Messages may be sent. */
+  /** Whether messages may be sent. */
   readonly isConnected: boolean;
-  /** The volunteer wants work and the page is visible. */
+  /** Whether the volunteer wants work and the page is visible. */
   readonly isWorking: boolean;
   act(action: AgentAction): void;
   /** Ends the work, because it cannot succeed here. */
@@ -160,7 +160,7 @@ export class Work {
     this.#waiting = null;
     this.#idleAt = null;
     this.#wasAsked = lease.asked === true;
-    // An interrupted attempt may still be ending. Then #onEnded starts this one.
+    // An interrupted attempt may still be ending. If so, #onEnded starts the new attempt.
     if (this.#ending === null) this.#around.act({ kind: "run", lease });
   }
 

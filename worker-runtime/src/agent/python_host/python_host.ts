@@ -59,7 +59,7 @@ export interface PythonHostOptions {
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** array-core for studies that ask for a device; null: the server has none, and their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
-  /** Optuna's archives, for trials of an Optuna study and those whose code imports it. */
+  /** Fetches Optuna's archives, for trials of an Optuna study and for trials whose code imports Optuna. */
   readonly fetchOptuna: (
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
@@ -77,7 +77,7 @@ interface Thread {
   chainer: string | null;
   /** The versions of the packages that the thread has loaded (R52). */
   software: string;
-  /** Study, bundle and versions whose code this Pyodide has run. */
+  /** The study, the bundle and the versions for which this Pyodide has run code; null: it has run none. */
   usedFor: string | null;
   /** Whether array-core was sent to the thread. */
   hasArraycore: boolean;

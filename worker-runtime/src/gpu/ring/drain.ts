@@ -143,7 +143,7 @@ export class Drain {
     this.#control.signal();
   }
 
-  /** Attaches and serves the ring until it is closed. For a thread of its own. */
+  /** Attaches to the ring, and serves it until it is closed. Only for a thread that does nothing else. */
   async run(): Promise<void> {
     const heartbeat = setInterval(() => this.#control.add(Word.progress, 1), HEARTBEAT_MS);
     try {
@@ -158,8 +158,8 @@ export class Drain {
   }
 
   /**
-   * Replaces `Atomics.wait` on `signal` on the issuer's own thread. It executes all commands in the ring, then waits until
-   * `signal` differs from `seen`, or for the time.
+   * Replaces `Atomics.wait` on `signal` on the issuer's own thread. It executes all commands in the ring. Then it waits
+   * until `signal` differs from `seen`, or until the time ends.
    */
   async pump(seen: number, timeoutMs: number): Promise<void> {
     if (!this.#closed) await this.#serve();

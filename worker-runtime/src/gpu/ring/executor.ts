@@ -105,7 +105,7 @@ export interface Executor {
   /**
    * From now on, times each of the next `count` dispatches separately; 0 stops this. `land` is called, before the next
    * fence is reached, with the times of consecutive dispatches: TRACE_WORDS for each. `first` is the index of the first
-   * of them, from 0.
+   * of these dispatches, counted from 0.
    */
   trace(count: number, land: (first: number, data: Uint8Array) => void): void;
   /** Submits the batch to the device. Returns a promise if much is queued and it is better to wait. */

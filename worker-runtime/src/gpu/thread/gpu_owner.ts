@@ -1,6 +1,6 @@
-// Owns the gpu thread of a python thread: starts it, passes messages to it, tells the ring when it has ended, and starts
-// another if the ring asks for one. Runs on the thread that may start workers: a page's, or Node's main
-// thread. The python thread blocks for long, so nothing here waits for it.
+// Owns the gpu thread of a python thread: starts it, passes messages to it, reports its end to the ring, and starts
+// another if the ring asks for one. Runs on the thread that may start workers: a page's, or Node's main thread. The
+// python thread may block for long, so nothing here waits for it.
 
 import { controlAt, interrupt, markGone } from "../ring/control.ts";
 import { State, Word } from "../ring/layout.ts";

@@ -6,8 +6,8 @@ import { guarded } from "./arraycore_guard.ts";
 const PAGE_BYTES = 65_536;
 const MIB = 1_048_576;
 /**
- * The sizes that the module declares (array-core/wasm/CMakeLists.txt). A smaller initial or larger maximum size does not
- * link.
+ * The sizes that the module declares (array-core/wasm/CMakeLists.txt). The module does not accept a memory with a
+ * smaller initial size or a larger maximum.
  */
 const INITIAL_BYTES = 16 * MIB;
 /** The sizes to try, in this order, because some phones refuse to reserve much. */
