@@ -54,7 +54,7 @@ export class Caller {
         timeoutMs,
         this.#checkInterrupt,
       );
-      // If the agent is writing an answer now, wait for it, because it uses the payload.
+      // If the agent is writing an answer now, this thread waits for the answer, because the agent uses the payload.
       if (answered || (!this.#withdraw(sequence) && this.#waitForWriting(sequence))) {
         return this.#read();
       }
@@ -108,8 +108,8 @@ export class ReportWindow {
 }
 
 /**
- * Sleeps until the word satisfies `isDone` and returns true, or until the time ends and returns false. `look` runs at each
- * wake-up.
+ * Sleeps until the word satisfies `isDone` and returns true, or until the time ends and returns false. Calls `look` at
+ * each wake-up.
  */
 function waitUntil(
   header: Int32Array<SharedArrayBuffer>,

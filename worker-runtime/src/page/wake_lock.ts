@@ -20,7 +20,7 @@ export class WakeLock {
     this.refresh();
   }
 
-  /** Call when the page becomes visible. */
+  /** Requests the lock again if it is needed. Call it when the page becomes visible. */
   refresh(): void {
     if (!this.#isWanted) {
       this.#sentinel?.release().catch(() => {});

@@ -1,4 +1,4 @@
-// What the volunteer sees of the machine's state. Pure; agent thread.
+// Makes the view of the machine's state that the volunteer sees. Pure; agent thread.
 
 import type { TrialView, VolunteerState } from "../../page_contract/volunteer_state.ts";
 import type { Attempt } from "./attempt.ts";

@@ -330,7 +330,9 @@ export class Work {
     }
   }
 
-  /** When the trial's time limit ends. The server enforces it (R23); the agent does so without a connection. */
+  /**
+   * When the trial's time limit ends. The server enforces the limit (R23). Without a connection, the agent enforces it.
+   */
   get #limitAt(): number | null {
     const attempt = this.#attempt;
     if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;

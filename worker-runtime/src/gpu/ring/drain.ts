@@ -46,8 +46,9 @@ const ASK_MS = 0.15;
 const ASK_GROWTH = 1.5;
 const LONGEST_ASK_MS = 100;
 /**
- * How long it blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a task. It
- * blocks only if nothing is expected from the device. While it blocks, it does not notice a loss of the device.
+ * How long the drain blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a
+ * task. The drain blocks only if nothing is expected from the device. While it blocks, it does not notice a loss of the
+ * device.
  */
 const BLOCK_MS = 20;
 /** The longest sleep. */
@@ -285,7 +286,7 @@ export class Drain {
     await this.#linger();
     const asks = this.#asks && this.#openFences > 0;
     if (asks) this.#askPauseMs = Math.min(this.#askPauseMs * ASK_GROWTH, LONGEST_ASK_MS);
-    // Timers are not more exact.
+    // A timer cannot wait for less than 1 ms.
     const sleepMs = asks ? Math.max(1, this.#askPauseMs) : SLEEP_MS;
     const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;

@@ -1,4 +1,4 @@
-// Whether this machine has a graphics card that WebGPU could use. Node, any thread.
+// Finds out whether this machine has a graphics card that WebGPU could use. Node, any thread.
 
 import { existsSync } from "node:fs";
 

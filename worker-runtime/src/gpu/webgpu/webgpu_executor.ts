@@ -487,7 +487,8 @@ export class WebGpuExecutor implements Executor {
 
   fence(reached: () => void): void {
     this.#submitNow();
-    // If a read was the last work of the queue, its arrival is the end. Otherwise the queue itself is asked.
+    // If a read was the last work of the queue, all work is done when the read arrives. Otherwise the queue itself is
+    // asked.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
     this.#landing = [];
