@@ -20,7 +20,10 @@ export class WakeLock {
     this.refresh();
   }
 
-  /** Requests the lock again if it is needed. Call it when the page becomes visible. */
+  /**
+   * Requests the lock if it is wanted and not held, or releases it if it is not wanted. Call it also when the page
+   * becomes visible.
+   */
   refresh(): void {
     if (!this.#isWanted) {
       this.#sentinel?.release().catch(() => {});
