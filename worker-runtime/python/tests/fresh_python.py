@@ -5,10 +5,14 @@ Two versions of Chainer cannot live in one process, and a test of import hooks n
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import subprocess
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +30,29 @@ def cache_folder() -> Path:
 
 
 def chainer_paths(version: str) -> list[str]:
-    """The wheels of one Chainer and of six; Python imports pure wheels as they are."""
+    """Return the folders of one Chainer and of six, unpacked as a browser unpacks them."""
     wheel = cache_folder() / "wheels" / f"chainer-{version}-py3-none-any.whl"
     six = cache_folder() / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     if not wheel.is_file() or not six.is_file():
         pytest.fail(f"{wheel} is missing: gather the runtime first (./run build)")
-    return [str(wheel), str(six)]
+    return [unpacked(wheel), unpacked(six)]
+
+
+@functools.cache
+def scratch_folder() -> Path:
+    """Return a folder that this process removes at its end."""
+    folder = tempfile.TemporaryDirectory(prefix="fresh-python-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@functools.cache
+def unpacked(wheel: Path) -> str:
+    """Unpack a wheel and return its folder. Interpreters keep compiled modules of a folder only."""
+    folder = scratch_folder() / wheel.stem
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return str(folder)
 
 
 def optuna_paths() -> list[str]:
@@ -44,7 +65,11 @@ def optuna_paths() -> list[str]:
 def run_python(code: str, paths: list[str]) -> Any:
     """Run ``code`` in a fresh interpreter, warnings as errors; return its ``result``."""
     text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*_SOURCES, *paths])}
+    env = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+        "PYTHONPATH": os.pathsep.join([*_SOURCES, *paths]),
+        "PYTHONPYCACHEPREFIX": str(scratch_folder() / "compiled"),
+    }
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", text],
         env=env,
