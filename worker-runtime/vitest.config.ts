@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import "./node/old_node.ts";
 import { TEST_LIMIT_MS } from "./node/patience.ts";
 
 export default defineConfig({

@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import "../../worker-runtime/node/old_node.ts";
 import { TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export default defineConfig({

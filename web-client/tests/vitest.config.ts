@@ -3,7 +3,6 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import "../../worker-runtime/node/old_node.ts";
 import { LIMIT_MS, TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 
 export default defineConfig({
