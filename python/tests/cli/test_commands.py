@@ -104,15 +104,17 @@ def test_logs_show_each_failed_trial_or_the_one_that_is_named(
     assert out.splitlines()[0] == "trial 3 failed, x=1 act=b"
     assert "  [objective_raised] " in out
     assert "\n  Traceback\n" in out
-    assert _run(capsys, "logs", study_id, "0").splitlines() == ["trial 0 complete, x=0.5 act==1+1"]
+    ran = "attempt 7 accepted on d_1 (phone, chromium 142, cpu), 0.9 s"
+    shown = _run(capsys, "logs", study_id, "0").splitlines()
+    assert shown == ["trial 0 complete, x=0.5 act==1+1", ran]
     (failed,) = json.loads(_run(capsys, "logs", study_id, "--json"))
     assert failed["attempt_list"][0]["error"]["code"] == "objective_raised"
     server.printed[int(study_id), 0] = ["epoch 1", f"loss {EVIL}"]
-    shown = _run(capsys, "logs", study_id, "0").splitlines()
-    assert shown[1:] == ["epoch 1", "loss [2J]0;titleevil31m"]
-    assert _run(capsys, "logs", study_id, "0", "--follow").splitlines() == shown[1:]
+    lines = ["epoch 1", "loss [2J]0;titleevil31m"]
+    assert _run(capsys, "logs", study_id, "0").splitlines()[1:] == [ran, *lines]
+    assert _run(capsys, "logs", study_id, "0", "--follow").splitlines() == lines
     (told,) = json.loads(_run(capsys, "logs", study_id, "0", "--json"))
-    assert told["lines"] == shown[1:]
+    assert told["lines"] == lines
     assert _cli.run(["logs", study_id, "--follow"]) == 2
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import asked_objectives as given
 import optuna
@@ -18,8 +19,9 @@ from hyperflock._cli import command as _cli
 from hyperflock._cli import tables as _tables
 from hyperflock._client import async_study as _async_study
 from hyperflock._client import idle_notice as _waiting
-from hyperflock._client.idle_notice import placement_text, why_none
+from hyperflock._client.idle_notice import Waiting, placement_text, why_none
 from hyperflock._client.placement import Placement, Requires
+from hyperflock._transport.http import Http
 from hyperflock._transport.messages import StudyRow
 from hyperflock._transport.validation import convert
 from hyperflock.optuna import optimize
@@ -199,6 +201,42 @@ def test_optimize_says_it_while_no_device_computes(
     with Devices(server, given.square, study=2):
         optimize(optuna.create_study(), given.square, 3, client=client)
     assert "waits" not in capsys.readouterr().err
+
+
+def test_an_answer_from_before_a_trial_ran_is_not_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_waiting, "_PATIENCE_S", 0.0)
+    answers: list[Future[str]] = []
+
+    def start(reason: Coroutine[Any, Any, str]) -> Future[str]:
+        reason.close()
+        answers.append(Future())
+        return answers[-1]
+
+    waiting = Waiting(cast(Http, None), study=1)
+    waiting.look(start, idle=True)
+    waiting.look(start, idle=False)  # a trial runs
+    if not answers[0].cancelled():
+        answers[0].set_result("no device")
+    waiting.look(start, idle=True)  # it has ended
+    waiting.look(start, idle=True)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("kind", "said"), [("asked", NO_DEVICE), ("grid", "")])
+def test_of_an_ask_and_tell_study_a_trial_that_waits_does_not_run(
+    client: Client, server: FakeConsole, kind: str, said: str
+) -> None:
+    client.grid(objective, SPACE, progress=False)
+    row = {**server.study_row(1), "kind": kind, "running": 1}
+
+    class Pages:
+        async def get(self, path: str) -> Any:
+            return {**NOBODY, "reasons": []} if path.endswith("/placement") else row
+
+    waiting = Waiting(cast(Http, Pages()), study=1)
+    assert asyncio.run(waiting._reason()) == said
 
 
 def test_show_tells_which_devices_there_are(

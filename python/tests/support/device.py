@@ -93,13 +93,13 @@ class Device:
         assert self.expect(_protocol.Ack).seq == self._seq
         return self.result(lease, outcome="complete", values=[value]).lease or None
 
-    def result(self, lease: Lease, **fields: Any) -> _protocol.ResultAck:
-        """Send a result and wait until it is committed."""
+    def result(self, lease: Lease, *, more: bool = True, **fields: Any) -> _protocol.ResultAck:
+        """Send a result and wait until it is committed; with ``more``, ask for the next trial."""
         self._seq += 1
         metrics = _protocol.RunMetrics(load_ms=12, run_ms=345)
         self.send(
             _protocol.TrialResult(
-                lease.attempt, self._seq, metrics=metrics, backend="cpu", next=True, **fields
+                lease.attempt, self._seq, metrics=metrics, backend="cpu", next=more, **fields
             )
         )
         ack: _protocol.ResultAck = self.expect(_protocol.ResultAck)

@@ -47,6 +47,7 @@ from optuna.distributions import (
 from patience import LIMIT_S
 
 NOW = 1_763_683_200_000
+DEVICE = {"device": "d_1", "class": "phone", "engine": "chromium 142", "backend": "cpu"}
 
 
 class CallRefused(Exception):
@@ -362,8 +363,8 @@ class AskedStudy:
             "run_ms": 0,
             "load_ms": 0,
             "seq": 0,
-            "suggested": [list(item) for item in trial.suggested],
-        }
+            **({"device": DEVICE} if trial.attempt else {}),
+        } | ({"suggested": [list(i) for i in trial.suggested]} if trial.suggested else {})
 
     def unfinished(self, *, with_points: bool = False) -> list[dict[str, Any]]:
         """Give the rows of trials without an outcome."""
@@ -389,7 +390,7 @@ class AskedStudy:
             "directions": list(self.spec.directions),
             "state": self.state,
             "total": len(self.trials),
-            "running": sum(t.state == "running" for t in self.trials.values()),
+            "running": len(self.unfinished()) if self.state == "running" else 0,
             "wanted": self.target,
             **(
                 {

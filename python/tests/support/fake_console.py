@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fake_asked import AskedStudy
+from fake_asked import DEVICE, AskedStudy
 from hyperflock._base.errors import HyperflockError
 from hyperflock._base.version import __version__
 from hyperflock._model import grid as _grid
@@ -123,19 +123,17 @@ class FakeConsole:
                 "seed": _grid.trial_seed(spec.seed, number),
                 "values": [] if value is None else [value],
                 "attempts": 1,
+                **({} if state == "failed" else {"accepted_attempt": 7}),
                 "started_at": NOW,
                 "finished_at": NOW + 1000,
                 "run_ms": 900,
                 "load_ms": 100,
                 "seq": self._seq,
-                "device": {
-                    "device": "d_1",
-                    "class": "phone",
-                    "engine": "chromium 142",
-                    "backend": "cpu",
-                },
+                "device": DEVICE,
             }
             row.update(fields)
+            if "error" in row:
+                row["error"] = {"cause": "user_error", "traceback": "", **row["error"]}
             self.begun.get(study, set()).discard(number)
             # One that failed may finish again: the later row takes the place of the earlier one.
             self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
@@ -158,7 +156,7 @@ class FakeConsole:
                 "sha256": hashlib.sha256(content).hexdigest(),
                 "bytes": len(content),
                 "created_at": 1_763_683_200_000,
-                **({} if store is None else {"store": store}),
+                "store": store or "",
             }
             kept[identity] = (row, content)
         return identity
@@ -184,6 +182,7 @@ class FakeConsole:
             "run_ms": 0,
             "load_ms": 0,
             "seq": 0,
+            "device": DEVICE,
         }
 
     def cancel(self, study: int) -> None:
@@ -207,18 +206,19 @@ class FakeConsole:
             total = _grid.grid_size(space) if asked is None else 0
             ended = sum(count.values()) == total
             state = "cancelled" if study in self.cancelled else "finished" if ended else "running"
+            begun = len(self.begun.get(study, ()))
             row: dict[str, Any] = {
                 "study": study,
                 "name": spec.name,
                 "owner": "ada",
-                "project": "default",
+                "project": "First project",
                 "state": state,
                 **({"paused": True} if study in self.paused else {}),
                 "direction": spec.direction,
                 "total": total,
                 **count,
-                "running": len(self.begun.get(study, ())),
-                "attempts": len(rows),
+                "running": 0 if state == "cancelled" else begun,
+                "attempts": len(rows) + begun,
                 "cursor": rows[-1]["seq"] if rows else 0,
                 "entry": spec.entry,
                 "seed": spec.seed,
@@ -230,8 +230,10 @@ class FakeConsole:
             }
             if asked is not None:
                 row.update(asked.study_fields())
-                if len(row["directions"]) > 1:
-                    return row
+            if row["state"] != "running":
+                row["finished_at"] = NOW + 1000
+            if asked is not None and len(row["directions"]) > 1:
+                return row
             complete = [r for r in rows if r["state"] == "complete"]
             if complete:
                 sign = -1 if spec.direction == "maximize" else 1
@@ -254,17 +256,27 @@ class FakeConsole:
         parts = path.strip("/").split("/")
         match method, parts:
             case "GET", ["api", "me"]:
-                me = {"name": "ada", "role": "researcher", "server": __version__}
-                more = {"max_blob_bytes": self.max_blob_bytes, "join_origin": self.url}
-                return _json(200, {**me, **more})
+                none = {"studies": 0, "trials": 0, "bytes": 0}
+                me = {
+                    "name": "ada",
+                    "role": "researcher",
+                    "token": 2,
+                    "projects": ["First project"],
+                    "quota": none,
+                    "used": none,
+                    "server": __version__,
+                    "max_blob_bytes": self.max_blob_bytes,
+                    "join_origin": self.url,
+                }
+                return _json(200, me)
             case "HEAD", ["api", "blobs", sha256]:
-                return _Answer(200 if sha256 in self.blobs else 404)
+                return _Answer(200 if sha256 in self.blobs else 404, kind="application/json")
             case "PUT", ["api", "blobs", sha256]:
                 if hashlib.sha256(body).hexdigest() != sha256:
                     return _refusal(422, "hash_mismatch", "the bytes have another hash")
                 known = sha256 in self.blobs
                 self.blobs[sha256] = body
-                return _json(200 if known else 201, {"sha256": sha256, "bytes": len(body)})
+                return _json(200 if known else 201, {"sha256": sha256})
             case "POST", ["api", "studies"]:
                 return self._submit(body)
             case "GET", ["api", "studies"]:
@@ -294,7 +306,8 @@ class FakeConsole:
         try:
             spec = _spec.parse_spec(body.decode())
         except HyperflockError as error:
-            return _refusal(422, error.code, error.message, error.field)
+            status = 400 if error.code == "malformed" else 422
+            return _refusal(status, error.code, error.message, error.field)
         if spec.submit_key in self.by_key:
             earlier = self.by_key[spec.submit_key]
             was = self.specs[earlier]
@@ -372,6 +385,9 @@ class FakeConsole:
             case "DELETE", []:
                 return self._delete(study)
             case "POST", ["replay"]:
+                for row in self.finished[study]:
+                    if row["state"] == "failed":
+                        self.begun.setdefault(study, set()).add(row["trial"])
                 rows = self.finished[study]
                 self.finished[study] = [r for r in rows if r["state"] != "failed"]
                 self._notify()
@@ -404,7 +420,8 @@ class FakeConsole:
                 for row in [*finished, *unfinished]:
                     if row["trial"] == int(number):
                         points = [[0, 0.5]] if asked is None else asked.trials[int(number)].points
-                        return _json(200, {"points": points, "attempts_list": [], **row})
+                        attempts = [] if row["attempts"] == 0 else [_attempt(row)]
+                        return _json(200, {"points": points, "attempts_list": attempts, **row})
         return _refusal(404, "not_found", "there is no such page")
 
     # ---- the loop's thread
@@ -564,7 +581,9 @@ class _Session:
             self._send(_protocol.Welcome(1, 1, "fake", 10_000, 0, []))
         elif isinstance(message, _protocol.Watch):
             if message.study not in self.server.specs:
-                self._send(_protocol.ErrorMessage("unknown_study", "there is no such study"))
+                self._send(
+                    _protocol.ErrorMessage("unknown_study", "there is no such study", field="study")
+                )
                 return
             if isinstance(message.own, _protocol.OwnerClaim):
                 self._claim(message.study, message.own)
@@ -583,7 +602,7 @@ class _Session:
         asked = self.server.asked.get(study)
         if asked is None or asked.state == "cancelled":
             code = "not_asked" if asked is None else "study_cancelled"
-            self._send(_protocol.ErrorMessage(code, "it cannot be owned"))
+            self._send(_protocol.ErrorMessage(code, "it cannot be owned", study=study))
             return
         self._owned, self._claimed = asked, claim
         if claim.standby:
@@ -654,26 +673,38 @@ class _Session:
 
 
 class _Answer:
-    def __init__(self, status: int, body: bytes = b"") -> None:
+    def __init__(
+        self, status: int, body: bytes = b"", kind: str = "application/octet-stream"
+    ) -> None:
         self.status = status
         self.body = body
+        self.kind = kind
 
     def encode(self, *, with_body: bool) -> bytes:
         head = (
             f"HTTP/1.1 {self.status} Fake\r\n"
-            "Content-Type: application/json\r\n"
+            f"Content-Type: {self.kind}\r\n"
             f"Content-Length: {len(self.body) if with_body else 0}\r\n\r\n"
         )
         return head.encode() + (self.body if with_body else b"")
 
 
 def _json(status: int, value: Any) -> _Answer:
-    return _Answer(status, json.dumps(value).encode())
+    return _Answer(status, json.dumps(value).encode(), "application/json")
 
 
 def _refusal(status: int, code: str, message: str, field: str | None = None) -> _Answer:
     error = {"code": code, "message": message} | ({"field": field} if field else {})
     return _json(status, {"error": error})
+
+
+def _attempt(row: dict[str, Any]) -> dict[str, Any]:
+    """The last attempt of a trial, as the page of one trial lists it."""
+    copied = ("device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error")
+    state = {"running": "live", "failed": "failed"}.get(row["state"], "accepted")
+    attempt = {"attempt": 7, "kind": "primary", "state": state}
+    attempt |= {name: row[name] for name in copied if name in row}
+    return attempt if state == "live" else {**attempt, "software": "hyperflock-server/0.2.0"}
 
 
 def _flush(wire: ServerProtocol, writer: asyncio.StreamWriter) -> None:

@@ -59,6 +59,8 @@ class Waiting:
         """
         now = time.monotonic()
         if not idle:
+            # An answer to an earlier question tells of a time before the trial ran.
+            self.close()
             self._idle_since = None
             self._said = ""
         elif self._idle_since is None:
@@ -66,7 +68,7 @@ class Waiting:
         if self._asked is not None:
             if self._asked.done():
                 asked, self._asked = self._asked, None
-                self._say(asked.result() if idle else "")
+                self._say(asked.result())
         elif idle and now >= max(self._ask_at, (self._idle_since or now) + _PATIENCE_S):
             self._ask_at = now + _AGAIN_S
             self._asked = start(self._reason())
@@ -86,7 +88,8 @@ class Waiting:
         """Return why nothing runs; an empty text if something runs or could run."""
         try:
             row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
-            if row.state != "running" or row.running:
+            # Of an ask-and-tell study, `running` also counts trials that wait for a device.
+            if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
             if row.paused is True:
                 return f"it is paused; it goes on by: hyperflock resume {self._study}"
