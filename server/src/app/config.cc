@@ -219,7 +219,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   cli::AdminCommand admin_command;
   cli::add_admin_commands(app, admin_command);
 
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
+  // CLI11 expects them in reverse order.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {

@@ -45,7 +45,8 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;  // of the disk, which artifacts leave free
+  // No artifact is stored if less is free on the disk.
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)
@@ -56,7 +57,7 @@ struct ServeConfig {
   double joins_burst = 300;
   double joins_per_s = 2;
   bool open_registration = true;
-  std::int64_t audit_days = 365;  // 0: for ever
+  std::int64_t audit_days = 365;  // how long entries are kept; 0: for ever
 
   bool tls() const { return !tls_cert.empty(); }
 };

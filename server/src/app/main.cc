@@ -38,7 +38,7 @@ void introduce(const Server& server) {
 
 int serve(const ServeConfig& config) {
   telemetry::start_logging(config.log_level);
-  // Every thread inherits the mask: signals are taken here and nowhere else.
+  // Every thread inherits the mask, so signals are handled only here.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -59,7 +59,7 @@ int serve(const ServeConfig& config) {
     telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
     // Without a certificate, SIGHUP means that the terminal was closed.
     if (received != SIGHUP || !config.tls()) break;
-    (void)(*server)->reload();  // which logs what went wrong
+    (void)(*server)->reload();  // reload() logs any error
   }
   // A second signal ends the program at once.
   std::thread([signals] {

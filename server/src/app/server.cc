@@ -66,7 +66,8 @@ Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
                          .host = is_named ? net::host_of(config.public_url) : std::string()});
 }
 
-// http://127.0.0.1:8780 for people on this machine, also where the server listens on every address.
+// Returns an origin that people on this machine can open, such as http://127.0.0.1:8780, even if
+// the server listens on every address.
 std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
   Address shown = address;
   shown.port = port;
@@ -191,7 +192,7 @@ class RunningServer final : public Server {
     settings.dropped = [this](const storage::Outcome& outcome) {
       collected_->drop(outcome.dropped);
       blobs_->drop(outcome.disowned);
-      // If the queue is full, a later task or the next start removes them.
+      // If the queue is full, a later task or the next start removes the files of dropped blobs.
       (void)readers_.post([this] {
         collected_->sweep();
         blobs_->sweep();
@@ -205,7 +206,7 @@ class RunningServer final : public Server {
       files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
       files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
       files_.mount_file("/selftest", (fs::path(config_.app_dir) / "selftest.html").string());
-      // Icons and similar files, which pages name without a hash.
+      // Icons and similar files. Pages refer to them by names without a hash.
       std::error_code error;
       for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
         const fs::path extension = entry.path().extension();
@@ -214,7 +215,8 @@ class RunningServer final : public Server {
           continue;
         files_.mount_file("/" + entry.path().filename().string(), entry.path().string());
       }
-      // Separate files: the origin where researchers sign in serves no script that computes.
+      // The console has its own files, because the origin where researchers sign in must not serve
+      // scripts that compute.
       const fs::path console = fs::path(config_.app_dir) / "console";
       console_files_.mount("/app/", (console / "app").string());
       console_files_.mount_file("/research", (console / "research.html").string());
@@ -306,7 +308,7 @@ class RunningServer final : public Server {
     return {};
   }
 
-  // Ports may be others than at the last start.
+  // The ports may differ from those of the last start.
   Status refresh_credentials() {
     if (config_.credentials_file.empty()) return {};
     if (!fs::exists(config_.credentials_file)) {
@@ -342,12 +344,12 @@ class RunningServer final : public Server {
     });
   }
 
-  // Removes entries that are older than the audit log is kept.
+  // Returns the transition that removes entries that are older than audit_days.
   storage::TrimAudit old_audit() const {
     return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
   }
 
-  // Once an hour after the start.
+  // Trims the audit log, at most once an hour.
   void trim_audit() {
     const std::int64_t now = wall_clock_ms();
     if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
@@ -355,8 +357,8 @@ class RunningServer final : public Server {
     hub_->commit({old_audit()}, [](const Result<storage::Outcome>&) {});
   }
 
-  // Members above the I/O context outlive connections that its queue may still hold. Members below
-  // use it.
+  // Members above the I/O context outlive the connections that its queue may still hold. Members
+  // below the I/O context use it.
   const ServeConfig config_;
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
@@ -364,7 +366,7 @@ class RunningServer final : public Server {
   std::unique_ptr<blobs::CollectedBlobs> collected_;
   hub::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
-  http::StaticFiles files_;  // of compute
+  http::StaticFiles files_;  // of the compute origin
   http::StaticFiles console_files_;
   auth::IdentityCache identities_;
   http::Admission admission_;
@@ -382,7 +384,7 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
-  std::int64_t trimmed_at_ = wall_clock_ms();  // on sweep_'s strand
+  std::int64_t trimmed_at_ = wall_clock_ms();  // used on the strand of sweep_ only
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };
@@ -407,7 +409,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(auto blobs,
       blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, owned));
   TRY(const auto kept, storage->kept_blobs());
-  // The folder also holds artifacts, which came after its name.
+  // The folder is named after checkpoints, but artifacts are in it too.
   TRY(auto collected, blobs::CollectedBlobs::open(
                           (state / "checkpoints").string(),
                           std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));

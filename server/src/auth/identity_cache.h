@@ -33,13 +33,14 @@ class IdentityCache {
  public:
   explicit IdentityCache(storage::WallClock clock = system_clock());
 
-  // Replaces everything by what is stored.
+  // Replaces all identities by those from storage.
   void load(const storage::Identities& stored);
 
-  // Follows a committed transition. Those that change no identity are ignored.
+  // Follows a committed transition. Transitions that change no identity are ignored.
   void committed(const storage::Transition& transition, const storage::Outcome& outcome);
 
-  // Returns the token's owner, whatever their state; nullopt if nobody has it or it has ended.
+  // Returns the token's owner, even if that person is not active. Returns nullopt if the token is
+  // unknown or has ended.
   std::optional<Caller> check_token(std::string_view token) const;
   // Returns the device if the secret is right and the device is not revoked.
   std::optional<storage::Device> check_device(std::string_view id, std::string_view secret) const;
@@ -57,9 +58,10 @@ class IdentityCache {
   std::optional<storage::Principal> principal(std::int64_t id) const;
   std::optional<storage::Token> token(std::int64_t id) const;
   std::optional<storage::Enrolment> enrolment(std::int64_t id) const;
-  // The person's tokens that are valid now.
+  // Returns the ids of the person's tokens that are valid now.
   std::vector<std::int64_t> live_tokens(std::int64_t principal) const;
-  // Whether an administrator has a lasting token besides this token and this person's (0: none).
+  // Returns whether an active administrator has a token that never expires. The given token and all
+  // tokens of the given person do not count (0 excludes nothing).
   bool others_administer(std::int64_t token, std::int64_t principal) const;
   // How many people wait for an administrator's decision.
   std::size_t pending() const;
@@ -68,8 +70,8 @@ class IdentityCache {
 
   // Names of the active researchers who may use the project, sorted.
   std::vector<std::string> researchers(std::string_view project) const;
-  // The project that is used if the person names none: the oldest of theirs. Empty if they have
-  // none.
+  // Returns the project that is used if the person names none. It is the oldest of the person's
+  // projects, or empty if there is none.
   std::string first_project(const storage::Principal& principal) const;
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(std::string_view project) const;
@@ -81,19 +83,19 @@ class IdentityCache {
   static storage::WallClock system_clock();
 
  private:
-  // Returns the device of this id and secret, revoked or not, or null. Needs the lock.
+  // Returns the device of this id and secret, revoked or not, or null. REQUIRES: the lock is held.
   const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
 
   const storage::WallClock clock_;
   mutable std::shared_mutex mutex_;
-  // They are few. Each is compared, without an early end, so that timing tells nothing about stored
-  // hashes.
+  // These lists are short. A search compares every row and does not stop at a match, so its
+  // duration reveals nothing about stored hashes.
   std::vector<storage::Principal> principals_;
   std::vector<storage::Token> tokens_;
   std::vector<storage::Project> projects_;
   std::vector<storage::Enrolment> enrolments_;
   std::unordered_map<std::string, storage::Device> devices_;  // by id, revoked ones too
-  std::int64_t swept_at_ = 0;                                 // take_expired()'s last time
+  std::int64_t swept_at_ = 0;                                 // when take_expired() was last called
 };
 
 }  // namespace hyperflock::auth

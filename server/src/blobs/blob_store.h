@@ -33,7 +33,7 @@ class BlobStore {
     bool is_new = false;  // false: the same bytes were there before
   };
 
-  // An upload. Its temporary file is removed with it unless finish() succeeds.
+  // An upload. The destructor removes the temporary file unless finish() has succeeded.
   class Writer {
    public:
     ~Writer();

@@ -43,7 +43,8 @@ void CollectedBlobs::sweep() {
   for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
 }
 
-// Forgets a blob that nobody holds, and removes it if nothing names it.
+// Does nothing while somebody holds the blob. Otherwise forgets its entry, and removes its file if
+// the blob was dropped and no row has named it since.
 void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);

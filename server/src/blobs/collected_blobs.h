@@ -8,7 +8,7 @@
 //   // without named() they go with the upload, unless they were there before it
 //
 //   const auto hold = store->hold({sha256});      // before looking whether they are there
-//   hold->named();                                // as above
+//   hold->named();                                // a row names them: they stay
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,8 @@ class CollectedBlobs {
     bool is_new_ = false;
   };
 
-  // Keeps existing blobs while a row that names them is being written. Threads as for Upload.
+  // Keeps existing blobs while a row that names them is being written. One thread at a time. Only
+  // named() may be called on any thread.
   class Hold {
    public:
     ~Hold();
@@ -96,7 +97,7 @@ class CollectedBlobs {
 
  private:
   struct Entry {
-    int holds = 0;  // holds and uploads
+    int holds = 0;  // how many holds and uploads use the blob
     bool dropped = false;
     bool named = false;  // whether a row named it after the last drop
   };

@@ -337,7 +337,7 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto json = protocol::parse_object(*text);
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
-  // A new token is shown in any case, because it cannot be read again.
+  // A new token is shown even if the file cannot be written, because it cannot be read again.
   const Status kept = json ? keep_new(command, *json) : Status();
   if (!kept) result = failed(kept.error());
   if (command.json) {

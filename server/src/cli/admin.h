@@ -21,16 +21,16 @@ struct AdminCommand {
   std::string group;  // such as token
   std::string verb;   // such as list
 
-  // How to reach the server and who asks.
+  // How to reach the server, and as whom.
   std::string url = "http://127.0.0.1:8790";
-  std::string token;  // of the environment: a command line can be read by others
+  std::string token;  // from the environment, because other users can read a command line
   std::string token_file;
   std::string credentials_file;  // what `serve --credentials-file` wrote
   std::string ca_file;
-  std::string state_dir;  // of `token recover`, which asks no server
+  std::string state_dir;  // for `token recover`, which uses no server
   bool json = false;      // prints the server's JSON
 
-  // The verbs' arguments. Each verb takes some of them.
+  // The arguments of the verbs. Each verb uses some of them.
   std::string name;
   std::int64_t id = 0;
   std::string project;
@@ -47,11 +47,11 @@ struct AdminCommand {
   std::int64_t limit = 100;
 };
 
-// Adds the groups to the program's commands. `command` is filled by parsing, its group stays empty
-// where another command was given.
+// Adds the groups to the program's commands. Parsing fills in `command`. Its group stays empty if
+// the user gave another command.
 void add_admin_commands(CLI::App& app, AdminCommand& command);
 
-// What the program prints and ends with.
+// What the program prints, and its exit status.
 struct AdminResult {
   int status = 0;
   std::string output;  // standard output

@@ -10,14 +10,14 @@ class Flags {
  public:
   Flags(CLI::App& app, AdminCommand& command) : app_(app), command_(command) {}
 
-  // A group of verbs; the verbs that follow belong to it.
+  // Starts a group of verbs. The verbs that are added next belong to it.
   void group(const std::string& name, const std::string& about) {
     group_ = app_.add_subcommand(name, about);
     group_->require_subcommand(1);
     name_ = name;
   }
 
-  // A verb that a running server answers.
+  // Adds a verb that a running server answers.
   CLI::App& verb(const std::string& name, const std::string& about) {
     CLI::App& one = local_verb(name, about);
     one.add_option("--url", command_.url, "the console's address")
@@ -32,7 +32,7 @@ class Flags {
     return one;
   }
 
-  // A verb that asks no server.
+  // Adds a verb that needs no server.
   CLI::App& local_verb(const std::string& name, const std::string& about) {
     CLI::App* one = group_->add_subcommand(name, about);
     one->callback([&command = command_, group = name_, name] {

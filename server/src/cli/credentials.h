@@ -1,5 +1,5 @@
-// The small JSON files that tell people and scripts how to reach a server. Written atomically;
-// start-up only.
+// The small JSON files that tell people and scripts how to reach a server. They are written
+// atomically.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Credentials {
 
 // Writes the file with mode 0600. Error: `file_unwritable`.
 Status write_credentials(const std::string& path, const Credentials& credentials);
-// Errors: `file_unreadable`, or what is wrong with its JSON.
+// Errors: `file_unreadable`, or an error about its JSON.
 Result<Credentials> read_credentials(const std::string& path);
 
 struct ReadyFile {

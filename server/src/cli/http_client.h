@@ -11,7 +11,7 @@ namespace hyperflock::cli {
 struct ClientRequest {
   std::string method = "GET";
   std::string url;            // http(s)://host[:port]/path
-  std::string authorization;  // no header when empty
+  std::string authorization;  // empty: no header
   std::string body;
 };
 
@@ -26,7 +26,7 @@ struct ClientSettings {
   // `identity`: the certificate must be valid for the host and trusted; secrets need this. `none`:
   // any certificate.
   enum class Verify { identity, none } verify = Verify::identity;
-  std::string ca_file;  // PEM of who is trusted; the system's when empty
+  std::string ca_file;  // PEM file of trusted authorities; empty: those of the system
 };
 
 // Error: `unreachable` with one sentence.

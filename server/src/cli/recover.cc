@@ -28,7 +28,7 @@ Result<std::string> recover_admin(const std::string& state_dir, const std::strin
                                   const storage::WallClock& clock) {
   const std::string database = storage::database_of(state_dir);
   std::error_code ignored;
-  // Opening would create the file.
+  // Opening a database that does not exist would create it.
   if (!std::filesystem::is_regular_file(database, ignored)) {
     return Error{"bad_state",
                  "There is no " + database + ": give the folder that `serve --state` was given."};

@@ -21,7 +21,7 @@ namespace hyperflock::dispatch {
 // The most items of one batch for an owner (R46).
 inline constexpr std::size_t kMaxBatchItems = 1'000;
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{512} << 10;
-// An owner with more waiting items than this is closed as a slow peer.
+// An owner is disconnected as a slow peer if its waiting items are larger than this.
 inline constexpr std::size_t kMaxOwnerBacklogBytes = std::size_t{16} << 20;
 // The most calls of one attempt that wait for an owner. A further call is `rate_limited`.
 inline constexpr std::size_t kMaxWaitingCalls = 16;
@@ -50,8 +50,9 @@ struct Question {
 // The part of a study that only an ask-and-tell study has.
 struct Asked {
   std::int64_t generation = 0;
-  std::optional<SessionId> owner{};  // attached, after its claim is durable
-  Instant away{};                    // when the last owner left
+  // The session of the attached owner, after its claim is durable.
+  std::optional<SessionId> owner{};
+  Instant away{};  // when the last owner left
   std::int64_t room = 0;
   std::int64_t wanted = 0;
   bool finish = false;
@@ -73,12 +74,13 @@ struct Asked {
 
 // The part of a trial that only an ask-and-tell study has.
 struct AskedPart {
-  std::string params = "{}";                     // JSON text
-  std::string attrs{};                           // attributes given when it was asked; JSON text
-  std::vector<storage::Suggestion> log{};        // durable suggestions
-  std::size_t log_bytes = 0;                     // its size in `lease.suggested`
+  std::string params = "{}";               // JSON text
+  std::string attrs{};                     // attributes given when it was asked; JSON text
+  std::vector<storage::Suggestion> log{};  // durable suggestions
+  // How many bytes the log takes in `lease.suggested`.
+  std::size_t log_bytes = 0;
   std::int64_t next_position = 0;                // in the log
-  std::map<std::string, std::int64_t> asking{};  // questions by name
+  std::map<std::string, std::int64_t> asking{};  // ids of open questions by name
   std::optional<AttemptId> lead{};               // the attempt whose points are sent to the owner
   bool ran = false;                              // whether attempts ran before those in memory
   bool superseded = false;  // whether points of attempts before the lead are superseded

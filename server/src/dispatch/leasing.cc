@@ -54,7 +54,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
 std::optional<TransitionId> State::pump(Project& project, std::optional<SessionId> wanted) {
   std::optional<TransitionId> out;
   ++project.round;
-  for (const StudyId id : project.owned) {  // R45: each round counts again
+  for (const StudyId id : project.owned) {  // R45: each round counts the waiting sessions anew
     studies.at(id).asked->waiting = 0;
     owners_to_flush.insert(id);
   }

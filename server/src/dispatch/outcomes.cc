@@ -26,7 +26,7 @@ std::optional<SessionId> counted_session(const Pending& what) {
 void State::on(const BatchCommitted& event) {
   for (const auto& [id, outcome] : event.outcomes) {
     const auto found = pending.find(id);
-    // Nobody waits for it, or it is from before a failure of storage.
+    // Nobody waits for this outcome, or its proposal was made before a failure of storage.
     if (found == pending.end()) continue;
     Pending what = std::move(found->second);
     pending.erase(found);
@@ -123,8 +123,9 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   if (started) propose(storage::EndAttempt{what.attempt, *attempt.doom, {}});
   drop_attempt(what.attempt);
   if (outcome.applied == Applied::superseded) {
-    // Finished before a hole in the rows was searched (restore_study), or by another server: what
-    // this server finished itself has left memory before.
+    // If the trial is in memory, another server finished it, or this server did so before its last
+    // start (restore_study searches from the first number again). A trial that this server finishes
+    // leaves memory.
     if (find_trial(key) != nullptr) finish_trial(key);
   } else {
     settle(key, started ? 0 : jitter(kConflictBackOffMs));
@@ -181,8 +182,8 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
     count_failure(*what.trial, what.device, *what.failure, std::move(ending));
     return;
   }
-  // Evidence, or a row that another server changed: a trial that is still open here is tried again,
-  // and storage refuses the attempt when it is finished.
+  // The result was kept as evidence, or another server changed the row. If the trial is still open
+  // here, it is tried again. If it has finished, storage refuses the new attempt.
   settle(*what.trial, 0);
 }
 
@@ -218,8 +219,8 @@ void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
     trial->failing = false;
     return settle(what.trial, jitter(kConflictBackOffMs));
   }
-  // Superseded: a result was accepted first and has left no trace, or another server finished the
-  // trial.
+  // If the outcome is not `applied`, the trial had finished before: an earlier result was accepted,
+  // or another server finished the trial. Then no failure is sent to the owner.
   if (outcome.applied == Applied::applied) tell_failed(what, outcome.seq);
   if (outcome.applied == Applied::applied || trial != nullptr) finish_trial(what.trial);
 }
@@ -230,7 +231,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
       effects.emplace_back(
           Answer{*what.request, Error{"unknown_study", "No study has this number."}});
     if (Study* study = find_study(
-            what.study)) {  // another server has the row: continue, or propose the end again
+            what.study)) {  // another server changed the row: the study continues, or ends again
       study->ending = false;
       rank(*study);
       end_if_finished(*study);

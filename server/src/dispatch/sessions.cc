@@ -98,7 +98,7 @@ void State::on(const DeviceRevoked& event) {
 void State::on(const DrainStarted&) {
   draining = true;
   for (const auto& [name, project] : projects)
-    dirty_projects.insert(name);  // nobody is demand any more
+    dirty_projects.insert(name);  // idle workers do not count as demand any more
 }
 
 void State::forget_session(SessionId id) {

@@ -49,7 +49,7 @@ struct Session {
   Instant idle_since{};             // since when it is in that queue
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
-  // The round of leases in which it became demand for an owner (R45).
+  // The newest round of leases in which this session counted as demand for an owner (R45).
   std::uint64_t awaits = 0;
   std::optional<TrialKey> last{};  // the trial of its last result
 
@@ -71,7 +71,8 @@ struct Attempt {
   std::string device_class;
   std::optional<protocol::Checkpoint> from;  // what it began with (R37)
   bool committed = false;
-  // Set if the attempt was ended before its proposal was committed: the state that it gets then.
+  // Set if the attempt was ended before its proposal was committed. After the commit it gets this
+  // state.
   std::optional<storage::AttemptState> doom;
   Instant seen;  // last message of its device that names it (R20)
   // When it was leased or restored; the limit for loading starts then.
@@ -79,7 +80,7 @@ struct Attempt {
   std::optional<Instant> began;  // when its objective was first seen running (R23)
   Instant progressed;            // when `progress` last grew, or the objective began
   std::int64_t progress = 0;
-  Millis patience_ms = kMostPatienceMs;  // its limit without progress, as of its last message
+  Millis patience_ms = kMostPatienceMs;  // its limit without progress, computed at its last message
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
   // Only of an ask-and-tell study: the newest points, how many of them its owner was sent, and the
@@ -114,7 +115,7 @@ struct Study {
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
   std::unordered_map<std::int64_t, Trial>
-      trials;  // empty with the cursor at its end: the study has finished (R19)
+      trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
   std::optional<std::int64_t> rank;  // its `running` in Project::ranked; nullopt: not ranked
   RuntimeStats stats{};              // of all its attempts
@@ -165,7 +166,7 @@ struct PendingResult {
   AttemptId attempt{};
   std::int64_t seq = 0;
   bool next = false;
-  std::optional<TrialKey> trial;  // if the attempt was live here; storage knows the others
+  std::optional<TrialKey> trial;  // set if the attempt was live here; storage knows the others
   std::string device_class;       // set with `trial`, like the next two
   Millis run_ms = 0;
   bool resumed = false;
@@ -286,7 +287,7 @@ struct State {
   Millis jitter(Millis base);  // between half of `base` and `base`
   Study* find_study(StudyId id);
   Trial* find_trial(TrialKey key);
-  // Returns the attempt if it is open here, committed, and the device's.
+  // Returns the attempt if it is open here, is committed and belongs to the device.
   Attempt* find_live(AttemptId id, const std::string& device);
 
   // sessions.cc
@@ -308,7 +309,7 @@ struct State {
   void on_message(SessionId id, Session& session, const protocol::TrialResult& message);
   void on_message(SessionId id, Session& session, const protocol::Output& message);
   void on_message(SessionId id, Session& session, const protocol::Release& message);
-  // Sends an error and returns true if the attempt is another device's.
+  // Sends an error and returns true if the attempt belongs to another device.
   bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                       std::optional<std::int64_t> call = {});
 
@@ -332,7 +333,7 @@ struct State {
   void end_claims(StudyId study, std::string_view code);
   // Sends the next batch if one is due (R46).
   void flush_owner(StudyId id);
-  // Sends all waiting items, even if the owner has not taken in the batch before (R49).
+  // Sends all waiting items, even if the owner has not acknowledged the previous batch (R49).
   void tell_rest(StudyId id);
   void send_batch(Study& study, std::int64_t demand);
   void add_item(Study& study, protocol::OwnerCallItem item);
@@ -381,9 +382,10 @@ struct State {
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // R27
-  // Whether it is idle and counts as demand for the owner of its next study (R45).
+  // Whether the session is idle and counts as demand for the owner of its next study (R45).
   bool awaits_owner(const Session& session);
-  // Whether its last trial was of this study and the owner was not sent its end yet.
+  // Returns whether the session's last trial belongs to this study and the owner has not been sent
+  // the end of that trial yet.
   bool is_untold(const Session& session, const Study& study);
   // Returns the next study for this worker (R31), or null. `work_or_room` includes studies without
   // work whose owner has room to ask for more.
@@ -440,7 +442,8 @@ struct State {
   // outcomes.cc
   void on(const BatchCommitted& event);
   void on(const BatchFailed& event);
-  // Empties memory as before the first Restored. Closes sessions and answers requests.
+  // Empties memory, which is then as before the first Restored. Closes sessions and answers
+  // requests.
   void reset();
   void on_outcome(PendingStudy& what, const storage::Outcome& outcome);
   void on_outcome(PendingStart& what, const storage::Outcome& outcome);

@@ -59,7 +59,8 @@ void State::on(const StudyPauseRequested& event) {
     effects.emplace_back(Answer{event.request, unavailable()});
     return;
   }
-  // At once, as with a cancel: what is proposed from now on would leave after the answer.
+  // The study pauses at once, because a lease that is proposed from now on would be sent after the
+  // answer.
   if (Study* study = find_study(event.study); study && event.paused) set_paused(*study, true);
   propose(storage::PauseStudy{event.study, event.paused},
           PendingPause{event.request, event.study, event.paused});
@@ -69,7 +70,8 @@ void State::on(const StudyPauseRequested& event) {
 void State::set_paused(Study& study, bool paused) {
   study.paused = paused;
   rank(study);
-  dirty_projects.insert(study.project);  // who waited for it may have work elsewhere, or here again
+  // Waiting workers may get other work, or work of this study again.
+  dirty_projects.insert(study.project);
 }
 
 bool State::pause_pending(StudyId id) const {
@@ -151,7 +153,8 @@ void State::drop_study(StudyId id) {
   std::vector<std::int64_t> numbers;
   numbers.reserve(study->trials.size());
   for (const auto& [number, trial] : study->trials) numbers.push_back(number);
-  std::sort(numbers.begin(), numbers.end());  // effects do not depend on a hash
+  // Effects must not depend on the order of a hash table.
+  std::sort(numbers.begin(), numbers.end());
   for (const std::int64_t number : numbers) {
     forget_trial(*study, {id, TrialNumber{number}}, protocol::RevokeCode::cancelled);
   }
@@ -193,9 +196,10 @@ void State::restore_study(const storage::RunningStudy& stored) {
     study.asked->away = now;
   }
   for (const storage::RunningTrial& trial : stored.unfinished) restore_trial(study, trial);
-  if (study.asked) return;  // only its owner ends it, and nothing is leased without
-  // A trial whose only attempt met a conflict has no row, and later ones may have one. Then the
-  // cursor starts over: storage refuses the trials that are finished, one by one.
+  if (study.asked) return;  // only its owner ends it, and nothing is leased without an owner
+  // If the only attempt of a trial met a conflict, the trial has no row, but later trials may have
+  // rows. If a row is missing, the cursor starts at 0 again. Storage then refuses each trial that
+  // has finished.
   const auto rows =
       row.complete + row.pruned + row.failed + static_cast<std::int64_t>(stored.unfinished.size());
   if (rows < stored.next_number) study.next_number = 0;
@@ -233,7 +237,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
       attempt.committed = true;
       arm(row.id, attempt);
     } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
-      // R38: its trial began anew.
+      // R38: such a failure does not count. The trial started again from the beginning.
     } else if (row.failure && (row.state == storage::AttemptState::failed ||
                                row.state == storage::AttemptState::expired)) {
       if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);
@@ -242,7 +246,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   if (study.asked && !trial.open.empty()) trial.asked->lead = trial.open.front();
   rank(study);
   if (!spent) return settle(key, 0);
-  // The server stopped between the failure and its consequence.
+  // The server stopped after it had stored the failure and before it failed the trial.
   trial.failing = true;
   propose(storage::FailTrial{key, *spent}, PendingFail{key, *spent, {}});
 }

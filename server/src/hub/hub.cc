@@ -269,7 +269,7 @@ class StrandHub final : public Hub {
   using Task = std::function<void()>;
   using Input = std::variant<dispatch::Event, Opening, Claiming, CommitDone, Task>;
 
-  // These three may run on any thread.
+  // The next three functions may run on any thread.
 
   void push(Input input) {
     bool schedule = false;

@@ -59,10 +59,10 @@ struct Health {
 
 class Hub {
  public:
-  // REQUIRES for the end of its life: stop() was called and the I/O context runs nothing more.
+  // REQUIRES before destruction: stop() was called, and the I/O context runs nothing more.
   virtual ~Hub() = default;
 
-  // ---- its own life
+  // ---- start and stop
 
   // Takes over the state as stored. Call it before the first session.
   virtual void restore(storage::Snapshot snapshot) = 0;
@@ -139,7 +139,8 @@ class Hub {
 
   // Ends a device's right to work. `conflict`: no device has this name.
   virtual void revoke_device(std::string device, storage::NoteAudit note, Committed done) = 0;
-  // Revokes the device and erases it from storage. It gets no lease meanwhile. `conflict` as above.
+  // Revokes the device and erases it from storage. It gets no lease meanwhile. `conflict`: no
+  // device has this name.
   virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
 
   // ---- everything else

@@ -33,7 +33,7 @@ class Watch final : public hub::Watcher, public std::enable_shared_from_this<Wat
   void wake() override;
 
   const StudyId study;
-  const std::optional<TrialNumber> trial;  // whose printed lines are sent too
+  const std::optional<TrialNumber> trial;  // the trial whose printed lines are sent too
   std::int64_t cursor;
   std::int64_t log_cursor;
   std::string last_study;  // the study's row as last sent

@@ -1,6 +1,7 @@
-// A researcher's session on /ws/client: a hello and then watches. Reader threads of storage read
-// the rows after the cursor of each watch. Wake-ups of the hub are combined. The state belongs to
-// the channel's strand.
+// A researcher's session on /ws/client. It begins with a hello. Later messages watch a study, claim
+// a study, or are replies of a study's owner. Reader threads of storage read the rows after the
+// cursor of each watched study. Wake-ups of the hub are combined. The state belongs to the
+// channel's strand.
 #pragma once
 
 #include <functional>

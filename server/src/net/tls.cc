@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const X509* certificate) {
   return names;
 }
 
-// Browsers check the alternative names only, and so does this.
+// Browsers check only the alternative names, so this function does the same.
 bool is_for(X509* certificate, const std::string& host) {
   boost::system::error_code not_numeric;
   asio::ip::make_address(host, not_numeric);

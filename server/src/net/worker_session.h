@@ -1,5 +1,5 @@
-// A device's session on /ws/worker: a hello and then messages to the hub. Its state belongs to the
-// channel's strand.
+// A device's session on /ws/worker. It begins with a hello. Later messages go to the hub. The state
+// of the session belongs to the channel's strand.
 #pragma once
 
 #include <functional>

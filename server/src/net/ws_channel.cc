@@ -230,7 +230,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       if (!error) self->finish(asio::error::timed_out);
     });
     if (queue_.empty() && accepted_)
-      send_close();  // otherwise when the queue is empty or the upgrade is answered
+      send_close();  // otherwise it is called once the queue is empty or the upgrade is answered
   }
 
   void send_close() {

@@ -26,7 +26,8 @@
 
 namespace hyperflock::protocol {
 
-// M is T or const T: one function visits the fields of a struct that is read or written.
+// M is T or const T. So one function can visit the fields of a struct both for reading and for
+// writing.
 template <typename M, typename T>
 concept Is = std::same_as<std::remove_const_t<M>, T>;
 
@@ -87,7 +88,8 @@ struct OneOf {
   const std::array<std::string_view, size>& names;
   std::string_view wanted;
 };
-// A struct as an object; a struct as an array; a union, in which one field says which member it is.
+// Kinds of structs: an object, an array of the fields, and a union, in which one field says which
+// member it is.
 struct Object {};
 struct Array {};
 struct Tagged {

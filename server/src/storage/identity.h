@@ -1,6 +1,6 @@
 // People, tokens, projects, enrolment codes, devices and the audit log: rows as storage keeps them,
-// and the guarded transitions that change them. Plain data; wall times (`*_at`, Unix ms) are
-// written by storage's injected clock, ids by storage (Outcome::id).
+// and the guarded transitions that change them. Plain data. Storage writes wall times (`*_at`, Unix
+// ms) by its injected clock, and assigns ids (Outcome::id). transition.h explains guards.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ inline bool admits(const Enrolment& code, std::int64_t now) {
 struct AuditEntry {
   std::int64_t id = 0;
   std::int64_t at = 0;
-  std::string actor;   // a principal's name; "device" for a volunteer, "server" for itself
+  std::string actor;   // a principal's name; "device" for a volunteer; "server" for the server
   std::string action;  // such as token.revoke
   std::string object{};
   std::string address{};  // of a researcher or an administrator; not stored for volunteers
@@ -104,9 +104,9 @@ struct UpdatePrincipal {
   std::optional<Quota> quota{};
   std::optional<std::vector<std::string>> projects{};
 };
-// Guard: the person exists, and `retires`, if given, is a token of theirs (else `conflict`) that is
-// neither revoked nor expired (else `superseded`). `retires` then expires at `retires_at`, unless
-// it expires earlier anyway.
+// Guard: the person exists (else `conflict`). If `retires` is given, it is a token of this person
+// (else `conflict`) that is neither revoked nor expired (else `superseded`). That token then
+// expires at `retires_at`, unless it expires earlier anyway.
 struct CreateToken {
   std::int64_t principal = 0;
   std::string hash;
@@ -141,8 +141,8 @@ struct RevokeDevice {
   std::string device;
 };
 // Guard: the device exists (else `conflict`). Removes its row. Its attempts become those of
-// kErasedDevice, without class, engine and adapter, and those that are live become revoked: a
-// server that stops right after this transaction would otherwise wait a lease for each of them.
+// kErasedDevice and lose their class, engine and adapter. Its live attempts become revoked, because
+// a server that stops right after this transaction would otherwise wait until each lease ends.
 struct EraseDevice {
   std::string device;
 };
@@ -157,8 +157,8 @@ struct OwnBlob {
   Quota quota{};
 };
 
-// Guard: with `if_applied`, the transition before it in the batch was applied (else `repeated`).
-// Use it in the same group as the change that it describes.
+// Guard: with `if_applied`, the previous transition of the batch was applied (else `repeated`). Use
+// it in the same group as the change that it describes.
 struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;

@@ -1,9 +1,12 @@
-// The curve of an attempt that went on from a checkpoint: its own points, and before them those of
-// the attempt that saved the checkpoint up to its step, and so on. Pure; any thread.
+// Builds the curve of an attempt that may have continued from a checkpoint. The curve has the
+// attempt's own points. Before them are the points of the attempt that saved the checkpoint, up to
+// the checkpoint's step. That attempt may have continued from a checkpoint too. Pure; any thread.
 //
 //   Lineage lineage(attempt);
-//   while (const auto id = lineage.wanted()) { for (point of id) lineage.add(point);
-//   lineage.go_on(from of id); }
+//   while (const auto id = lineage.wanted()) {
+//     for (point of id) lineage.add(point);
+//     lineage.go_on(from of id);
+//   }
 #pragma once
 
 #include <algorithm>

@@ -9,11 +9,11 @@
 
 namespace hyperflock::storage {
 
-// The limits at any one time; 0: no limit.
+// A researcher's limits; 0: no limit.
 struct Quota {
   std::int64_t studies = 0;  // running ones
   std::int64_t trials = 0;   // of all running studies
-  std::int64_t bytes = 0;    // of bundles and data, each blob once, and of all artifacts
+  std::int64_t bytes = 0;    // of bundles and data (each blob counts once) and of all artifacts
   bool operator==(const Quota&) const = default;
 };
 
@@ -24,7 +24,8 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// The count of trials ends here, because a thousand of the largest studies would exceed 64 bits.
+// Usage::trials is at most this value, because the sum over very many large studies could exceed 64
+// bits.
 inline constexpr std::int64_t kManyTrials = 9'000'000'000'000'000;
 
 struct Excess {

@@ -1,4 +1,4 @@
-// Rows as storage keeps them. Plain data; wall times (`*_at`, Unix ms) are written by storage's
+// Rows as storage keeps them. Plain data. Storage writes wall times (`*_at`, Unix ms) by its
 // injected clock.
 #pragma once
 
@@ -86,7 +86,8 @@ struct TrialRow {
   std::int64_t seq = 0;  // position in the finishing order of all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
   std::vector<Suggestion> suggested{};  // in the order of the calls
-  std::string asked_attrs{};  // what each lease of it carries, JSON text; read with one trial alone
+  // Attributes that each of its leases carries, JSON text; set only if one trial is read.
+  std::string asked_attrs{};
 };
 
 struct AttemptRow {
@@ -98,7 +99,7 @@ struct AttemptRow {
   AttemptState state = AttemptState::live;
   std::string device_class;
   std::string engine;
-  std::string adapter;  // of WebGPU, also where `backend` is another; empty: none
+  std::string adapter;  // its WebGPU adapter, even if `backend` is another; empty: none
   std::string backend;
   std::vector<double> values;
   std::optional<protocol::Failure> failure;
@@ -120,17 +121,17 @@ struct ArtifactRow {
   // The name by which the researcher's process finds the artifact store; may be empty.
   std::string store{};
   protocol::BlobRef blob;
-  std::int64_t arrived = 0;  // its position in its study, from 1
+  std::int64_t arrived = 0;  // its position among the study's artifacts, from 1
   std::int64_t created_at = 0;
 };
 
-// A trial with its deciding attempt: the accepted one, otherwise the newest. It has none if it was
-// asked and never ran.
+// A trial with its deciding attempt, which is the accepted one or else the newest. A trial that was
+// asked and never ran has none.
 struct TrialDetail {
   TrialRow trial;
   std::optional<AttemptRow> attempt;
-  // Points of the deciding attempt, and of those before it up to the steps of their checkpoints;
-  // only if requested.
+  // Only if requested: the points of the deciding attempt, and of the attempts from whose
+  // checkpoints it continued (see lineage.h).
   std::vector<protocol::Point> points;
   std::vector<AttemptRow> attempts_list;  // only if requested
 };

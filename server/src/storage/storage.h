@@ -16,13 +16,15 @@
 
 namespace hyperflock::storage {
 
-// What the dispatcher needs after a start: every running study, its unfinished trials that have a
-// row, and their attempts since the trial began or was last reissued, oldest first.
+// The next three structs contain what the dispatcher needs after a start: every running study, its
+// unfinished trials that have a row, and the attempts of each trial since it began or was last
+// reissued, oldest first.
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
   std::optional<protocol::Checkpoint> checkpoint{};  // the newest
-  std::string params{};                              // these three of an ask-and-tell study
+  // This and the next two: only of an ask-and-tell study.
+  std::string params{};
   std::vector<Suggestion> suggested{};
   std::string attrs{};  // the attributes given when it was asked
 };
@@ -39,7 +41,7 @@ struct Snapshot {
 };
 
 struct Identities {
-  std::vector<Principal> principals;  // these by id
+  std::vector<Principal> principals;  // sorted by id, like the next lists
   std::vector<Token> tokens;
   std::vector<Project> projects;
   std::vector<Enrolment> enrolments;
@@ -71,32 +73,36 @@ class Storage {
   virtual Result<Identities> identities() = 0;
   virtual Result<std::vector<StudyRow>> studies() = 0;  // newest first
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
-  // Finished trials with seq > after in order of seq, at most `limit`, without points.
+  // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
-  // The trials of an ask-and-tell study that have no outcome yet, by number, without points.
+  // Returns the trials of an ask-and-tell study that have no outcome yet, by number, without
+  // points.
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
-  // One trial with points and all attempts.
+  // Returns one trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   // Returns the points of an attempt by step, after those of the attempts from whose checkpoints it
   // continues. REQUIRES: `attempt` was returned by this storage.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
-  // Of a study, or of one trial of it, with `arrived` > after in that order, at most `limit`.
+  // Returns the artifacts of a study, or of one of its trials, with `arrived` > after in that
+  // order, at most `limit`.
   virtual Result<std::vector<ArtifactRow>> artifacts(StudyId study,
                                                      std::optional<TrialNumber> trial,
                                                      std::int64_t after, std::int64_t limit) = 0;
   virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) = 0;
-  // SHA-256 of every blob that an attempt uploaded and a row still names, each once, in order.
+  // Returns the SHA-256 of every blob that an attempt uploaded and a row still names, each once, in
+  // order.
   virtual Result<std::vector<std::string>> kept_blobs() = 0;
-  // SHA-256 of every blob that a researcher brought or a study names, each once, in order.
+  // Returns the SHA-256 of every blob that a researcher uploaded or a study names, each once, in
+  // order.
   virtual Result<std::vector<std::string>> owned_blobs() = 0;
-  // Whether a study of `project` names the blob as its bundle or data.
+  // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
   // Returns the owner's use of its quota.
   virtual Result<Usage> usage(const std::string& owner) = 0;
-  // Entries with id > after, oldest first, at most `limit`.
+  // Returns entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };
 

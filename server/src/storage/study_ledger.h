@@ -32,7 +32,7 @@ namespace detail {
 
 inline void leave(StudyRow& study, TrialState was) {
   if (was == TrialState::running) --study.running;
-  // A trial may be accepted after it was given up (R12).
+  // A trial that has failed may still be accepted (R12).
   if (was == TrialState::failed) --study.failed;
 }
 

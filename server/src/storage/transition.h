@@ -1,5 +1,6 @@
-// Guarded transitions, which alone change durable state. A batch is one durable transaction. Guards
-// are checked in order, and each sees the transitions before it in the batch.
+// Guarded transitions. Only they change durable state. A batch is one durable transaction. Guards
+// are checked in order, and each sees the transitions before it in the batch. "(else `name`)" after
+// a condition gives the outcome if the condition is false.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 
 namespace hyperflock::storage {
 
-// Guard: no study of this owner has the submit_key (else `repeated`, Outcome::study is the earlier
-// one), the id was never a study's (else `conflict`), and the owner's quota holds it (else
-// `superseded`, with Outcome::excess). Its blobs are the owner's from then on.
+// Guard: no study of this owner has the submit_key (else `repeated`, and Outcome::study is that
+// study), no study ever had this id (else `conflict`), and the owner's quota has room for the study
+// (else `superseded`, with Outcome::excess). From then on its blobs belong to the owner.
 struct CreateStudy {
   StudyId id{};
   std::string owner;
@@ -40,16 +41,22 @@ struct StartAttempt {
   std::optional<protocol::Checkpoint> from{};
 };
 
-// Guard: the attempt exists and is `device`'s (else `conflict`). Its first result is stored once: a
-// second one of the same attempt is `repeated` and changes nothing (Outcome::verdict is the first
-// one's). Where the trial has no accepted attempt and its study is running, a complete or pruned
-// result is accepted (`applied`, verdict accepted); else it is kept as evidence (`superseded`,
-// verdict evidence). A trial that FailTrial gave up is accepted too: it then counts as complete or
-// pruned instead, with a new seq (R12). A failed result ends the attempt (`applied`, verdict
-// recorded); of one that has ended before it changes neither state nor failure, so that an attempt
-// counts once for what its trial may lose (R18), and is kept as its failure where it has none.
+// Guard: the attempt exists and belongs to `device` (else `conflict`). Only the first result of an
+// attempt is stored. Another result is `repeated` and changes nothing; Outcome::verdict is then
+// that of the first.
+//
+// A complete or pruned result is accepted if the study is running and the trial has no accepted
+// attempt (`applied`, verdict accepted). Otherwise it is kept as evidence (`superseded`, verdict
+// evidence). The result of a trial that FailTrial gave up can be accepted, too. The trial then
+// counts as complete or pruned instead, with a new seq (R12).
+//
+// A failed result ends the attempt (`applied`, verdict recorded). If the attempt has ended before,
+// its state stays, and its failure too if it has one. So an attempt counts only once against the
+// budget of its trial (R18).
+//
 // Points are stored with the attempt; a point of a known step replaces nothing. The checkpoints of
-// an accepted trial go, and those of one whose live attempt failed by them (blames_checkpoint).
+// an accepted trial are dropped. So are those of a trial whose live attempt failed because of its
+// checkpoint (blames_checkpoint).
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
@@ -62,34 +69,36 @@ struct EndAttempt {
   std::optional<protocol::Failure> failure;
 };
 
-// Guard: the attempt exists and is `device`'s (else `conflict`). Points of known steps are skipped
-// (`repeated` when all are).
+// Guard: the attempt exists and belongs to `device` (else `conflict`). Points of known steps are
+// skipped. If all are skipped, the outcome is `repeated`.
 struct AppendPoints {
   AttemptId attempt{};
   std::string device;
   std::vector<protocol::Point> points;
 };
 
-// Guard: the attempt exists and is `device`'s (else `conflict`), is live and its trial is not
-// finished (else `superseded`). Where the trial's newest checkpoint is the same blob of the same
-// attempt, `repeated`. The trial keeps its newest kKeptCheckpoints. `checkpoint.attempt` saved it.
+// Guard: the attempt exists and belongs to `device` (else `conflict`), is live, and its trial is
+// not finished (else `superseded`). If the newest checkpoint of the trial is the same blob of the
+// same attempt, the outcome is `repeated`. The trial keeps its newest kKeptCheckpoints.
+// `checkpoint.attempt` is the attempt that saved it.
 struct StoreCheckpoint {
   std::string device;
   protocol::Checkpoint checkpoint;
 };
 
-// Guard: as StoreCheckpoint's, of `artifact.attempt`. An artifact of the study with this id is
-// `repeated` where it is the attempt's and has the same bytes, else `superseded` with
-// Refusal::artifact_exists. `superseded`, too, where the attempt has kMostArtifacts, or
-// would have more than kMostArtifactBytes of them
-// (Refusal::artifact_count), and where the quota of the study's owner, as it is stored, does not
-// hold its bytes (Outcome::excess). Its trial, place and time are storage's to fill in.
+// Guard: that of StoreCheckpoint, for `artifact.attempt`. If the study has an artifact with this
+// id, the outcome is `repeated` if that artifact belongs to the attempt and has the same bytes,
+// else `superseded` with Refusal::artifact_exists. The outcome is also `superseded` if the attempt
+// would have more than kMostArtifacts artifacts or more than kMostArtifactBytes of them
+// (Refusal::artifact_count), or if the stored quota of the study's owner has no room for the bytes
+// (Outcome::excess). Storage fills in the trial, the position and the time.
 //
-// Each artifact counts its bytes for the owner as long as it stays. All of a trial's stay until a
-// result of it is accepted, those of a trial that failed too. Then the accepted attempt inherits
-// what those that it goes on from had uploaded before they saved, as its own; those of other
-// attempts go. A result that is kept as evidence takes its attempt's along, and EndStudy those of
-// the trials that it cancels.
+// The bytes of an artifact count for the owner as long as it is stored. All artifacts of a trial
+// stay until one of its results is accepted, even if the trial fails. Then the accepted attempt
+// gets the artifacts that the attempts from whose checkpoints it continues had uploaded before they
+// saved the checkpoints. Artifacts of other attempts are dropped. If a result is kept as evidence,
+// the artifacts of its attempt are dropped. EndStudy drops the artifacts of the trials that it
+// cancels.
 struct StoreArtifact {
   std::string device;
   ArtifactRow artifact;
@@ -103,19 +112,19 @@ struct FailTrial {
 };
 
 // Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
-// become cancelled, each with its own seq; its attempts are left as they are. A result that comes
-// later is evidence. Its checkpoints go.
+// become cancelled, each with its own seq. Its attempts do not change, and results that come later
+// are evidence. Its checkpoints are dropped.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
 };
 
-// Guard: the study exists (else `conflict`) and has ended (else `superseded`). From then on there
-// is no such study, for every reader, and none of its trials, attempts and artifacts: a transition
-// that names one is a `conflict`. Its id and those of its attempts are not given again, its
-// submit_key may be. What it had counts no more for its owner: artifacts, and each blob that no
-// other study of theirs names. Outcome::freed tells how much, Outcome::disowned the blobs that are
-// nobody's any more. Rows may stay behind, for SweepDeleted (Snapshot::unswept).
+// Guard: the study exists (else `conflict`) and has ended (else `superseded`). From then on no
+// reader sees the study or its trials, attempts and artifacts, and a transition that names one of
+// them is a `conflict`. The ids of the study and of its attempts are never used again, but its
+// submit_key may be. Its artifacts stop counting for its owner, and so does each blob that no other
+// study of the owner names. Outcome::freed says how much that is. Outcome::disowned lists the blobs
+// that nobody owns any more. Rows may remain until SweepDeleted removes them (Snapshot::unswept).
 struct DeleteStudy {
   StudyId study{};
 };
@@ -123,33 +132,36 @@ struct DeleteStudy {
 // How many rows of deleted studies are removed at once. It takes the writer some milliseconds.
 inline constexpr std::int64_t kSweptRows = 4'000;
 
-// Removes at most so many rows that deleted studies left; `repeated` where there are none.
-// Outcome::dropped are the blobs that only these named.
+// Removes at most this many rows of deleted studies; `repeated` if there are none. Outcome::dropped
+// lists the blobs that only these rows named.
 struct SweepDeleted {
   std::int64_t rows = kSweptRows;
 };
 
-// Guard: the study exists (else `conflict`), is running (else `superseded`) and is not as it is to
-// be already (else `repeated`). A study that ends is paused no more.
+// Guard: the study exists (else `conflict`), is running (else `superseded`), and `paused` would
+// change (else `repeated`). A study that ends is not paused any more.
 struct PauseStudy {
   StudyId study{};
   bool paused = true;
 };
 
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
-// trials (else `repeated`); where it does not run, `quota` holds it beside what its owner uses
-// (else `superseded`, with Outcome::excess): all of its trials count again. Those that failed are
-// unfinished again, without a seq and a failure, and their study runs (again). Attempts up to now
-// stay as evidence, but count no more for what a trial may lose (Snapshot leaves them out), and
-// their checkpoints go. Outcome::trials names the trials.
+// trials (else `repeated`). If the study does not run, all of its trials count again, so `quota`
+// must have room for them in addition to what the owner uses (else `superseded`, with
+// Outcome::excess).
+//
+// The failed trials become unfinished, without seq and failure, and the study runs (again). Earlier
+// attempts stay as evidence, but do not count against the budgets of their trials any more, and
+// Snapshot leaves them out. Their checkpoints are dropped. Outcome::trials lists the reissued
+// trials.
 struct ReissueTrials {
   StudyId study{};
   Quota quota{};
 };
 
-// Guard: the study exists and is an ask-and-tell study (else `conflict`), was not cancelled (else
-// `superseded`); where it had finished, `quota` holds it as ReissueTrials says. It runs (again),
-// and has a new generation, Outcome::id.
+// Guard: the study exists and is an ask-and-tell study (else `conflict`), and was not cancelled
+// (else `superseded`). If it had finished, `quota` must have room for it, as in ReissueTrials. The
+// study then runs (again) and has a new generation, which is Outcome::id.
 struct ClaimStudy {
   StudyId study{};
   std::string label;
@@ -164,9 +176,10 @@ struct AskedRow {
   std::string attrs{};  // JSON text that its leases carry; empty: none
 };
 
-// Guard: the study exists (else `conflict`), runs and has this generation, and `quota` holds the
-// new trials (else `superseded`, with Outcome::excess). Trials that have a row are left as they
-// are; Outcome::trials are the others, in order, which get theirs. `wanted` is kept where given.
+// Guard: the study exists (else `conflict`), runs and has this generation, and `quota` has room for
+// the new trials (else `superseded`, with Outcome::excess if there is no room). Trials that have a
+// row do not change. The other trials get a row, and Outcome::trials lists them in order. `wanted`
+// is stored if it is given.
 struct AskTrials {
   StudyId study{};
   std::int64_t generation = 0;
@@ -175,9 +188,9 @@ struct AskTrials {
   Quota quota{};
 };
 
-// Guard: the trial has a row (else `conflict`), is unfinished and its study has this generation
-// (else `superseded`). A name that was given before keeps its value (`repeated`). `params` is the
-// trial's new text, `position` the suggestion's place in the trial's log.
+// Guard: the trial has a row (else `conflict`), is unfinished, and its study has this generation
+// (else `superseded`). A name that has a value keeps it (`repeated`). `params` is the trial's new
+// text, `position` the suggestion's place in the trial's log.
 struct StoreSuggestion {
   TrialKey trial;
   std::int64_t generation = 0;
@@ -197,8 +210,7 @@ using Transition =
 enum class Applied {
   applied,     // the guard held; the change is durable
   repeated,    // the same change was made before; nothing was written
-  superseded,  // the guard failed because of an earlier change; only what the contract says was
-               // kept
+  superseded,  // an earlier change broke the guard; only what the contract says was kept
   conflict,    // the transition does not fit the stored rows, or another server was first
 };
 
@@ -206,7 +218,7 @@ enum class Applied {
 struct Freed {
   std::int64_t trials = 0;     // trials that had an outcome
   std::int64_t artifacts = 0;  // artifacts that were kept
-  std::int64_t bytes = 0;      // how many bytes less its owner uses
+  std::int64_t bytes = 0;      // how much less its owner uses
   bool operator==(const Freed&) const = default;
 };
 
@@ -218,11 +230,12 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  std::int64_t seq = 0;               // the trial's finishing order, when it finished by this
+  // The trial's place in the finishing order, if this finished the trial.
+  std::int64_t seq = 0;
   std::vector<TrialNumber> trials{};  // ReissueTrials: those that run again; AskTrials: new ones
-  std::int64_t id = 0;     // of the person, token, project or code that was made; ClaimStudy: the
-                           // generation
-  std::int64_t token = 0;  // CreatePrincipal: of the first token
+  // Id of the new person, token, project or code; ClaimStudy: the generation.
+  std::int64_t id = 0;
+  std::int64_t token = 0;               // CreatePrincipal: of the first token
   std::optional<Excess> excess{};       // the limit of the quota that was exceeded
   std::optional<Refusal> refusal{};     // StoreArtifact
   std::vector<std::string> dropped{};   // uploaded blobs that no row names any more

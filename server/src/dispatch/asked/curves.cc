@@ -99,7 +99,7 @@ void State::tell_finished(const PendingResult& what, const storage::Outcome& out
                                   .device = what.device,
                                   .points = result.points};
   if (const Trial* trial = find_trial(*key)) finished.params = trial->asked->params;
-  if (what.trial && !what.led) {  // its curve replaces the earlier lead's
+  if (what.trial && !what.led) {  // its curve replaces that of the attempt that led
     add_item(*study, protocol::ResumedCall{key->number, what.attempt, what.from_step});
     in_pieces(what.points_before, 0, [&](std::vector<protocol::Point> piece) {
       add_item(*study, protocol::PointsCall{key->number, what.attempt, std::move(piece)});

@@ -336,7 +336,8 @@ void State::flush_owner(StudyId id) {
     return promote(id);
   }
   const std::int64_t demand = asked.demand();
-  // The owner asked for these trials or devices have left; there is nothing to send.
+  // The demand may have become smaller, because the owner asked for trials or devices left. The
+  // owner need not learn that.
   asked.told = std::min(asked.told, demand);
   if (asked.sent != asked.taken || (asked.items.empty() && demand == asked.told)) return;
   send_batch(*study, demand);

@@ -406,7 +406,7 @@ Said Reference::ready(const std::string& worker) {
 Said Reference::restart() {
   begin();
   sessions_.clear();
-  // The store still has revoked devices; connections of theirs are refused before they get here.
+  // The store still has revoked devices, and their connections are refused before they get here.
   revoked_.clear();
   next_question_ = 1;
   draining_ = false;

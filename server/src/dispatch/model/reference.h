@@ -170,7 +170,8 @@ class Reference {
 
   void say(const std::string& worker, const std::string& what);
   void say_error(const std::string& worker, const std::string& code);
-  Attempt* own(const std::string& worker, Id attempt);  // of this device, live or not
+  // The attempt if it is this device's, live or not.
+  Attempt* own(const std::string& worker, Id attempt);
   Trial& trial_of(const Attempt& attempt) {
     return studies_.at(attempt.study).trials.at(attempt.trial);
   }

@@ -136,7 +136,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
       foreign->second.state == AttemptState::live) {
-    // Another worker has it now, and this one gets no other message.
+    // The attempt belongs to another worker and is live. This worker gets no other message.
     return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;

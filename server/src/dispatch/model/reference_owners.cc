@@ -290,7 +290,7 @@ void Reference::refuse_questions(Study& study, Id trial) {
   });
 }
 
-// A device that has reconnected since asks again.
+// A device that has reconnected in the meantime asks again.
 void Reference::tell_waiters(const Question& question, const std::string& what) {
   for (const Waiter& one : question.waiters) {
     if (connected(one.worker) && sessions_.at(one.worker).number == one.session)

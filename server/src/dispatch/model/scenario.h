@@ -98,7 +98,7 @@ class Scenario {
   explicit Scenario(Settings settings = {}, Jitter jitter = Jitter::drawn);
   Scenario(Scenario&&) = default;
   Scenario& operator=(Scenario&&) = default;
-  // A copy continues independently. REQUIRES: there is no shadow.
+  // A copy continues independently. REQUIRES: shadow() was not called.
   Scenario(const Scenario& other);
 
   // ---- events; each returns the messages that it causes
@@ -110,8 +110,8 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said reissue(std::int64_t study);
-  // As at a site: storage deletes the study, and the dispatcher gets no message. A few of the
-  // study's rows are removed.
+  // Deletes the study in storage. The dispatcher gets no message, as in a real server. The shadow,
+  // if there is one, also removes a few rows of deleted studies.
   Said remove(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,

@@ -185,7 +185,8 @@ class Walk {
     }
   }
 
-  // Long enough for a stall once durations are measured, and for a run to be late.
+  // Plans a silence that is long enough for a late run and, once durations are measured, for a
+  // stall.
   void plan_silence() {
     for (int i = 0; i < 6; ++i) {
       plan_beats(false);

@@ -144,7 +144,8 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
                  {},
                  admitted.wait_s};
   }
-  // Otherwise a holder of leases could fill the disk, and the server could store nothing any more.
+  // A device with a lease could otherwise fill the disk. Then the server could store nothing any
+  // more.
   if (context.collected.free_bytes().value_or(context.min_free_bytes) < context.min_free_bytes) {
     return Error{"artifact_no_room",
                  "The server's disk is nearly full: its operator has to make room for artifacts."};

@@ -151,7 +151,8 @@ Status erase(const SiteContext& context, const Request& request, const Reply& re
   return erase_device(context, request.device.id, std::move(note), reply);
 }
 
-// A page that is closed cannot wait for its socket, so it sends this request, which outlives it.
+// A page that is being closed cannot wait for its socket. So it sends this request, which the
+// browser delivers even after the page is gone.
 Result<Response> leave(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_leave_query(request.body));
   context.hub.leave(request.device.id, query.session);

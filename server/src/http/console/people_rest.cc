@@ -137,7 +137,7 @@ Status rotate_token(const SiteContext& context, const Request& request, const Re
         std::string out;
         ObjectWriter row(out);
         row.integer("id", outcome.id).text("token", token);
-        // The current token may expire earlier anyway.
+        // The current token may expire before `retires_at` anyway.
         const auto kept = context.identities.token(old);
         ObjectWriter(row.begin("old"))
             .integer("token", old)

@@ -31,7 +31,7 @@ Status reply_noted(const SiteContext& context, const Request& request, const sto
     return {};
   }
   storage::NoteAudit note = note_of(request, "study.read", std::to_string(to_int(row.id)));
-  note.if_applied = false;  // nothing is changed
+  note.if_applied = false;  // the note comes without a change
   context.hub.commit({std::move(note)}, [response = std::move(response), reply = std::move(reply)](
                                             const Result<storage::Outcome>& noted) {
     reply(noted ? response : error_response(noted.error()));

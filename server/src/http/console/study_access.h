@@ -18,8 +18,8 @@ bool may_see(const storage::Principal& principal, const storage::StudyRow& study
 // `unknown_study`.
 Result<storage::StudyRow> readable_study(const SiteContext& context, const Request& request);
 
-// Answers with what was read of the study. Where an administrator reads somebody else's code, data
-// or files, a note of it is committed first. Without that commit nothing is shown.
+// Answers with what was read of the study. If an administrator reads another person's code, data or
+// files, an entry of the audit log is committed first. If that commit fails, nothing is shown.
 Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                    Response response, Reply reply);
 

@@ -38,7 +38,7 @@ struct Request {
   std::size_t route = 0;
   std::vector<std::string> captures;  // the {} of the route's pattern
   storage::Principal principal;       // console routes
-  std::int64_t token = 0;             // the token's number
+  std::int64_t token = 0;             // id of the token
   storage::Device device;             // device routes of compute
 };
 

@@ -12,7 +12,7 @@ Outcome Writer::apply_one(const StoreArtifact& store) {
   Outcome outcome = judge_upload(artifact.attempt, store.device);
   if (outcome.applied != Applied::applied) return outcome;
   const TrialKey trial = *outcome.trial;
-  outcome.applied = Applied::superseded;  // unless all checks pass
+  outcome.applied = Applied::superseded;  // stays so unless all checks pass
   {
     Query same = db_->query("SELECT attempt, sha256 FROM artifacts WHERE study = ? AND id = ?",
                             trial.study, artifact.id);
@@ -109,7 +109,7 @@ std::vector<std::string> Writer::drop_artifacts_of(Study& study, TrialKey trial,
 
 std::vector<std::string> Writer::drop_unfinished_artifacts(Study& study) {
   if (study.row.artifacts == 0) return {};
-  // The cross join keeps this order, because there are few unfinished trials.
+  // CROSS JOIN makes SQLite read the trials first, because few trials are unfinished.
   constexpr Sql kUnfinished =
       "SELECT arrived, sha256, bytes FROM trials CROSS JOIN artifacts INDEXED BY artifacts_by_trial"
       " ON artifacts.study = trials.study AND artifacts.number = trials.number"

@@ -68,7 +68,7 @@ std::optional<Excess> Writer::excess_of_trials(const AskTrials& ask, std::int64_
     study.next();
     owner = study.text(0);
   }
-  write_changed_studies();  // with what was asked before in this batch
+  write_changed_studies();  // including trials asked earlier in this batch
   return excess_of({.trials = ask.quota.trials}, used_by(owner), {0, more, 0});
 }
 

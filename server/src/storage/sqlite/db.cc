@@ -73,8 +73,8 @@ Db::Db(const std::string& path, Mode mode) {
   if (code != SQLITE_OK) fail(opened, code);
   sqlite3_extended_result_codes(opened, 1);
   set_busy_timeout(kBusyTimeoutMs);
-  // A reader takes part in the write-ahead log's shared memory, so it is opened for writing and
-  // then barred from it.
+  // A reader uses the shared memory of the write-ahead log, so it opens the file for writing. This
+  // pragma then forbids it to write.
   if (mode == Mode::read_only) exec("PRAGMA query_only = ON");
 }
 
@@ -135,8 +135,8 @@ Transaction::Transaction(Db& db, Kind kind) : db_(db) {
 }
 
 Transaction::~Transaction() {
-  // Some failures (a full disk) have rolled back already; a rollback that fails leaves nothing to
-  // do here.
+  // Some failures (such as a full disk) have rolled back the transaction already. If the rollback
+  // below fails, there is nothing left to do.
   if (!db_.in_transaction()) return;
   try {
     db_.run("ROLLBACK");

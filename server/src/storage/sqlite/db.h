@@ -4,9 +4,9 @@
 //   Query q = db.query("SELECT name FROM t WHERE id = ?", id);
 //   while (q.next()) use(q.text(0));
 //
-// A Db belongs to one thread at a time (it is opened without SQLite's own mutex). Failures are
-// thrown as SqliteError and become Results at the Storage interface; nothing above storage/ sees
-// them.
+// A Db belongs to one thread at a time, because it is opened without SQLite's own mutex. Failures
+// are thrown as SqliteError and become Results at the Storage interface, so nothing above storage/
+// sees them.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-// SQL text with static storage, by construction: statements are cached by its address.
+// SQL text that can only be a literal, so it lives for ever. Statements are cached by its address.
 class Sql {
  public:
   consteval Sql(const char* text) : text_(text) {}  // NOLINT(google-explicit-constructor)

@@ -9,9 +9,10 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// Trials that are read at once. A piece may end at any of their rows.
+// How many trials are read at once. A piece may end at any of their rows.
 constexpr std::int64_t kTrialsInHand = 256;
-// An artifact counts as so many rows: it is in three indexes, and its blob is searched in two.
+// Removing an artifact counts as this many rows, because the artifact is in three indexes and its
+// blob is searched in two.
 constexpr std::int64_t kRowsOfArtifact = 4;
 
 Outcome of_study(Applied applied, StudyId study) {
@@ -40,7 +41,7 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
       "UPDATE given SET study = max(study, (SELECT max(id) FROM studies)),"
       " attempt = max(attempt, (SELECT coalesce(max(id), 0) FROM attempts)), seq = ?",
       next_seq() - 1);
-  write_changed_studies();  // nothing is written of it any more
+  write_changed_studies();  // now, because nothing is written of the study later
   db_->run("DELETE FROM study_progress WHERE study = ?", id);
   studies_.erase(id);
   disown_blobs(id, outcome);
@@ -117,7 +118,7 @@ void Writer::sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome) {
   }
   if (blobs.empty()) return;
   const int gone = db_->run("DELETE FROM artifacts WHERE study = ? AND arrived <= ?", id, last);
-  left = gone < most ? left - gone * kRowsOfArtifact : 0;  // perhaps there are more
+  left = gone < most ? left - gone * kRowsOfArtifact : 0;  // 0: perhaps more are left
   for (std::string& blob : unnamed(std::move(blobs))) outcome.dropped.push_back(std::move(blob));
 }
 
@@ -153,7 +154,7 @@ bool Writer::sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& l
         " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2))",
         attempt, left);
     left -= points;
-    if (left <= 0) {  // perhaps with points left: the chain begins here next time
+    if (left <= 0) {  // points may be left; the next piece begins at this attempt
       if (attempt != newest)
         db_->run("UPDATE trials SET newest_attempt = ? WHERE study = ? AND number = ?", attempt,
                  trial.study, trial.number);

@@ -21,7 +21,8 @@ void LogKeeper::committed() {
   } else {
     restart();
   }
-  // While a reader keeps the log from starting again, not every commit copies it.
+  // If a reader keeps the log from starting again, the next copy waits until the log has grown by
+  // half of copy_pages. Otherwise every commit would copy the log.
   next_copy_ = pages + std::max<std::int64_t>(limits_.copy_pages / 2, 1);
 }
 
@@ -33,10 +34,10 @@ void LogKeeper::copy() {
   }
 }
 
-// SQLite chooses the readers that it waits for when it begins, and by the place where they noted
-// what they read: readers that come later may share that place, and then it waits in vain for all
-// of its time. A second try finds them up to date. So the patience is spent in several tries, each
-// twice as long as the one before.
+// When SQLite begins to wait, it chooses the readers that it waits for by the slots in which they
+// noted what they read. A later reader may use the same slot, and then SQLite waits in vain until
+// its time-out. A second try finds such readers up to date. So the patience is divided into several
+// tries, each twice as long as the one before.
 void LogKeeper::restart() {
   int left = limits_.reader_patience_ms;
   for (int wait = kFirstTryMs; left > 0; wait *= 2) {
@@ -52,7 +53,7 @@ bool LogKeeper::restarted() {
     Query outcome = db_.query("PRAGMA wal_checkpoint(RESTART)");
     return outcome.next() && outcome.integer(0) == 0;  // 1: a reader was in the way
   } catch (const SqliteError&) {
-    return false;  // as above
+    return false;  // the log stays as it is until a later try
   }
 }
 

@@ -1,9 +1,9 @@
-// Keeps the write-ahead log short without stalling commits for long. Writer thread only.
+// Keeps the write-ahead log short without delaying commits for long. Writer thread only.
 //
-// Once the log has `copy_pages` pages, a commit copies it to the database; SQLite then starts it
-// again from its beginning as soon as no reader uses it. Readers that overlap without a gap would
-// prevent that for ever, so from eight times that length on the writer waits a bounded time for
-// them.
+// Once the log has `copy_pages` pages, a commit copies it to the database. SQLite then starts the
+// log again from its beginning as soon as no reader uses it. Readers that overlap without a gap
+// would prevent that for ever. So if the log has eight times that length, the writer waits for the
+// readers, but only for a limited time.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace hyperflock::storage::sqlite {
 
 struct LogLimits {
   std::int64_t copy_pages = 1'000;
-  int busy_timeout_ms = Db::kBusyTimeoutMs;  // the connection's own, to go back to
+  int busy_timeout_ms = Db::kBusyTimeoutMs;  // the usual value of the connection
   int reader_patience_ms = 250;              // how long a commit may wait for readers of a long log
 };
 
 class LogKeeper {
  public:
-  // `db` has a watched log (Db::watch_log) and outlives this object.
+  // `db` outlives this object. REQUIRES: db.watch_log() was called.
   LogKeeper(Db& db, LogLimits limits) : db_(db), limits_(limits), next_copy_(limits.copy_pages) {}
 
   // Call this after each commit.
@@ -30,7 +30,7 @@ class LogKeeper {
 
  private:
   void restart();
-  bool restarted();  // one try
+  bool restarted();  // tries once; returns whether the log can start again
 
   Db& db_;
   const LogLimits limits_;

@@ -29,7 +29,7 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
-// Rows of the queries below, in their column order.
+// Read rows of the queries below. The columns are in the order of the query.
 StudyRow read_study(const Query& row);
 TrialDetail read_trial(const Query& row);  // without its attempts
 struct StoredAttempt {
@@ -72,7 +72,7 @@ inline constexpr Sql kSelectStudies =
     " sampler_since, wanted, paused, artifacts, artifact_bytes"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
-// seq > ?2: 0 leaves out the unfinished ones.
+// Finished trials with seq > ?2. Unfinished trials have seq 0.
 inline constexpr Sql kSelectFinishedTrials =
     HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 inline constexpr Sql kSelectUnfinishedTrials =
@@ -96,7 +96,7 @@ inline constexpr Sql kSelectPoints =
   "SELECT id, study, number, attempt, name, type, store, sha256, bytes, arrived, created_at" \
   " FROM artifacts "
 
-// arrived > ?2, at most ?3.
+// Artifacts with arrived > ?2, at most ?3.
 inline constexpr Sql kSelectArtifacts =
     HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND arrived > ?2 ORDER BY arrived LIMIT ?3";
 inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS

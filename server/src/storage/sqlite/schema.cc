@@ -6,16 +6,17 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// "HFlk": tells our files from those of other programs.
+// "HFlk": distinguishes files of this server from those of other programs.
 constexpr const char* kApplicationId = "1212574827";
-// The log file is cut back to this after a checkpoint that emptied it.
+// SQLite cuts the log file to this size after a checkpoint that emptied the log.
 constexpr const char* kLogLimitBytes = "33554432";
 
 Error open_error(const std::string& path, const std::string& why, const std::string& what_to_do) {
   return Error{"storage_open", "Cannot use " + path + " (" + why + "): " + what_to_do + "."};
 }
 
-// Empty when the pragma reads back as it must.
+// Sets a pragma and reads it back. Returns an empty text if the value is the expected one, else
+// what is wrong.
 std::string set_and_read_back(Db& db, const std::string& name, const std::string& value,
                               const std::string& expected) {
   db.exec("PRAGMA " + name + " = " + value);

@@ -1,4 +1,4 @@
-// The SQLite back end: writer and readers put together, exceptions turned into Results.
+// The SQLite back end. It combines the writer with the readers and turns exceptions into Results.
 #include "storage/sqlite/storage.h"
 
 #include <fcntl.h>

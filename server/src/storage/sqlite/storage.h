@@ -19,13 +19,13 @@ struct SqliteSettings {
   std::size_t readers = 4;
   // How long a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;
-  // How long a commit may wait for readers of a log that has grown long. A reader's longest query
-  // is a page of trials: a few milliseconds.
+  // How long a commit may wait for readers if the log has grown long. The longest query of a reader
+  // is a page of trials, which takes a few milliseconds.
   int reader_patience_ms = 250;
 };
 
-// Keeps a second server away from the same file: an exclusive lock on FILE.lock, which the system
-// drops with the process.
+// Keeps a second server away from the same file. It holds an exclusive lock on FILE.lock, which the
+// system releases when the process ends.
 class FileLock {
  public:
   static Result<std::unique_ptr<FileLock>> take(const std::string& path);
@@ -65,7 +65,7 @@ class SqliteStorage final : public Storage {
   Result<Usage> usage(const std::string& owner) override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
-  // For tests of a full disk: the database grows no further than this. Writer thread only.
+  // Limits the size of the database, for tests of a full disk. Writer thread only.
   void limit_pages(std::int64_t pages) { writer_.limit_pages(pages); }
 
  private:

@@ -1,6 +1,6 @@
-// The guards of transition.h as SQL: studies, trials and attempts. Their checkpoints are in
-// checkpoints.cc, artifacts in artifacts.cc, what goes in deletion.cc, people
-// and devices in identity.cc. Writer thread only.
+// The guards of transition.h as SQL for studies, trials and attempts. Checkpoints are in
+// checkpoints.cc, artifacts in artifacts.cc, ask-and-tell studies in asked.cc, deleted studies in
+// deletion.cc, people and devices in identity.cc. Writer thread only.
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// Studies whose counters stay in memory; beyond it all are read again when needed.
+// The most studies whose counters stay in memory. If there are more, all are forgotten and read
+// again when needed.
 constexpr std::size_t kMaxKeptStudies = 4'096;
 
 Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
@@ -131,7 +132,7 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       previous = trial.integer(1);
     }
   }
-  // One that was asked has a row before its first attempt.
+  // A trial that was asked has a row before its first attempt. Then `previous` is 0.
   const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
   const CheckpointColumns from(start.from ? &*start.from : nullptr);
   const int inserted = db_->run(
@@ -200,7 +201,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
   } else if (ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
-    // The one guarded write that makes a trial count once.
+    // Only this guarded write accepts a result, so a trial counts once.
     const int accepted = db_->run(
         "UPDATE trials SET state = ?, seq = ?, accepted_attempt = ?, finished_at = ?,"
         " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"

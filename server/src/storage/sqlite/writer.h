@@ -20,20 +20,21 @@ class Writer {
   Writer(std::unique_ptr<Db> db, WallClock clock, LogLimits limits)
       : db_(std::move(db)), clock_(std::move(clock)), log_(*db_, limits) {}
 
-  // All outcomes, committed. Throws SqliteError, and then nothing has changed.
+  // Applies the batch in one transaction. Returns the outcomes after the commit. If it throws
+  // SqliteError, nothing has changed.
   std::vector<Outcome> apply(std::span<const Transition> batch);
 
-  // For idle moments: copies what the log has to the database.
+  // Copies the write-ahead log to the database. Call it in idle moments.
   void copy_log() { log_.copy(); }
-  // `PRAGMA synchronous`, read back.
+  // Reads back `PRAGMA synchronous`.
   int synchronous() { return std::stoi(db_->single("PRAGMA synchronous")); }
-  // The database grows no further than this; for tests of a full disk.
+  // Limits the size of the database, for tests of a full disk.
   void limit_pages(std::int64_t pages);
 
  private:
-  // A study's counters, kept between batches and written once per batch in which they changed. Of
-  // StudyRow::spec only the kind and the directions are filled, and `total` counts asked trials
-  // alone.
+  // A study's counters. They are kept between batches, and written once for each batch in which
+  // they changed. Of StudyRow::spec only the kind and the directions are filled. `total` counts
+  // only trials that an owner has asked for.
   struct Study {
     StudyRow row;
     bool changed = false;  // is in changed_
@@ -54,20 +55,21 @@ class Writer {
   // deletion.cc
   Outcome apply_one(const DeleteStudy& gone);
   Outcome apply_one(const SweepDeleted& sweep);
-  // Takes the blobs that only this study names from its owner and its project.
+  // Removes the blobs that only this study names from those of its owner and of its project.
   void disown_blobs(StudyId id, Outcome& outcome);
-  // Each removes rows of a deleted study and takes them off `left`, which ends it where it comes to
-  // 0 or below.
+  // Each of the next two functions removes rows of a deleted study and subtracts their number from
+  // `left`. It stops at 0 or below.
   void sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome);
   void sweep_trials(StudyId id, std::int64_t& left);
-  // True where the trial has no attempts any more.
+  // Does the same for the attempts of one trial. Returns true if the trial has no attempts any
+  // more.
   bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
 
   // asked.cc
   Outcome apply_one(const ClaimStudy& claim);
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
-  // The limit of its owner's quota that so many more trials of the study would break.
+  // Returns the limit of the owner's quota that this many more trials of the study would exceed.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
   // identity.cc
@@ -98,21 +100,24 @@ class Writer {
   // the study is deleted.
   Study* find_study(StudyId id);
   void add_study(const CreateStudy& create);
-  // How many of the points are new.
+  // Stores the points. Returns how many of them are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
-  // Whether the attempt may upload: the guard of checkpoints and artifacts, with the trial.
+  // Returns whether the attempt may upload a checkpoint or an artifact. The outcome is `applied` if
+  // it may, and contains its trial.
   Outcome judge_upload(AttemptId attempt, const std::string& device);
-  // Each function returns the blobs that no row names any more.
-  // Deletes all but the newest `kept` checkpoints of a trial, or all of a study.
+  // Deletes all but the newest `kept` checkpoints of a trial, or all checkpoints of a study.
+  // Returns the blobs that no row names any more.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
-  // How many artifacts had arrived when the checkpoint was saved with which the attempt begins.
+  // Returns how many artifacts of the study had arrived when the checkpoint in `start.from` was
+  // saved.
   std::int64_t artifacts_before(const StartAttempt& start);
-  // Gives an accepted attempt the artifacts that earlier attempts uploaded before the checkpoints
-  // from which it continues.
+  // The accepted attempt may continue from checkpoints of earlier attempts. Gives it the artifacts
+  // that those attempts had uploaded before the checkpoints were saved.
   void inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted);
-  // Artifacts: of the trial's attempts but the accepted one, of one attempt, of all trials that
-  // have no outcome; those that `rows` names (arrived, sha256, bytes).
+  // The next four functions drop artifacts and return the blobs that no row names any more. They
+  // drop the artifacts of a trial's attempts except the accepted one, of one attempt, of all trials
+  // that have no outcome, and those that the query `rows` returns (arrived, sha256, bytes).
   std::vector<std::string> drop_artifacts_of_others(Study& study, TrialKey trial,
                                                     AttemptId accepted);
   std::vector<std::string> drop_artifacts_of(Study& study, TrialKey trial, AttemptId attempt);
@@ -123,11 +128,12 @@ class Writer {
   std::optional<Excess> excess_of_artifact(StudyId study, std::int64_t bytes);
   // Cancels the unfinished trials of a study that ends.
   void cancel_trials(Study& study);
-  // The place in the finishing order for the next trial. Setting last_seq_ takes it.
+  // Returns the place in the finishing order for the next trial. The place is used up when
+  // last_seq_ is set to it.
   std::int64_t next_seq();
   void touch(Study& study);
   void write_changed_studies();
-  // Empties what is kept in memory after a failure. It is read again.
+  // Empties the caches after a failure. They are filled again from the database.
   void forget();
 
   std::unique_ptr<Db> db_;

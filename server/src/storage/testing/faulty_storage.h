@@ -30,8 +30,8 @@ struct Pass {};
 struct FailBefore {};
 // The batch is written, but the caller is told that it was not (a lost answer).
 struct FailAfter {};
-// The transitions at these places of the batch are lost to another server: `conflict`, the others
-// are applied.
+// The transitions at these positions of the batch get `conflict`, as if another server had been
+// first. The other transitions are applied.
 struct Conflict {
   std::set<std::size_t> places;
 };
@@ -67,13 +67,13 @@ class FaultyStorage final : public Storage {
     const std::lock_guard lock(mutex_);
     failing_reads_ = count;
   }
-  // Lets one batch that a Hold stops, or will stop, go on.
+  // Lets one batch continue that a Hold stops or will stop.
   void release() {
     const std::lock_guard lock(mutex_);
     ++releases_;
     released_.notify_all();
   }
-  // Waits until a Hold stops a batch; false when none did in 10 s.
+  // Waits until a Hold stops a batch. Returns false if none did so within 10 s.
   bool wait_until_held() {
     std::unique_lock lock(mutex_);
     return released_.wait_for(lock, kTestLimit, [this] { return held_; });
@@ -207,7 +207,7 @@ class FaultyStorage final : public Storage {
   const Sleep sleep_;
   mutable std::mutex mutex_;
   std::condition_variable released_;
-  std::deque<Fault> script_;  // these under mutex_
+  std::deque<Fault> script_;  // under mutex_, like the next members
   int failing_reads_ = 0;
   int releases_ = 0;
   int batches_ = 0;

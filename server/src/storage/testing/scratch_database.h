@@ -1,5 +1,5 @@
-// The database of one test: in memory where the machine has a file system there, and removed with
-// this object. What it opened must end first.
+// The database of one test. It is in memory if the machine has a file system there. The destructor
+// removes it, after the storage that it opened has been destroyed.
 #pragma once
 
 #include <memory>
