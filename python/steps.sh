@@ -4,10 +4,15 @@
 step_python_package() {
   local key
   key=$(fingerprint python/pyproject.toml python/src/hyperflock/_base/version.py python/requirements)
-  up_to_date python_package "$key" && [[ -x build/venv/bin/hyperflock ]] && return 0
-  build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
-  mark python_package "$key"
+  if ! up_to_date python_package "$key" || [[ ! -x build/venv/bin/hyperflock ]]; then
+    build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
+    mark python_package "$key"
+  fi
+  # Tests start some hundred interpreters, and none of them may write into the tree (PYTHONDONTWRITEBYTECODE). A module's
+  # time says too little, because a test may change a file twice in a second: each import compares the content's hash.
+  build/venv/bin/python -m compileall -q --invalidation-mode checked-hash "${COMPILED_PACKAGES[@]}"
 }
+COMPILED_PACKAGES=(python/src/hyperflock array-core/python/arraycore worker-runtime/python/hyperflock_worker)
 
 # Builds the researcher's documentation as a site. A warning is an error.
 step_docs() { python3 -m sphinx -q -W --keep-going -d build/docs/.doctrees python/docs build/docs/python; }
