@@ -383,13 +383,19 @@ def main(arguments: Sequence[str]) -> int:
             signal.signal(number, signal.default_int_handler)
     try:
         with alone():
-            return command(arguments[1:])
+            status = command(arguments[1:])
+            sys.stdout.flush()
+            return status
     except UsageError as error:
         print(f"run: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        # The reader of the output has ended, as `head` does. Python flushes at its end, to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 if __name__ == "__main__":

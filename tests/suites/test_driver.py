@@ -340,6 +340,14 @@ def test_colours_of_runners_do_not_reach_the_report(run: Run, toy: Path) -> None
     assert "\x1b" not in done.stdout
 
 
+def test_a_reader_that_ends_early_gets_no_traceback(toy: Path) -> None:
+    command = "set -o pipefail; ./run test --list | true"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=toy, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (done.returncode in (0, 141), done.stderr) == (True, "")
+
+
 def test_an_unknown_command_is_refused(run: Run) -> None:
     done = run("tset")
     assert done.returncode == 1
