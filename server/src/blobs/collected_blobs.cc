@@ -40,12 +40,12 @@ void CollectedBlobs::drop(const std::vector<std::string>& blobs) {
 
 void CollectedBlobs::sweep() {
   const std::lock_guard lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) settle(entry++);
+  for (auto entry = entries_.begin(); entry != entries_.end();) forget_unused(entry++);
 }
 
 // Does nothing while somebody holds the blob. Otherwise forgets its entry, and removes its file if
 // the blob was dropped and no row has named it since.
-void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
+void CollectedBlobs::forget_unused(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
   entries_.erase(entry);
@@ -54,7 +54,7 @@ void CollectedBlobs::settle(std::map<std::string, Entry>::iterator entry) {
 void CollectedBlobs::let_go(const std::string& blob) {
   const auto entry = entries_.find(blob);
   --entry->second.holds;
-  settle(entry);
+  forget_unused(entry);
 }
 
 CollectedBlobs::Hold::~Hold() {

@@ -104,7 +104,7 @@ class CollectedBlobs {
 
   explicit CollectedBlobs(std::unique_ptr<BlobStore> blobs) : blobs_(std::move(blobs)) {}
 
-  void settle(std::map<std::string, Entry>::iterator entry);
+  void forget_unused(std::map<std::string, Entry>::iterator entry);
   void let_go(const std::string& blob);
 
   const std::unique_ptr<BlobStore> blobs_;

@@ -56,13 +56,13 @@ struct Asked {
   std::int64_t room = 0;
   std::int64_t wanted = 0;
   bool finish = false;
-  storage::Quota quota{};           // of the study's owner
-  std::int64_t sent = 0;            // the newest batch that was sent
-  std::int64_t taken = 0;           // the newest batch that the owner has acknowledged
-  std::int64_t told = 0;            // the demand that was last sent to the owner
-  std::int64_t waiting = 0;         // idle sessions for which this study is next (R45)
-  std::int64_t asking = 0;          // trials of AskTrials transitions without an outcome
-  std::deque<TrialNumber> fresh{};  // trials that were never leased, in order of arrival
+  storage::Quota quota{};             // of the study's owner
+  std::int64_t sent = 0;              // the newest batch that was sent
+  std::int64_t taken = 0;             // the newest batch that the owner has acknowledged
+  std::int64_t told = 0;              // the demand that was last sent to the owner
+  std::int64_t waiting = 0;           // idle sessions for which this study is next (R45)
+  std::int64_t uncommitted_asks = 0;  // trials of AskTrials transitions without an outcome
+  std::deque<TrialNumber> fresh{};    // trials that were never leased, in order of arrival
   std::deque<protocol::OwnerCallItem> items{};  // the items of the next batches
   std::size_t item_bytes = 0;
   std::map<std::int64_t, Question> questions{};  // by the id that the owner answers
@@ -79,11 +79,11 @@ struct AskedPart {
   std::vector<storage::Suggestion> log{};  // durable suggestions
   // How many bytes the log takes in `lease.suggested`.
   std::size_t log_bytes = 0;
-  std::int64_t next_position = 0;                // in the log
-  std::map<std::string, std::int64_t> asking{};  // ids of open questions by name
-  std::optional<AttemptId> lead{};               // the attempt whose points are sent to the owner
-  bool ran = false;                              // whether attempts ran before those in memory
-  bool superseded = false;  // whether points of attempts before the lead are superseded
+  std::int64_t next_position = 0;                        // in the log
+  std::map<std::string, std::int64_t> open_questions{};  // ids of open questions by name
+  std::optional<AttemptId> lead{};  // the attempt whose points are sent to the owner
+  bool ran = false;                 // whether attempts ran before those in memory
+  bool superseded = false;          // whether points of attempts before the lead are superseded
 };
 
 // A connection that claimed a study or waits to do so.

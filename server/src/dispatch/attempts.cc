@@ -30,7 +30,7 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
              .device_class = device_class,
              .from = {},
              .committed = false,
-             .doom = {},
+             .end_state = {},
              .seen = now,
              .loading_since = now,
              .began = {},
@@ -103,10 +103,10 @@ void State::count_failure(TrialKey key, const std::string& device, const protoco
   }
   const int nth = trial->failures[static_cast<std::size_t>(failure.cause)];
   const Millis delay = back_off(failure.cause, nth);
-  settle(key, delay == 0 ? 0 : jitter(delay));
+  requeue(key, delay == 0 ? 0 : jitter(delay));
 }
 
-void State::settle(TrialKey key, Millis delay) {
+void State::requeue(TrialKey key, Millis delay) {
   Study* study = find_study(key.study);
   Trial* trial = find_trial(key);
   if (trial == nullptr || trial->failing) return;

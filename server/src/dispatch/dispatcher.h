@@ -18,11 +18,11 @@ namespace hyperflock::dispatch {
 struct Settings {
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
-  Millis wait_ms = 20'000;      // mean of wait.delay_ms; jittered by half
-  Millis loading_ms = 600'000;  // the limit for fetching and starting a runtime
-  Millis tail_ms = 20'000;      // shorter runs get no duplicate (R36)
-  Millis call_ms = 60'000;      // how long a call waits for an owner (R43)
-  Millis hold_ms = 10'000;      // how long a worker waits for nothing but an owner (R45)
+  Millis wait_ms = 20'000;             // mean of wait.delay_ms; jittered by half
+  Millis loading_ms = 600'000;         // the limit for fetching and starting a runtime
+  Millis min_speculative_ms = 20'000;  // shorter runs get no duplicate (R36)
+  Millis call_ms = 60'000;             // how long a call waits for an owner (R43)
+  Millis hold_ms = 10'000;             // how long a worker waits for nothing but an owner (R45)
   int max_leases = 1;
   std::string server_version{};  // in `welcome` and in results' software
 };

@@ -19,7 +19,7 @@ std::string params_of(const Study& study, std::int64_t number) {
 // Whether the study takes part in the choice of R31 without a trial to lease (R45).
 bool wants_to_ask(const Study& study) {
   return study.asked && study.asked->owner && !study.ending && !study.paused &&
-         study.asked->room + study.asked->asking > 0;
+         study.asked->room + study.asked->uncommitted_asks > 0;
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   std::optional<TransitionId> started = pump(project, id);
   if (!started) started = start_own(project, id);
   if (!started) started = start_other(project, id);
-  if (!started) started = start_tail(id);
+  if (!started) started = start_speculative(id);
   if (started) std::get<PendingStart>(pending.at(*started)).tries = tries;
   return started;
 }
@@ -71,7 +71,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       continue;
     }
     if (!study->has_work()) {  // the worker counts as demand for the study's owner
-      if (!is_untold(session, *study)) ++study->asked->waiting;
+      if (!owner_awaits_result(session, *study)) ++study->asked->waiting;
       session.awaits = project.round;
       continue;
     }
@@ -123,8 +123,8 @@ void State::leave_queue(Session& session, SessionId) {
 
 bool State::has_room(const Session& session) {
   const std::vector<AttemptId>& open = devices.at(session.device).open;
-  const auto wanted =
-      std::count_if(open.begin(), open.end(), [&](AttemptId id) { return !attempts.at(id).doom; });
+  const auto wanted = std::count_if(open.begin(), open.end(),
+                                    [&](AttemptId id) { return !attempts.at(id).end_state; });
   return wanted < settings.max_leases;
 }
 
@@ -132,7 +132,7 @@ bool State::awaits_owner(const Session& session) {
   return session.awaits != 0 && session.awaits == projects[session.project].round;
 }
 
-bool State::is_untold(const Session& session, const Study& study) {
+bool State::owner_awaits_result(const Session& session, const Study& study) {
   if (!session.last || session.last->study != study.id) return false;
   const Trial* trial = find_trial(*session.last);
   return trial != nullptr && (trial->storing > 0 || trial->failing);

@@ -183,7 +183,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
   propose_for(id, storage::EndAttempt{message.attempt, storage::AttemptState::released, {}},
               PendingAck{id, message.attempt, message.seq});
   drop_attempt(message.attempt);
-  settle(trial, 0);
+  requeue(trial, 0);
 }
 
 }  // namespace hyperflock::dispatch

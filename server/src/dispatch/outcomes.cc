@@ -102,7 +102,7 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   Attempt& attempt = attempts.at(what.attempt);
   const TrialKey key = attempt.trial;
   const bool started = outcome.applied == Applied::applied;
-  if (started && !attempt.doom) {
+  if (started && !attempt.end_state) {
     attempt.committed = true;
     attempt.loading_since = attempt.progressed = now;
     touch(what.attempt, attempt);
@@ -120,7 +120,7 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
     }
     return;
   }
-  if (started) propose(storage::EndAttempt{what.attempt, *attempt.doom, {}});
+  if (started) propose(storage::EndAttempt{what.attempt, *attempt.end_state, {}});
   drop_attempt(what.attempt);
   if (outcome.applied == Applied::superseded) {
     // If the trial is in memory, another server finished it, or this server did so before its last
@@ -128,14 +128,14 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
     // leaves memory.
     if (find_trial(key) != nullptr) finish_trial(key);
   } else {
-    settle(key, started ? 0 : jitter(kConflictBackOffMs));
+    requeue(key, started ? 0 : jitter(kConflictBackOffMs));
   }
   if (what.ack) send(what.session, *std::move(what.ack));
   ask(what.session, outcome.applied == Applied::superseded ? what.tries : what.tries + 1);
 }
 
 void State::on_outcome(PendingResult& what, const storage::Outcome& outcome) {
-  settle_result(what, outcome);
+  apply_result(what, outcome);
   const bool known = outcome.applied != Applied::conflict;
   protocol::ResultAck ack{.attempt = what.attempt,
                           .seq = what.seq,
@@ -151,7 +151,7 @@ void State::on_outcome(PendingResult& what, const storage::Outcome& outcome) {
   if (what.next) ask(what.session);
 }
 
-void State::settle_result(const PendingResult& what, const storage::Outcome& outcome) {
+void State::apply_result(const PendingResult& what, const storage::Outcome& outcome) {
   if (what.trial) {
     if (Trial* trial = find_trial(*what.trial); trial != nullptr && trial->storing > 0)
       --trial->storing;
@@ -163,7 +163,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
       learn_run(study->stats, what.run_ms);
       learn_run(study->class_stats[what.device_class], what.run_ms);
     }
-    if (what.result) tell_finished(what, outcome);
+    if (what.result) queue_result(what, outcome);
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
       finish_trial(*trial);
     return;
@@ -171,7 +171,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
   if (!what.trial) return;  // its end was counted when its lease expired
   if (counts && what.failure && what.resumed && storage::blames_checkpoint(*what.failure)) {
     if (Trial* trial = find_trial(*what.trial)) trial->checkpoint.reset();
-    return settle(*what.trial, 0);
+    return requeue(*what.trial, 0);
   }
   if (counts && what.failure) {
     Ending ending{.attempt = what.attempt, .device = what.device};
@@ -184,7 +184,7 @@ void State::settle_result(const PendingResult& what, const storage::Outcome& out
   }
   // The result was kept as evidence, or another server changed the row. If the trial is still open
   // here, it is tried again. If it has finished, storage refuses the new attempt.
-  settle(*what.trial, 0);
+  requeue(*what.trial, 0);
 }
 
 void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
@@ -217,11 +217,11 @@ void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict) {
     if (trial == nullptr) return;
     trial->failing = false;
-    return settle(what.trial, jitter(kConflictBackOffMs));
+    return requeue(what.trial, jitter(kConflictBackOffMs));
   }
   // If the outcome is not `applied`, the trial had finished before: an earlier result was accepted,
   // or another server finished the trial. Then no failure is sent to the owner.
-  if (outcome.applied == Applied::applied) tell_failed(what, outcome.seq);
+  if (outcome.applied == Applied::applied) queue_failure(what, outcome.seq);
   if (outcome.applied == Applied::applied || trial != nullptr) finish_trial(what.trial);
 }
 
@@ -240,7 +240,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   }
   if (outcome.applied == Applied::applied) changed.insert(what.study);
   if (what.request) effects.emplace_back(Answer{*what.request, what.study});
-  if (!what.request) tell_rest(what.study);
+  if (!what.request) send_all_items(what.study);
   drop_study(what.study);
   end_claims(what.study, what.request ? "study_cancelled" : "study_stopped");
 }
@@ -269,7 +269,7 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     }
     for (const TrialNumber number : outcome.trials) {
       study->trials.try_emplace(to_int(number));
-      settle({id, number}, 0);
+      requeue({id, number}, 0);
     }
     study->skip_known();
   } else if (outcome.excess) {

@@ -114,13 +114,13 @@ void State::forget_session(SessionId id) {
 void State::let_go(AttemptId id, storage::AttemptState state) {
   Attempt& attempt = attempts.at(id);
   if (!attempt.committed) {
-    attempt.doom = state;
+    attempt.end_state = state;
     return;
   }
   const TrialKey trial = attempt.trial;
   propose(storage::EndAttempt{id, state, {}});
   drop_attempt(id);
-  settle(trial, 0);
+  requeue(trial, 0);
 }
 
 }  // namespace hyperflock::dispatch

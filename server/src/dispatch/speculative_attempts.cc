@@ -29,15 +29,15 @@ Millis State::remaining(const Attempt& attempt, Millis expected) const {
   return ran > expected ? ran : expected - ran;
 }
 
-bool State::may_double(const Trial& trial, const Session& session) const {
+bool State::may_duplicate(const Trial& trial, const Session& session) const {
   if (trial.open.size() != 1 || trial.speculated || trial.failing) return false;
   const Attempt& attempt = attempts.at(trial.open.front());
   const auto& lost = trial.lost_with;
-  return attempt.committed && !attempt.doom && attempt.device != session.device &&
+  return attempt.committed && !attempt.end_state && attempt.device != session.device &&
          std::find(lost.begin(), lost.end(), session.device) == lost.end();
 }
 
-std::optional<TrialKey> State::choose_tail(const Session& session) const {
+std::optional<TrialKey> State::choose_speculative(const Session& session) const {
   std::optional<TrialKey> best;
   Millis farthest = 0;
   const auto& refused = session.cannot_run;
@@ -50,10 +50,10 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
     const auto here = expected_run(study, session.capabilities.device_class);
     if (!here) continue;
     for (const auto& [number, trial] : study.trials) {
-      if (!may_double(trial, session)) continue;
+      if (!may_duplicate(trial, session)) continue;
       const Attempt& attempt = attempts.at(trial.open.front());
       const Millis left = remaining(attempt, *expected_run(study, attempt.device_class));
-      if (left <= std::max(*here, settings.tail_ms)) continue;
+      if (left <= std::max(*here, settings.min_speculative_ms)) continue;
       // Of equal ones the lowest key is chosen, so that the result does not depend on the order of
       // a hash table.
       const TrialKey key{id, TrialNumber{number}};
@@ -65,11 +65,11 @@ std::optional<TrialKey> State::choose_tail(const Session& session) const {
   return best;
 }
 
-std::optional<TransitionId> State::start_tail(SessionId id) {
+std::optional<TransitionId> State::start_speculative(SessionId id) {
   Session& session = sessions.at(id);
   if (draining || read_only || session.idle_order == 0 || awaits_owner(session))
     return std::nullopt;
-  const std::optional<TrialKey> key = choose_tail(session);
+  const std::optional<TrialKey> key = choose_speculative(session);
   if (!key) return std::nullopt;
   leave_queue(session, id);
   find_trial(*key)->speculated = true;

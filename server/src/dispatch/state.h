@@ -73,7 +73,7 @@ struct Attempt {
   bool committed = false;
   // Set if the attempt was ended before its proposal was committed. After the commit it gets this
   // state.
-  std::optional<storage::AttemptState> doom;
+  std::optional<storage::AttemptState> end_state;
   Instant seen;  // last message of its device that names it (R20)
   // When it was leased or restored; the limit for loading starts then.
   Instant loading_since;
@@ -135,7 +135,7 @@ struct Study {
   // Whether its owner would ask for another trial (R45).
   bool has_room() const {
     return asked && asked->owner && !ending && !paused &&
-           asked->waiting < asked->room + asked->asking;
+           asked->waiting < asked->room + asked->uncommitted_asks;
   }
 };
 
@@ -334,20 +334,20 @@ struct State {
   // Sends the next batch if one is due (R46).
   void flush_owner(StudyId id);
   // Sends all waiting items, even if the owner has not acknowledged the previous batch (R49).
-  void tell_rest(StudyId id);
+  void send_all_items(StudyId id);
   void send_batch(Study& study, std::int64_t demand);
   void add_item(Study& study, protocol::OwnerCallItem item);
 
   // curves.cc
   // Keeps what the attempt reported, and queues it for the owner if the attempt leads.
   void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
-  void tell_points(Study& study, AttemptId id, Attempt& attempt);
+  void queue_points(Study& study, AttemptId id, Attempt& attempt);
   // Makes the trial's oldest open attempt its lead (R48).
   void follow_lead(TrialKey key);
   // Queues all that a new owner must know of the running trials.
-  void tell_all(Study& study);
-  void tell_finished(const PendingResult& what, const storage::Outcome& outcome);
-  void tell_failed(const PendingFail& what, std::int64_t seq);
+  void queue_running_trials(Study& study);
+  void queue_result(const PendingResult& what, const storage::Outcome& outcome);
+  void queue_failure(const PendingFail& what, std::int64_t seq);
 
   // questions.cc
   void carry(SessionId session, const protocol::Call& call, std::optional<TrialKey> late);
@@ -386,7 +386,7 @@ struct State {
   bool awaits_owner(const Session& session);
   // Returns whether the session's last trial belongs to this study and the owner has not been sent
   // the end of that trial yet.
-  bool is_untold(const Session& session, const Study& study);
+  bool owner_awaits_result(const Session& session, const Study& study);
   // Returns the next study for this worker (R31), or null. `work_or_room` includes studies without
   // work whose owner has room to ask for more.
   enum class Among { work_or_room, work };
@@ -400,9 +400,9 @@ struct State {
 
   // speculative_attempts.cc
   // Leases a speculative attempt to an idle worker without other work, if it is worth it (R36).
-  std::optional<TransitionId> start_tail(SessionId id);
-  std::optional<TrialKey> choose_tail(const Session& session) const;
-  bool may_double(const Trial& trial, const Session& session) const;
+  std::optional<TransitionId> start_speculative(SessionId id);
+  std::optional<TrialKey> choose_speculative(const Session& session) const;
+  bool may_duplicate(const Trial& trial, const Session& session) const;
   Millis remaining(const Attempt& attempt, Millis expected) const;
 
   // attempts.cc
@@ -410,7 +410,7 @@ struct State {
   // REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
-  // Removes the attempt from memory. Call settle() for its trial, which may have no attempt left.
+  // Removes the attempt from memory. Call requeue() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
   // Ends a live attempt by a cause (R18).
   void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
@@ -419,7 +419,7 @@ struct State {
                      Ending ending = {});
   // Issues the trial again after `delay`, unless it has an open attempt, waits already or is
   // failing.
-  void settle(TrialKey key, Millis delay);
+  void requeue(TrialKey key, Millis delay);
   void enqueue(Study& study, TrialNumber number, Trial& trial);
   void take_from_queue(Study& study, Trial& trial, TrialKey key);
   // Removes a trial whose outcome is in storage.
@@ -455,7 +455,7 @@ struct State {
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
-  void settle_result(const PendingResult& what, const storage::Outcome& outcome);
+  void apply_result(const PendingResult& what, const storage::Outcome& outcome);
   // Counts workers whose trial of the study has ended as demand again (R45).
   void recount_demand(StudyId id);
 

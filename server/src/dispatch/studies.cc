@@ -128,7 +128,7 @@ void State::open_study(Study study) {
 void State::end_if_finished(Study& study) {
   bool busy = !study.trials.empty();
   if (study.asked) {  // R50
-    busy |= !study.asked->finish || study.asked->room > 0 || study.asked->asking > 0;
+    busy |= !study.asked->finish || study.asked->room > 0 || study.asked->uncommitted_asks > 0;
   } else {
     busy |= study.next_number < study.total;
   }
@@ -245,7 +245,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   }
   if (study.asked && !trial.open.empty()) trial.asked->lead = trial.open.front();
   rank(study);
-  if (!spent) return settle(key, 0);
+  if (!spent) return requeue(key, 0);
   // The server stopped after it had stored the failure and before it failed the trial.
   trial.failing = true;
   propose(storage::FailTrial{key, *spent}, PendingFail{key, *spent, {}});

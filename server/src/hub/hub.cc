@@ -336,7 +336,7 @@ class StrandHub final : public Hub {
     working_.clear();
     flush();
     arm_tick();
-    if (quiet_ && unsettled_ == 0) std::exchange(quiet_, nullptr)();
+    if (quiet_ && uncommitted_ == 0) std::exchange(quiet_, nullptr)();
   }
 
   void on_event(const dispatch::Event& event) {
@@ -370,7 +370,7 @@ class StrandHub final : public Hub {
   void give_credit(SessionId session) {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
-    if (unsettled_ > settings_.backlog_limit) {
+    if (uncommitted_ > settings_.backlog_limit) {
       owed_.push_back(found->second.peer);
     } else {
       found->second.peer->credit();
@@ -378,7 +378,7 @@ class StrandHub final : public Hub {
   }
 
   void pay_owed_credits() {
-    if (unsettled_ > settings_.backlog_limit / 2) return;
+    if (uncommitted_ > settings_.backlog_limit / 2) return;
     for (const auto& peer : std::exchange(owed_, {})) peer->credit();
   }
 
@@ -422,7 +422,7 @@ class StrandHub final : public Hub {
   }
 
   void stage(CommitGroup group) {
-    unsettled_ += group.size();
+    uncommitted_ += group.size();
     staged_.push_back(std::move(group));
   }
 
@@ -470,7 +470,7 @@ class StrandHub final : public Hub {
     for (std::size_t i = 0; i < done.items.size(); ++i) {
       CommitItem& item = done.items[i];
       const storage::Outcome& outcome = (*done.outcomes)[i];
-      --unsettled_;
+      --uncommitted_;
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
         item.done(outcome);
@@ -483,7 +483,7 @@ class StrandHub final : public Hub {
   }
 
   void fail(const std::vector<CommitItem>& items, const Error& error) {
-    unsettled_ -= items.size();
+    uncommitted_ -= items.size();
     dispatch::BatchFailed failed{{}, error};
     for (const CommitItem& item : items) {
       if (!item.done) failed.transitions.push_back(item.id);
@@ -572,7 +572,7 @@ class StrandHub final : public Hub {
 
   std::vector<Input> working_;
   std::vector<CommitGroup> staged_;
-  std::size_t unsettled_ = 0;                       // transitions without an outcome
+  std::size_t uncommitted_ = 0;                     // transitions without an outcome
   std::unordered_map<SessionId, Connected> peers_;  // devices and owners
   std::size_t owners_ = 0;                          // of them
   // Credits that are held back while the writer is behind.

@@ -31,7 +31,7 @@ void State::keep_points(AttemptId id, const std::vector<protocol::Point>& points
   Study& study = studies.at(attempt.trial.study);
   if (!study.asked) return;
   attempt.points.insert(attempt.points.end(), points.begin(), points.end());
-  tell_points(study, id, attempt);
+  queue_points(study, id, attempt);
   if (attempt.points.size() <= kMaxKeptPoints) return;
   const std::size_t over = attempt.points.size() - kMaxKeptPoints / 2;
   attempt.points.erase(attempt.points.begin(),
@@ -39,7 +39,7 @@ void State::keep_points(AttemptId id, const std::vector<protocol::Point>& points
   attempt.told -= std::min(attempt.told, over);
 }
 
-void State::tell_points(Study& study, AttemptId id, Attempt& attempt) {
+void State::queue_points(Study& study, AttemptId id, Attempt& attempt) {
   if (!study.asked->owner || find_trial(attempt.trial)->asked->lead != id) return;
   in_pieces(attempt.points, attempt.told, [&](std::vector<protocol::Point> piece) {
     add_item(study, protocol::PointsCall{attempt.trial.number, id, std::move(piece)});
@@ -59,10 +59,10 @@ void State::follow_lead(TrialKey key) {
   part.lead = id;
   attempt.told = 0;
   if (part.superseded) add_item(study, protocol::ResumedCall{key.number, id, first_step(attempt)});
-  tell_points(study, id, attempt);
+  queue_points(study, id, attempt);
 }
 
-void State::tell_all(Study& study) {
+void State::queue_running_trials(Study& study) {
   std::vector<std::int64_t> numbers;
   for (const auto& [number, trial] : study.trials) {
     if (trial.asked->lead && !trial.open.empty()) numbers.push_back(number);
@@ -77,14 +77,14 @@ void State::tell_all(Study& study) {
       add_item(study, protocol::ResumedCall{TrialNumber{number}, id, first_step(attempt)});
     }
     attempt.told = 0;
-    tell_points(study, id, attempt);
+    queue_points(study, id, attempt);
   }
   for (auto& [id, question] : study.asked->questions) {
     if (!question.value) ask_again(study, id);
   }
 }
 
-void State::tell_finished(const PendingResult& what, const storage::Outcome& outcome) {
+void State::queue_result(const PendingResult& what, const storage::Outcome& outcome) {
   const std::optional<TrialKey> key = outcome.trial ? outcome.trial : what.trial;
   Study* study = key ? find_study(key->study) : nullptr;
   if (study == nullptr || !study->asked) return;
@@ -108,7 +108,7 @@ void State::tell_finished(const PendingResult& what, const storage::Outcome& out
   add_item(*study, std::move(finished));
 }
 
-void State::tell_failed(const PendingFail& what, std::int64_t seq) {
+void State::queue_failure(const PendingFail& what, std::int64_t seq) {
   Study* study = find_study(what.trial.study);
   const Trial* trial = find_trial(what.trial);
   if (study == nullptr || !study->asked || trial == nullptr) return;

@@ -57,7 +57,7 @@ struct ItemBytes {
 std::size_t bytes_of(const protocol::OwnerCallItem& item) { return std::visit(ItemBytes{}, item); }
 
 std::int64_t Asked::demand() const {
-  return std::min(room, std::max<std::int64_t>(0, waiting - asking));
+  return std::min(room, std::max<std::int64_t>(0, waiting - uncommitted_asks));
 }
 
 void Asked::drop_items() {
@@ -175,7 +175,7 @@ void State::attach(Study& study, SessionId owner, Claim& claim) {
       owner,
       protocol::OwnerCall{
           .study = study.id, .generation = asked.generation, .batch = 0, .demand = 0, .calls = {}});
-  tell_all(study);
+  queue_running_trials(study);
   rank(study);
   dirty_projects.insert(study.project);
 }
@@ -245,7 +245,7 @@ void State::on(const OwnerReplied& event) {
       ask.trials.push_back({one.trial, one.params,
                             protocol::trial_seed(study->spec.seed, to_int(one.trial)), one.attrs});
     }
-    asked.asking += static_cast<std::int64_t>(ask.trials.size());
+    asked.uncommitted_asks += static_cast<std::int64_t>(ask.trials.size());
     PendingAsk what{event.session, study->id, ask.trials};
     propose(std::move(ask), std::move(what));
   }
@@ -257,7 +257,8 @@ void State::on(const OwnerReplied& event) {
 
 void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {
   Study* study = find_study(what.study);
-  if (study != nullptr) study->asked->asking -= static_cast<std::int64_t>(what.rows.size());
+  if (study != nullptr)
+    study->asked->uncommitted_asks -= static_cast<std::int64_t>(what.rows.size());
   if (outcome.excess) {
     over_quota(what.session, *outcome.excess, what.study);
   } else if (outcome.applied != Applied::applied && !what.rows.empty()) {
@@ -343,7 +344,7 @@ void State::flush_owner(StudyId id) {
   send_batch(*study, demand);
 }
 
-void State::tell_rest(StudyId id) {
+void State::send_all_items(StudyId id) {
   Study* study = find_study(id);
   if (study == nullptr || !study->asked || !study->asked->owner) return;
   while (!study->asked->items.empty()) send_batch(*study, 0);

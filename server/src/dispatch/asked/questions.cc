@@ -93,19 +93,19 @@ void State::carry_suggest(SessionId session, const protocol::Call& call, Study& 
   if (live->second.questions.size() >= kMaxWaitingCalls)
     return send_error(session, "rate_limited", call.attempt, call.id);
   const Waiter waiter{session, call.attempt, call.id};
-  if (const auto asking = part.asking.find(call.name); asking != part.asking.end()) {
-    Question& question = study.asked->questions.at(asking->second);
+  if (const auto open = part.open_questions.find(call.name); open != part.open_questions.end()) {
+    Question& question = study.asked->questions.at(open->second);
     if (question.distribution != call.distribution)
       return send_error(session, "suggest_mismatch", call.attempt, call.id);
     question.waiters.push_back(waiter);
-    live->second.questions.push_back(asking->second);
+    live->second.questions.push_back(open->second);
     return;
   }
   if (part.log_bytes + bytes_of(storage::Suggestion{call.name, call.distribution, ""}) >
       protocol::kMaxSuggestedBytes) {
     return send_error(session, "too_long", call.attempt, call.id);
   }
-  part.asking.emplace(call.name, next_question);
+  part.open_questions.emplace(call.name, next_question);
   ask_owner(study, {.trial = key,
                     .attempt = call.attempt,
                     .name = call.name,
@@ -235,7 +235,7 @@ Question State::take_question(Study& study, std::int64_t id) {
   auto node = study.asked->questions.extract(id);
   Question question = std::move(node.mapped());
   if (Trial* trial = find_trial(question.trial); trial != nullptr && !question.name.empty())
-    trial->asked->asking.erase(question.name);
+    trial->asked->open_questions.erase(question.name);
   for (const Waiter& waiter : question.waiters) {
     const auto attempt = attempts.find(waiter.attempt);
     if (attempt != attempts.end()) std::erase(attempt->second.questions, id);
@@ -256,7 +256,7 @@ void State::drop_waiters(Study& study, AttemptId id, const Attempt& attempt) {
 void State::refuse_trial(Study& study, TrialKey key) {
   const Trial& trial = *find_trial(key);
   std::vector<std::int64_t> ids;
-  for (const auto& [name, id] : trial.asked->asking) ids.push_back(id);
+  for (const auto& [name, id] : trial.asked->open_questions) ids.push_back(id);
   for (const AttemptId open : trial.open) {
     for (const std::int64_t id : attempts.at(open).questions) ids.push_back(id);
   }

@@ -218,7 +218,8 @@ std::optional<Reference::Id> Reference::choose(const std::string& worker, bool w
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
-    const bool room = with_room && wants(study) && study.waiting < study.room + study.asking;
+    const bool room =
+        with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
     if (!has_work(study) && !room) continue;
     if (!best || running_of(id) < running_of(*best)) best = id;
   }
@@ -318,7 +319,8 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
       const Millis ran = now_ - live[0]->leased;
       const Millis expected = usual(study, live[0]->device);
       const Millis left = ran > expected ? ran : expected - ran;
-      if (left <= settings_.tail_ms || left <= usual(study, worker) || left <= farthest) continue;
+      if (left <= settings_.min_speculative_ms || left <= usual(study, worker) || left <= farthest)
+        continue;
       farthest = left;
       best = {id, number};
     }
@@ -341,8 +343,8 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
       return out;
     }
   }
-  const bool may_double = waits && !draining_ && !awaiting_.contains(worker);
-  if (const auto slow = may_double ? slow_trial(worker) : std::nullopt) {
+  const bool may_duplicate = waits && !draining_ && !awaiting_.contains(worker);
+  if (const auto slow = may_duplicate ? slow_trial(worker) : std::nullopt) {
     studies_.at(slow->first).trials.at(slow->second).speculated = true;
     out.push_back(start(slow->first, slow->second, worker, true));
   }

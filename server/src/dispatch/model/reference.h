@@ -94,7 +94,7 @@ class Reference {
     Instant away{};
     Id generation = 0;
     Id room = 0;
-    Id asking = 0;  // trials that the owner has asked for and that are not committed yet
+    Id uncommitted_asks = 0;  // trials that the owner has asked for and that are not committed yet
     Id waiting = 0;
     bool finish = false;
     std::map<Id, Question> questions{};
@@ -215,7 +215,7 @@ class Reference {
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
     return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
-           !study.paused && study.room + study.asking > 0;
+           !study.paused && study.room + study.uncommitted_asks > 0;
   }
   std::string log_text(const Trial& trial) const;
 
@@ -236,7 +236,7 @@ class Reference {
               bool next);
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
-  void settle(Id study, Id trial, Millis delay);
+  void requeue(Id study, Id trial, Millis delay);
   // Returns true if the trial has failed finally. finish_trial() must be called then.
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);

@@ -174,7 +174,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
         attempt->state = AttemptState::failed;
         if (attempt->from && (*cause == Cause::user_error || *cause == Cause::invalid)) {  // R38
           trial.saved.reset();
-          settle(attempt->study, attempt->trial, 0);
+          requeue(attempt->study, attempt->trial, 0);
         } else {
           failed = count_failure(*attempt, *cause, "code");
         }
@@ -212,10 +212,10 @@ void Reference::end(Attempt& attempt, AttemptState state) {
 
 void Reference::let_go(Attempt& attempt, AttemptState state) {
   end(attempt, state);
-  settle(attempt.study, attempt.trial, 0);
+  requeue(attempt.study, attempt.trial, 0);
 }
 
-void Reference::settle(Id study, Id id, Millis delay) {
+void Reference::requeue(Id study, Id id, Millis delay) {
   Study& one = studies_.at(study);
   Trial& trial = one.trials.at(id);
   if (one.state != StudyState::running || trial.state != TrialState::running) return;
@@ -240,7 +240,7 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);
   const bool poison = cause == Cause::worker_lost && trial.lost_with.size() >= kPoisonDevices;
   if (!poison && (kBudget[index] == 0 || nth < kBudget[index])) {
-    settle(attempt.study, attempt.trial, back_off(cause, nth));
+    requeue(attempt.study, attempt.trial, back_off(cause, nth));
     return false;
   }
   trial.state = TrialState::failed;

@@ -153,9 +153,9 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
   study.finish = reply.finish || (study.finish && study.room == 0);
   // Trials without room are dropped before they are written.
   if (!stopped && !reply.asked.empty()) {
-    study.asking = static_cast<Id>(reply.asked.size());
+    study.uncommitted_asks = static_cast<Id>(reply.asked.size());
     finish_event();
-    study.asking = 0;
+    study.uncommitted_asks = 0;
   }
   for (const protocol::AskedTrial& one : reply.asked) {
     if (stopped) break;
