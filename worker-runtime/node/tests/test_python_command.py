@@ -270,10 +270,16 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         "import arraycore as ac, numpy as np, time\n"
         "a = ac.array(np.ones(1 << 22, 'float32'))\n"
         "b = ac.array(a)\n"
-        "for _ in range(150):\n"
-        "    ac.multiply(a, 1.0, out=b)\n"  # launched at once, for b is there
-        "print('waiting')\n"
+        "def launch():\n"
+        "    for _ in range(60):\n"
+        "        ac.multiply(a, 1.0, out=b)\n"  # launched at once, for b is there
+        "launch()\n"
+        "began = time.perf_counter()\n"
+        "b.get()\n"
+        "print(time.perf_counter() - began)\n"
+        "launch()\n"
         "try:\n"
+        "    print('waiting')\n"
         "    b.get()\n"
         "except KeyboardInterrupt:\n"
         "    print('caught')\n"
@@ -282,7 +288,7 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         "print('once')\n",
     )
 
-    def seconds_until_caught() -> float:
+    def is_ended_early() -> bool:
         process = subprocess.Popen(
             [*COMMAND, "--host", host, "--backend", "webgpu", script],
             cwd=ROOT,
@@ -291,18 +297,19 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
             text=True,
         )
         assert process.stdout is not None
+        whole_s = float(process.stdout.readline())
         assert process.stdout.readline() == "waiting\n"
-        time.sleep(0.3)
+        time.sleep(0.3)  # for b.get() to begin; without it too, the interrupt is caught
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "caught\n"
         took = time.monotonic() - began
         output, errors = process.communicate(timeout=LIMIT_S)
         assert (process.returncode, output, errors) == (0, "once\n", "")
-        return took
+        return took < whole_s / 2
 
-    # On a busy machine it is quick in one of them; it never is where the wait goes on to its end.
-    assert any(seconds_until_caught() < 1 for _ in range(5))
+    # On a busy machine, one of them ends early. None does if the wait goes on to its end.
+    assert any(is_ended_early() for _ in range(10))
 
 
 def test_standard_input_is_the_scripts(tmp_path: Path) -> None:
