@@ -3,9 +3,13 @@
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LANGUAGES, open, problemsAtEachWidth } from "./checks.ts";
-
-type Language = (typeof LANGUAGES)[number];
+import {
+  accessibilityWidths,
+  LANGUAGES,
+  type Language,
+  open,
+  problemsAtEachWidth,
+} from "./checks.ts";
 
 export interface StoryTests {
   readonly names: readonly string[];
@@ -36,7 +40,7 @@ export function describeStories({ names, browser, touchPx, show, more }: StoryTe
     it.each(names)("%s fits every width and is accessible", async (name) => {
       errors.length = 0;
       await show(page, name, language);
-      expect(await problemsAtEachWidth(page, touchPx)).toEqual([]);
+      expect(await problemsAtEachWidth(page, touchPx, accessibilityWidths(language))).toEqual([]);
       expect(await page.locator("html").getAttribute("lang")).toBe(language);
       expect(errors).toEqual([]);
     });
