@@ -77,7 +77,9 @@ def source_archive(root: Path, out: Path, version: str) -> None:
 
 
 def image_dockerfile(dockerfile: str) -> tuple[str, list[str]]:
-    """Return the last stage of a Dockerfile with its products beside it, and their paths."""
+    """Return the last stage of a Dockerfile and the paths of the products that it copies. The
+    returned text copies them from the build context instead of an earlier stage.
+    """
     final = dockerfile[dockerfile.rindex("FROM ") :]
     products = [source for source, _ in COPY_FROM_BUILD.findall(final)]
     if not products:

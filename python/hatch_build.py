@@ -1,6 +1,7 @@
 """Puts the worker's packages into the wheel: a dry run calls them. Runs in the build, nowhere else.
 
-They live beside this folder in a checkout, and inside of a source distribution.
+In a checkout the worker's packages are next to this folder. In a source distribution they are
+inside it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ PACKAGES = ("hyperflock_worker",)
 
 
 class WorkerPackages(BuildHookInterface[Any]):
-    """Adds the package to what is built."""
+    """A build hook that adds the worker's packages to a wheel or source distribution."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add them, but for an editable install, which finds them in its checkout."""
+        """Add the packages to the build. An editable install needs none, because it finds them in
+        its checkout.
+        """
         if version == "editable":
             return
         root = Path(self.root)

@@ -30,7 +30,9 @@ def load(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def met(figure: dict[str, Any]) -> bool | None:
-    """Whether the figure reaches its goal; ``None`` without one, or where it cannot be measured."""
+    """Return whether the figure reaches its goal. Return None if it has no goal or could not be
+    measured.
+    """
     if figure.get("error"):
         return False
     goal, value = figure.get("goal"), figure["value"]
@@ -40,14 +42,14 @@ def met(figure: dict[str, Any]) -> bool | None:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, thousands separated."""
+    """Return a number with four significant digits, or with separated thousands if it is large."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def against(figure: dict[str, Any]) -> tuple[str, str]:
-    """The peer's name, and our value over the peer's."""
+    """Return the peer's name, and our value divided by the peer's value."""
     peer = figure.get("peer") or {}
     if not isinstance(peer, dict):
         return str(peer), ""
@@ -71,7 +73,7 @@ def main() -> int:
         json.dump(reports, sys.stdout, indent=2)
         print()
         return 0
-    # What is piped or kept in a log has no width of its own.
+    # If the output goes to a pipe or a log, it has no width, so a fixed width is used.
     console = Console() if sys.stdout.isatty() else Console(width=120)
     missed = 0
     for report in reports:

@@ -1,7 +1,7 @@
 """The rule that every ``Atomics.wait`` ends by itself: found in source text, without a parser.
 
-A call needs a fourth argument that is a time; the function may not be taken by another name, where
-no text search would find the call.
+A call needs a fourth argument that is a time. The function must not be used under another name,
+because a text search would not find such a call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 SUFFIXES = {".ts", ".tsx", ".js", ".mjs", ".html"}
 _ENDLESS = {"", "undefined", "null", "NaN", "Infinity", "Number.POSITIVE_INFINITY"}
-# Comments go, strings stay: a page's script may be one.
+# Comments are removed. Strings stay, because a string may contain a page's script.
 _COMMENT = re.compile(r"(?<![:\"'`])//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WAIT = re.compile(r"\bAtomics\s*(?:\??\.\s*wait(?:Async)?\b|\[\s*[\"'`]wait(?:Async)?[\"'`]\s*\])")
 _RENAMED = re.compile(

@@ -20,7 +20,7 @@ _ABOUT_DECODERS = (
 )
 _CALLS = "array-core/src/abi/calls"
 _WIDTH = 100
-#: What a function written by hand returns, by ``gives``.
+#: The C++ return type of a function that is written by hand, by ``gives``.
 _RETURNS = {
     "array": "Result<Array>",
     "array?": "Result<std::optional<Array>>",
@@ -29,7 +29,7 @@ _RETURNS = {
     "number": "Result<std::int32_t>",
     "nothing": "Status",
 }
-#: What makes the call's result of the function's, by ``gives``.
+#: The C++ that converts the function's result to the result of the call, by ``gives``.
 _GIVES = {
     "array": "give(context, {})",
     "array?": "give_optional(context, {})",
@@ -223,7 +223,9 @@ def _read(name: str, kind: Kind) -> str:
 
 
 def _read_name(name: str, kind: Kind) -> str:
-    """Return the name of what is read, which is not the argument yet where arrays are looked up."""
+    """Return the name of the C++ variable for what is read. It differs from the name of the
+    argument if the argument is an array that has to be looked up first.
+    """
     if kind.find is None:
         return name
     return f"{name}_{'id' if kind.type == 'ArrayId' else 'words'}"

@@ -21,7 +21,7 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class Find:
-    """How a word that names an array becomes the array, after all words were checked."""
+    """The C++ that finds the array for the id in a word. It runs after all words were checked."""
 
     parameter: str  # the C++ type of the function's parameter
     call: str  # C++ that returns a Result; {} is what was read
@@ -34,7 +34,7 @@ class Find:
 
 @dataclass(frozen=True)
 class Kind:
-    """What some words of a call hold."""
+    """A kind of argument, encoded as one or more words of a call."""
 
     name: str
     about: str
@@ -49,7 +49,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Enum:
-    """Numbers with names."""
+    """An enumeration: names with numbers."""
 
     name: str
     about: str
@@ -101,7 +101,7 @@ def load(folder: Path = FOLDER) -> Table:
     Raises
     ------
     TableError
-        It is none.
+        The files do not describe a valid table.
     """
     kinds, enums, operations = (tomllib.loads((folder / file).read_text("utf-8")) for file in FILES)
     made_enums = {name: _enum(name, fields) for name, fields in enums.items()}

@@ -123,7 +123,7 @@ class Struct:
     omit_defaults: bool = False
     base: str = ""
     cases: dict[str, str] = field(default_factory=dict)
-    # Only for a message.
+    # The next three fields are set only for a message.
     direction: str = ""
     type: str = ""
     answer: str = ""

@@ -36,7 +36,8 @@ ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "suites"
 LOGS = ROOT / "build" / "logs"
 JUNIT = ROOT / "build" / "reports" / "junit"
-#: Places that CTest gives out. A build takes two of them, and as many compilers as there are cores.
+#: The number of CTest's job slots. A build takes two slots, although it runs as many compilers as
+#: there are cores.
 PLACES = max(4, os.cpu_count() or 1)
 BUSY_PROCESSES = 8
 LOG_LINES = 80
@@ -45,7 +46,7 @@ EVERY_STEP_READS = ("tests/suites/shell.sh", "tests/suites/step")
 STARTED = re.compile(r"^\s*Start\s+\d+: (\S+)$")
 ENDED = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*(.*?)\s+[\d.]+ sec")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-#: The lines by which each runner closes.
+#: Matches the last lines that each test runner prints: its summary.
 CLOSING = re.compile(
     r"=+ .*(passed|failed).* =+|\d+ passed.*|\d+ failed.*|100% tests passed.*"
     r"|.*tests failed out of.*| *(Test Files|Tests) +.*(passed|failed).*|SKIPPED .*"
@@ -66,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Result:
-    """How a step ended. ``status`` is None where CTest did not start it, or ended it."""
+    """How a step ended. ``status`` is None if CTest did not start the step, or stopped it."""
 
     status: int | None
     wall_s: float = 0
@@ -101,7 +102,9 @@ def steps_file(name: str) -> str:
 
 
 def inputs_of(steps: dict[str, Step], name: str) -> set[str]:
-    """Return the paths that a step and everything that it needs read, its own commands too."""
+    """Return the paths that a step reads, with the paths that its needed steps read. The files that
+    define its commands are included.
+    """
     found = {*steps[name].inputs, *EVERY_STEP_READS, steps_file(name)}
     for need in steps[name].needs:
         found |= inputs_of(steps, need)
@@ -131,7 +134,9 @@ class State:
         return self._suites.get(name) != {"passed": True, "inputs": hashes[name]}
 
     def record(self, name: str, passed: bool, before: str, after: str) -> None:
-        """Keep a result. What changed while the suite ran counts as changed since."""
+        """Keep a result. If inputs changed while the suite ran, they count as changed after the
+        run.
+        """
         self._suites[name] = {"passed": passed, "inputs": before if before == after else ""}
 
     def save(self) -> None:
@@ -201,7 +206,7 @@ def show_log(name: str, out: TextIO) -> None:
 
 
 def result_of(name: str, verdict: str) -> Result:
-    """Read what ``step`` wrote, or make a result of CTest's verdict where it could not write."""
+    """Return the result that ``step`` wrote. If it wrote none, return one with CTest's verdict."""
     try:
         status, wall_s, cpu_s = (BUILD / "results" / name).read_text().split()
     except (OSError, ValueError):
@@ -216,7 +221,9 @@ def forget_results() -> None:
 
 
 def run_ctest(names: Sequence[str], out: TextIO) -> dict[str, Result]:
-    """Run steps with what they need, a line at each one's start and end; return their results."""
+    """Run steps and the steps that they need, and return their results. Print a line when a step
+    starts or ends.
+    """
     JUNIT.mkdir(parents=True, exist_ok=True)
     pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
     command = ["ctest", "--test-dir", str(BUILD), "-R", pattern, "-j", str(PLACES)]
@@ -241,7 +248,7 @@ def run_ctest(names: Sequence[str], out: TextIO) -> dict[str, Result]:
 
 
 def progress_line(name: str, result: Result) -> str:
-    """One line for a step that ended."""
+    """Return one line for a step that ended."""
     if result.status is None:
         return f"  x {name:24} {result.remark}"
     mark = "x" if result.status else "+"
@@ -265,7 +272,7 @@ def alone() -> Iterator[None]:
 
 
 def closing_lines(name: str) -> list[str]:
-    """The runners' own closing lines, from a suite's log."""
+    """Return the summary lines of the test runners from a suite's log."""
     text = COLOUR.sub("", (LOGS / f"{name}.log").read_text(errors="replace"))
     return [line for line in text.splitlines() if CLOSING.fullmatch(line)][-12:]
 

@@ -7,7 +7,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-#: What no suite reads: products, and what an editor or a tool leaves where there is no git.
+#: The folders that no suite reads: built files and caches of tools. They are skipped if there is no
+#: git.
 SKIPPED = {"build", "node_modules", ".git", "__pycache__", ".hypothesis", ".mypy_cache"}
 
 

@@ -50,7 +50,8 @@ def descendants(pid: int) -> list[int]:
 def start_of(pid: int) -> int | None:
     """Return when a process started, in clock ticks since boot; None if it has ended."""
     try:
-        # After the name, which may hold anything: state, parent, ...; the 20th is the start.
+        # The fields after the program's name, which may contain any character. The first one is the
+        # state, and the one with index 19 is the start.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
@@ -60,7 +61,8 @@ def start_of(pid: int) -> int | None:
 def adopt_orphans() -> None:
     """Make this process the parent of each descendant whose own parent ends.
 
-    So none can leave this process's tree: not by a session nor by an environment of its own.
+    So no descendant can leave this process's tree, even with a session or an environment of its
+    own.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
@@ -68,7 +70,9 @@ def adopt_orphans() -> None:
 
 
 class Family:
-    """A command in a session of its own. When the block ends, no descendant of ours runs."""
+    """A command in a session of its own. At the end of its ``with`` block, no descendant of this
+    process runs.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         adopt_orphans()
@@ -96,7 +100,7 @@ class Family:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A second Ctrl-C must not leave half of them behind.
+        # A second Ctrl-C must not interrupt this, because some descendants would then stay behind.
         old = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
         try:
             for number in (signal.SIGTERM, signal.SIGKILL):
@@ -114,7 +118,7 @@ class Family:
         end = time.monotonic() + END_S
         signalled: set[int] = set()
         while left := set(descendants(os.getpid())):
-            # One may have started another meanwhile.
+            # A descendant may have started another process since the last pass.
             for pid in left - signalled:
                 with contextlib.suppress(OSError):
                     os.kill(pid, number)
@@ -133,7 +137,7 @@ class Family:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Keep as many processes computing while the block runs."""
+    """Keep ``count`` processes computing while the ``with`` block runs."""
     command = [sys.executable, "-c", BUSY, str(os.getpid()), str(BUSY_LIMIT_S)]
     started = []
     try:

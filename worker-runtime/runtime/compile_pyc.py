@@ -32,8 +32,8 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
             and isinstance(first.value, ast.Constant)
             and isinstance(first.value.value, str)
         ):
-            # A `pass` only where nothing else is left: one before `from __future__` is a syntax
-            # error.
+            # A `pass` is inserted only if nothing else is left, because a `pass` before `from
+            # __future__` is a syntax error.
             node.body[:1] = [] if len(node.body) > 1 else [ast.copy_location(ast.Pass(), first)]
     return tree
 
@@ -95,8 +95,8 @@ def compile_archive(source: Any, options: Any) -> bytes:
     ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out),
     ``only`` (patterns of names to compile; the others stay sources), ``docstrings`` (patterns of
     names whose docstrings stay), ``lazy`` (patterns of packages' ``__init__.py`` that import their
-    own modules when they are asked for) and ``append`` (name -> statements that follow the file's
-    own, such as one that takes back a promise of what is left out).
+    own modules when they are asked for) and ``append`` (name -> statements that are added at the
+    end of the file, such as one that removes the name of an excluded module from ``__all__``).
     """
     out = io.BytesIO()
     exclude, only, docstrings, lazy = (

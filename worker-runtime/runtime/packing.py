@@ -61,7 +61,9 @@ def content_hash(entries: Sequence[FileEntry]) -> str:
 
 
 def runtime_hash(pieces: Mapping[str, Any]) -> str:
-    """Return the hash that a study's lock names. It depends on contents, not on compression."""
+    """Return the hash that identifies a runtime in index.json and in the provenance of results. It
+    depends on contents, not on compression.
+    """
     content = {
         name: {
             "version": piece["version"],
@@ -133,7 +135,7 @@ def tree_files(trees: Sequence[Tree]) -> Iterator[tuple[str, Path]]:
 
 
 def tree_archive(trees: Sequence[Tree]) -> bytes:
-    """Return a zip of the project's own packages for the compiler."""
+    """Return a zip of the project's own sources, which `compile_archives` compiles."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, path in tree_files(trees):
@@ -166,11 +168,11 @@ def compile_archives(jobs: Sequence[Mapping[str, Any]], pyodide: Path, tools: To
 
 
 def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:
-    """Return the compiler's job for one piece."""
+    """Return the job of `compile_archives` for one piece."""
     options: dict[str, Any]
     if piece["pack"] == "pyodide":
-        # Most of the standard library never runs: sources are half the wire bytes of compiled
-        # files.
+        # Most of the standard library never runs. It stays as sources, which need half the wire
+        # bytes of compiled files.
         lines = (HERE / "stdlib_hot.txt").read_text().splitlines()
         hot = [line for line in lines if line and not line.startswith("#")]
         options = {"root": STDLIB_ROOT, "exclude": [], "only": hot, "docstrings": []}
@@ -197,7 +199,7 @@ def pack_piece(
 ) -> dict[str, Any]:
     """Write one piece below ``out`` and return its part of the index.
 
-    ``modules``: what is served beside the archive, by name.
+    ``modules`` are the files that are served next to the archive, by name.
     """
     contents: dict[str, bytes]
     if piece["pack"] == "pyodide":
@@ -265,5 +267,5 @@ def drop_unlisted(pieces: Mapping[str, Any], out: Path) -> None:
 
 
 def wire_bytes(piece: Mapping[str, Any]) -> int:
-    """What one piece costs a browser that accepts brotli."""
+    """Return the bytes that a browser which accepts brotli downloads for one piece."""
     return sum(entry["br"] or entry["bytes"] for entry in piece["files"])

@@ -1,4 +1,4 @@
-"""Reads a bundle: unpacks its sources, checks its lock, and unpacks its wheels and arrays.
+"""Reads a bundle: unpacks its sources, checks its lock file, and unpacks its wheels and arrays.
 
     lock = unpack(bundle_bytes, folder / "code")
     check_runtime(lock)
@@ -62,7 +62,8 @@ class Attached:
 
 @dataclass(frozen=True)
 class Lock:
-    """A bundle's lock: its versions, wheels and arrays. A bundle without a lock has an empty one.
+    """The content of a bundle's lock file: versions, wheels and arrays. It is empty if the bundle
+    has no lock file.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class Lock:
 
 
 def unpack(content: bytes, folder: Path) -> Lock:
-    """Unpack a bundle into ``folder``, which must not exist yet, and read its lock.
+    """Unpack a bundle into ``folder``, which must not exist yet, and read its lock file.
 
     Raises
     ------

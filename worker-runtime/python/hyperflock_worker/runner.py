@@ -218,7 +218,7 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
     kind, content = entry[0], _as_bytes(entry[1])
     try:
         if kind == "npy":
-            # Never a pickle: it could run code, and data comes from people nobody here knows.
+            # Pickles are refused, because they could run code and the data comes from a stranger.
             return np.load(io.BytesIO(content), allow_pickle=False)
         if kind == "npz":
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:

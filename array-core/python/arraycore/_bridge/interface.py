@@ -9,7 +9,8 @@ FREE_IDS = 1024
 
 
 class Bridge(Protocol):
-    """Calls into array-core, with integers as arguments; each call is one crossing.
+    """The functions of array-core that Python calls, with integers as arguments. Each call is one
+    crossing from Python into array-core.
 
     Functions that may fail return a negative number; :meth:`error` then describes the error.
     """
@@ -25,7 +26,7 @@ class Bridge(Protocol):
         ...
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
-        """Return a new array's id; ``elements``: a C-contiguous buffer, or None for zeros."""
+        """Return a new array's id. ``elements`` is a C-contiguous buffer, or None for zeros."""
         ...
 
     def read(self, array: int, target: Any) -> int:
@@ -46,7 +47,7 @@ class Bridge(Protocol):
     def free(self, arrays: list[int]) -> int: ...
 
     def ufunc_number(self, name: str) -> int:
-        """Return a ufunc's number, -1 where array-core has none of that name."""
+        """Return a ufunc's number; -1 if array-core has no ufunc of that name."""
         ...
 
     def unary(self, ufunc: int, a: int, freed_a: int, freed_b: int, /) -> int: ...
@@ -68,7 +69,7 @@ class Bridge(Protocol):
         ...
 
     def kernel(self, kind: int, texts: str) -> int:
-        """Make a kernel of texts, each ended by a zero character; return its number."""
+        """Make a kernel from texts that each end with a zero character, and return its number."""
         ...
 
     def device_text(self) -> str:

@@ -19,7 +19,8 @@ def install_cupy() -> None:
 
     Call it before Chainer is imported; then ``model.to_gpu()`` uses arraycore. Importing ``cupy``
     sets CuPy's promotion of dtypes (see ``docs/chainer.md``). A second call does nothing. If the
-    environment has no ``CHAINER_CUDNN``, it is set to 0, as Chainer would ask for cuDNN otherwise.
+    environment has no ``CHAINER_CUDNN``, it is set to 0, because Chainer would otherwise ask for
+    cuDNN.
 
     Raises
     ------

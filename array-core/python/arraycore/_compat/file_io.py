@@ -167,7 +167,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
     return np.einsum_path(*stand_ins, optimize=optimize)
 
 
-# ---- what an array is
+# ---- properties of arrays and dtypes
 
 
 def ndim(a: Any) -> int:
@@ -233,7 +233,8 @@ def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None
         The result's dtype.
     requirements : str or sequence of str
         Any of "C", "F", "A", "O", "W" and their long names. "C" and "F" require an order. "A" is
-        always true: every array is aligned. "O" and "W" require memory of its own: a copy.
+        always true: every array is aligned. "O" and "W" require an array that owns its memory, so a
+        view is copied.
     """
     known = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
              "FORTRAN": "F", "A": "", "ALIGNED": "", "O": "O", "OWNDATA": "O", "W": "W",

@@ -83,7 +83,7 @@ class Interop:
         device: tuple[int, int] = np.empty(0).__dlpack_device__()
         return device
 
-    # ---- CuPy's
+    # ---- attributes and methods of CuPy's arrays
 
     @property
     def device(self) -> devices.Device:

@@ -141,7 +141,7 @@ def asnumpy(a: Any) -> npt.NDArray[Any]:
     return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
 
-# ---- of one value
+# ---- arrays of one value
 
 
 def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:

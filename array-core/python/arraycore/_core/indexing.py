@@ -1,4 +1,4 @@
-"""Indexing: the brackets of an array, and how keys are encoded as words of a call.
+"""Indexing: the brackets of an array, and how a key is encoded as the 32-bit words of a call.
 
 A key of integers, slices, None and ``...`` gives a view (``src/abi/calls/views.h``). A key with
 arrays, lists or bools gives a copy when it is read (``src/abi/calls/indexing.h``). Both need one
@@ -33,7 +33,6 @@ _INTEGER, _SLICE, _NEWAXIS, _ELLIPSIS = range(4)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _HALF = 0xFFFFFFFF
 _ARRAY = -1
-# Indices whose words are themselves.
 _SMALL = 1 << 31
 
 _NO_INDEX = (
@@ -44,15 +43,16 @@ _NO_INDEX_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 
 
 class Key:
-    """A key as the words of a call.
+    """The key of an index, encoded as the 32-bit words of a call.
 
     Attributes
     ----------
     words : list of int
-        Those of a view's index, or with ``arrays`` those of a key.
+        The encoded items. Without ``arrays`` they are the index of a view (``views.h``), otherwise
+        a key with arrays (``indexing.h``).
     arrays : list of ndarray
-        The arrays that the words name. They must live until the call is done. A key that gives a
-        view has none.
+        The arrays whose ids are among the words. They must live until the call is done. Empty for a
+        key that gives a view.
     """
 
     __slots__ = ("arrays", "words")
@@ -103,7 +103,9 @@ class Key:
         self.arrays.append(array)
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
-        """Upload indices of the host; ``extent`` is None for masks and for too many indices."""
+        """Upload an array of indices or bools from the host. ``extent`` is the extent of the
+        indexed axis, or None for a mask and if the key has more items than the array has axes.
+        """
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)
             self._add_array(KEY_POSITIONS, _uploaded(positions, of))
@@ -122,7 +124,8 @@ class Key:
 
 
 def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
-    """Return the words of a key of C-order element numbers, and the array that they name.
+    """Return the words of a key that selects elements by their C-order index, and the array of
+    these indices on the device.
 
     Parameters
     ----------
@@ -211,7 +214,9 @@ def _axes(item: Any) -> int:
 
 
 def _position(position: int) -> tuple[int, int]:
-    """Return a position's two words; one of more than 64 bits is clipped, still out of bounds."""
+    """Return an integer index as two words. An index of more than 64 bits becomes the nearest one
+    of 64 bits, which is out of bounds too.
+    """
     if not _LOWEST <= position <= _HIGHEST:
         position = _LOWEST if position < 0 else _HIGHEST
     return position & _HALF, position >> 32 & _HALF

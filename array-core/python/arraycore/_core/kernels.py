@@ -1,7 +1,7 @@
 """Kernels that users write: CuPy's elementwise and reduction kernels, and shaders in WGSL.
 
-The texts and words are those of ``src/abi/calls/kernels.h``. A call is one crossing; each further
-output that it makes is one more.
+The texts and words are those of ``src/abi/calls/kernels.h``. A call of a kernel crosses from Python
+into array-core once, and once more for each new output after the first.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class _Kernel:
         return session.check(session.bridge.kernel(self._kind, self._texts))
 
     def _call(self, operation: int, words: list[int]) -> int:
-        """Run the kernel. A library that was opened again does not know it: then make it anew."""
+        """Run the kernel. If the library was closed and opened again, it does not know the kernel,
+        so the kernel is made again first.
+        """
         try:
             return call(operation, self._number, *words)
         except ValueError as error:

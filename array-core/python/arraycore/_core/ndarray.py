@@ -52,11 +52,12 @@ class ndarray(ArrayMethods):
         self._id = array_id
         self._description: Description | None = None
 
-    # No call into array-core: the garbage collector may run at any moment, within a call too.
+    # This method does not call array-core, because the garbage collector may run at any moment,
+    # also during a call of array-core.
     def __del__(self, _note: Any = session.freed.append) -> None:
         _note(self._id)
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -313,7 +314,8 @@ class ndarray(ArrayMethods):
         number, shape, _ = self._described()
         if self.size == 1:
             return self.get()
-        # NumPy's error needs no element.
+        # The conversion of this array raises NumPy's error for the shape, so no element has to be
+        # read.
         return np.broadcast_to(np.zeros((), DTYPES[number]), shape)
 
     def item(self, *args: Any) -> Any:
@@ -346,7 +348,9 @@ class ndarray(ArrayMethods):
         )
 
     def _scalar(self) -> Any:
-        """Return the only element: as a float where one crossing gives it, else as an array."""
+        """Return the only element: a float if one call of array-core can return it, otherwise a
+        NumPy array.
+        """
         value = session.item(self._id)
         if value is False:
             raise session.failure()

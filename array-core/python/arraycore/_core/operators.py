@@ -1,4 +1,4 @@
-"""Python's operators on arrays: each crosses into array-core once, from one Python frame.
+"""Python's operators on arrays. Each operator calls array-core once.
 
 An operator of two arrays, or of an array and a Python number, calls the bridge directly. Other
 operands go through the ufunc of the same name.

@@ -1,4 +1,6 @@
-"""The calls that reduce and accumulate (``src/abi/calls/reductions.h``): one crossing each."""
+"""The calls that reduce and accumulate (``src/abi/calls/reductions.h``). Each crosses from Python
+into array-core once.
+"""
 
 from __future__ import annotations
 

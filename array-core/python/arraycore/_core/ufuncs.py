@@ -4,7 +4,7 @@
 
 ``function(array)``, ``function(array, array)`` and a call with an array and a number use entry
 points of their own. All other calls encode their arguments as words (``src/abi/calls/ufuncs.h``).
-Either way is one crossing.
+In both cases Python calls array-core once.
 """
 
 from __future__ import annotations
@@ -218,7 +218,8 @@ class ufunc:
         operands = [_operand(argument) for argument in args[: self.nin]]
         arrays = [each for each in (*operands, *outs, mask) if isinstance(each, ndarray)]
         if not arrays:
-            # A number of Python's is of the asked dtype at once: no device casts a float64.
+            # A Python float becomes an array of the requested dtype directly, because no device can
+            # cast it from float64 later.
             kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
             operands = [array(each, kind if type(each) is float else None) for each in operands]
             arrays = operands
@@ -458,7 +459,7 @@ left_shift = ufunc("left_shift", 2)
 right_shift = ufunc("right_shift", 2)
 bitwise_count = ufunc("bitwise_count", 1)
 
-# ---- scipy.special's, by the names of arraycore.special
+# ---- functions of scipy.special, with the names of arraycore.special
 erf = ufunc("erf", 1)
 erfc = ufunc("erfc", 1)
 erfinv = ufunc("erfinv", 1)
@@ -470,7 +471,7 @@ gammaln = ufunc("gammaln", 1)
 gamma = ufunc("gamma", 1)
 digamma = ufunc("digamma", 1)
 
-# ---- other names of the same
+# ---- other names of functions above
 abs = absolute
 acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh
 atan, atan2, atanh = arctan, arctan2, arctanh

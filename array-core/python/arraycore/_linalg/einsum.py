@@ -101,7 +101,7 @@ def einsum(
     return out
 
 
-# ---- what is given
+# ---- parsing the arguments
 
 
 def _given(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:

@@ -1,7 +1,7 @@
 """The products that arrays have as operators and methods: ``@``, ``matmul`` and ``dot``.
 
-Sums of products run in array-core's kernels for matrices (``src/abi/calls/linear.h``), float16 in
-float32 and rounded once. Shapes, dtypes and errors are NumPy's.
+Sums of products run in array-core's kernels for matrices (``src/abi/calls/linear.h``). Sums of
+float16 are computed in float32 and rounded once. Shapes, dtypes and errors are NumPy's.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
 
 
 def _with_vector(a: Any, b: Any, out: Any) -> Any:
-    """Return ``dot(a, b)`` where ``b`` is a vector; raise where the summed axes differ."""
+    """Return ``dot(a, b)`` for a vector ``b``. Raise an error if the summed axes differ."""
     axis = max(b.ndim - 2, 0)
     if a.shape[-1] != b.shape[axis]:
         shapes = [str(x.shape).replace(" ", "") for x in (a, b)]

@@ -95,7 +95,7 @@ def take(
     a : ndarray
         The array to take from.
     indices : int, array_like or ndarray
-        Integers of any shape; in the result's shape it replaces the axis.
+        Integers of any shape. In the result's shape, the shape of the indices replaces the axis.
     axis : int, optional
         The axis of the indices; None selects elements by their C-order numbers.
     out : ndarray, optional
@@ -173,14 +173,16 @@ def take_along_axis(arr: ndarray, indices: Any, axis: int | None = -1) -> ndarra
 def choose(
     a: ndarray, choices: Sequence[Any] | ndarray, out: ndarray | None = None, mode: str = "raise"
 ) -> ndarray:
-    """Return, for each number in ``a``, the element of the choice of that number.
+    """Return an array that takes each element from one of several choices: ``a`` has the index of
+    the choice.
 
     Parameters
     ----------
     a : ndarray
-        The numbers of the choices, integers.
+        The index of the choice for each element; integers.
     choices : sequence of ndarray or scalars, or ndarray
-        The choices, which broadcast with ``a``; of an array the parts along its first axis.
+        The choices, which broadcast with ``a``. If it is an array, its parts along the first axis
+        are the choices.
     out : ndarray, optional
         Receives the result; it is returned.
     mode : {"raise", "wrap", "clip"}
@@ -252,11 +254,12 @@ def compress(
     Parameters
     ----------
     condition : ndarray or array_like
-        Of one dimension; what it is too short for is left out.
+        A condition for each part, of one dimension. If it is shorter than the axis, the parts after
+        its end are left out.
     a : ndarray
         The array to take from.
     axis : int, optional
-        None: of the flat array.
+        The axis of the parts; None flattens the array.
     out : ndarray, optional
         Receives the result; it is returned.
     """
@@ -287,9 +290,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     Parameters
     ----------
     condition : ndarray or bool
-        What is not 0 is true.
+        The condition; every element that is not 0 is true.
     x, y : ndarray or scalar
-        They broadcast with the condition. Without both: :func:`nonzero` of the condition.
+        The values, which broadcast with the condition. If both are left out, the result is
+        :func:`nonzero` of the condition.
     """
     mask = condition if isinstance(condition, ndarray) else array(condition)
     if x is None and y is None:
@@ -300,16 +304,16 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:
-    """Return, for each element, that of the choice whose condition is the first to be true.
+    """Return an array that takes each element from the first choice whose condition is true there.
 
     Parameters
     ----------
     condlist : sequence of ndarray
-        Of bool.
+        The conditions, arrays of bool.
     choicelist : sequence of ndarray or scalars
-        As many. All broadcast together.
+        One choice for each condition. All conditions and choices broadcast together.
     default : scalar or ndarray
-        Where no condition is true.
+        The value of elements for which no condition is true.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")

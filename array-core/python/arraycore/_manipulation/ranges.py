@@ -35,7 +35,8 @@ __all__ = [
     "ogrid",
 ]
 
-# As NumPy: in the result's own type, the step being the difference of the first two values.
+# As in NumPy, the values are computed in the result's dtype, and the step is the difference of the
+# first two values.
 _arange = elementwise("T start, T step", "T y", "y = start + (T)i * step", "arange")
 
 

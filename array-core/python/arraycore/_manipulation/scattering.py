@@ -1,4 +1,6 @@
-"""Functions that write picked elements: by indices, by masks, and updates that meet each other."""
+"""Functions that write selected elements by indices or by masks, and updates that may change one
+element several times.
+"""
 
 from __future__ import annotations
 

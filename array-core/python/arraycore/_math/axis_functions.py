@@ -1,4 +1,6 @@
-"""Functions along an axis: totals, integrals, phases, and functions that a program passes."""
+"""Functions along an axis: totals, integrals, phases, and calls of functions that the caller
+passes.
+"""
 
 from __future__ import annotations
 
@@ -286,7 +288,7 @@ def _conditions(condlist: Any, values: Any) -> list[Any]:
     return [each if isinstance(each, ndarray) else array(np.asarray(each, bool)) for each in listed]
 
 
-# ---- functions of one's own
+# ---- functions that the caller passes
 
 
 def apply_along_axis(

@@ -30,7 +30,8 @@ _unpack = elementwise(
     "y = from < bytes ? ((int)x[i / extent * bytes + from] >> bit) & 1 : 0",
     "unpack_bits",
 )
-# Scales by exact powers of two. How a device treats subnormals decides the results for these.
+# Scales by exact powers of two. For subnormal numbers, the result depends on how the device treats
+# them.
 _frexp = elementwise(
     "T x, T tiny, int32 lifted, int32 top",
     "T mantissa, int32 exponent",

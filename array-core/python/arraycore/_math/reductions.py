@@ -1,7 +1,7 @@
 """NumPy's reductions and running totals: the functions, and the methods of arrays.
 
-A call is one crossing (``src/abi/calls/reductions.h``). Results stay on the device: also those of
-no dimensions, which are arrays as in CuPy.
+Each function calls array-core once (``src/abi/calls/reductions.h``). Results stay on the device. A
+result without dimensions is an array too, as in CuPy.
 """
 
 from __future__ import annotations

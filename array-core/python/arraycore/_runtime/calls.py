@@ -1,4 +1,5 @@
-"""Calls of operations by words (``ac_call``), and how numbers become words.
+"""Calls of array-core's operations (``ac_call``), whose arguments are 32-bit words, and the
+conversion of numbers to words.
 
 ``operations`` has a function for each operation.
 """
@@ -26,7 +27,7 @@ def call(
     _freed: list[int] = session.freed,
     _call: Any = session.bridge.call,
 ) -> int:
-    """Call an operation; up to two ids whose arrays are gone ride along."""
+    """Call an operation. The same call frees up to two arrays that Python no longer holds."""
     if len(_freed) > session.BACKLOG:
         session.drain()
     freed_a = _freed.pop() if _freed else 0

@@ -34,7 +34,8 @@ _KINDS: dict[int, type[BaseException]] = {
     10: TimeoutError,
     11: InternalError,
 }
-#: Codes for which NumPy or Python has an exception class. It is also of its kind's class.
+#: The codes for which NumPy or Python has a more exact exception class, which derives from the
+#: class of the error's kind.
 _CODES: dict[str, type[BaseException]] = {
     "axis_out_of_bounds": AxisError,
     "scalar_out_of_bounds": OverflowError,

@@ -14,7 +14,8 @@ from .dtypes import number_of
 
 #: ``ac_scalar_kind`` of the C interface.
 INT, FLOAT, COMPLEX, BOOL, NUMPY = range(5)
-#: Python's ints up to here are the same as a double, which the hot calls take.
+#: A double represents every int of smaller magnitude exactly. So frequent calls pass such an int as
+#: a double.
 EXACT = 2**53
 
 _DOUBLE = struct.Struct("<d")
@@ -40,7 +41,8 @@ def scalar_words(value: Any) -> tuple[int, ...]:
     TypeError
         The value is not a scalar, or has a dtype that arraycore lacks.
     """
-    # NumPy's float64 and complex128 are Python's too, but their dtype counts.
+    # NumPy's float64 and complex128 are also instances of Python's float and complex, so they are
+    # handled first: their dtype must be kept.
     if isinstance(value, np.ndarray | np.generic) and value.ndim == 0:
         data = value.tobytes() if value.dtype.isnative else value.astype(_native(value)).tobytes()
         return (NUMPY, number_of(value.dtype), *_FOUR.unpack(data.ljust(16, b"\0")))

@@ -171,11 +171,11 @@ def reset() -> None:
 def counters() -> dict[str, int]:
     """Return array-core's counters since :func:`open` or :func:`reset`.
 
-    ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
-    back end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the
-    WebAssembly module's memory, ``device_bytes`` the device's buffers, those kept for the next
-    array included, ``fused`` operations that needed no dispatch of their own; the rest are arrays,
-    kernels and bytes.
+    ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU back
+    end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the WebAssembly
+    module's memory, ``device_bytes`` the device's buffers, those kept for the next array included,
+    ``fused`` operations that needed no dispatch of their own. The other counters are numbers of
+    arrays and kernel launches, and bytes.
     """
     counted = {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
     return counted | {"fused": int(bridge.counter(_FUSED))}

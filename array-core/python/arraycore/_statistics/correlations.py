@@ -51,8 +51,8 @@ def cov(
     rowvar : bool
         Whether a row, not a column, is a variable.
     bias, ddof
-        Sums are divided by the number of observations less ``ddof``, by default less 1, or with
-        ``bias`` less 0.
+        Sums are divided by the number of observations minus ``ddof``. If ``ddof`` is None, it is 1,
+        or 0 if ``bias`` is true.
     fweights, aweights : array_like, optional
         How many times each observation is repeated, and its weight.
     dtype : dtype, optional

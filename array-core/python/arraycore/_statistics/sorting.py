@@ -1,7 +1,8 @@
 """Sorting, and functions that sort: orders, partitions, distinct values, sets.
 
 A sort is stable, puts NaN last, and runs where the array lives (``src/operations/sorter.h``).
-``unique`` and the functions of sets read one number of 4 bytes: the size of their result.
+``unique`` and the functions of sets wait for the device, because they read back the size of their
+result, a number of 4 bytes.
 """
 
 from __future__ import annotations
@@ -180,7 +181,8 @@ def unique(
     return_index : bool
         Whether to return also the index of each value's first occurrence.
     return_inverse : bool
-        Whether to return also the number of each element's value, in the array's shape.
+        Whether to return also, for each element, the index of its value among the distinct values.
+        These indices have the array's shape.
     return_counts : bool
         Whether to return also how often each value occurs.
     axis : None
@@ -219,7 +221,7 @@ _scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", 
 
 
 def _ranks(begins: ndarray, size: int) -> ndarray:
-    """Return for each place of a sorted vector the number of its distinct value."""
+    """Return the index of its distinct value for each place of a sorted vector."""
     return searchsorted(begins, arange(size, dtype=np.int64), "right") - 1  # type: ignore[no-any-return]
 
 
@@ -257,7 +259,7 @@ def unique_counts(x: Any) -> UniqueCountsResult:
 
 
 def unique_inverse(x: Any) -> UniqueInverseResult:
-    """Return the distinct values and the number of each element's value; NaNs are one value."""
+    """Return the distinct values and the index of each element's value; NaNs are one value."""
     return UniqueInverseResult(*unique(x, return_inverse=True))
 
 

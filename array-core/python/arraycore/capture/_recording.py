@@ -1,4 +1,5 @@
-"""Two runs of a step, compared, and the second run again without Python (``docs/capture.md``).
+"""Records two runs of a step, compares them, and replays the second one without Python
+(``docs/capture.md``).
 
     recorder = Recorder()
     for _ in range(2):
@@ -7,8 +8,8 @@
     replay()  # the same launches again, in one crossing
     replay.close()
 
-Arrays stay where they are: what Python holds of the last recorded step holds the results of the
-newest replay.
+Arrays stay in the same memory. The arrays that Python holds from the last recorded step contain the
+results of the newest replay.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from ..random import _distributions
 
 _NO_VALUE = -1
 _RAW_WORD = 0xFFFFFFFF
-#: What a word of a raw kernel's uniforms is taken for.
+#: The dtype as which a word of a raw kernel's uniforms is compared.
 _WORD = np.dtype(np.float32)
-#: Their lines alone tell a program's author little.
+#: The libraries for whose lines an error also names the program's own line.
 _LIBRARIES = {"arraycore", "chainer", "cupy", "hyperflock", "hyperflock_worker"}
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -161,7 +162,8 @@ def is_recording() -> bool:
     return _under_way
 
 
-#: The recorder of the recordings in the library, which keeps those of one step only.
+#: The recorder whose recordings the library keeps. The library keeps the recordings of one step
+#: only.
 _owner: weakref.ref[Recorder] | None = None
 #: How many times a recorder waits for another one that has recorded one step.
 _MOST_WAITS = 8
@@ -363,7 +365,8 @@ def _explained(
 
 
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
-    """Return the dtypes in which two numbers have equal bits that a launch keeps fixed.
+    """Return the dtypes in which two numbers have the same bits and a launch has a scalar of these
+    bits that replays do not replace.
 
     Each dtype comes with these bits.
     """
@@ -403,8 +406,9 @@ class Replay:
         self._values = values
         streams = _common_streams(before, after)
         self._streams = [second for _, second in streams]
-        # A number that differed between the steps is followed: all its effects were seen, except in
-        # a dtype in which both values were rounded to the same bits.
+        # A replay uses the current value of a number that differed between the steps. The
+        # comparison found every scalar that depends on it, except where both values were rounded to
+        # the same bits.
         self._constant: dict[int, float] = {}
         self._rounded: list[tuple[int, np.dtype[Any], int]] = []
         for index, (a, b) in enumerate(zip(before.numbers, after.numbers, strict=True)):

@@ -27,10 +27,11 @@ from ._results import made
 
 #: An integer for all axes of space, or one for each.
 Each = int | Sequence[int]
-#: The same, or a pair (before, after) for each axis, or "valid" or "same".
+#: An integer for all axes of space, an integer or a pair (before, after) for each axis, or "valid"
+#: or "same".
 Padding = Each | Sequence[tuple[int, int]] | str
 
-#: By number of ``src/runtime/stage_kernels.h``.
+#: The activations, in the order of their numbers in ``src/runtime/stage_kernels.h``.
 _ACTIVATIONS = (None, "relu", "sigmoid", "tanh", "gelu")
 
 

@@ -169,7 +169,7 @@ class Distributions(Source):
         """Return floats of [low, high), in steps of 2**-24 (float32) or 2**-53 of the span.
 
         Rounding ``low + (high - low) * u`` may give ``high`` itself, as NumPy warns too. Arrays
-        are taken.
+        allowed.
         """
         return self._located(_UNIFORM, low, high - low, size, dtype)
 
@@ -325,7 +325,7 @@ class Distributions(Source):
     def chisquare(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
         """Return floats of the chi-square distribution: gamma's of shape ``df / 2``, doubled.
 
-        Arrays are taken, also by the next four methods.
+        Arrays allowed, also for the next four methods.
         """
         _positive("df", df)
         return self.gamma(_on_device(df) / 2, 2.0, size, dtype)

@@ -1,10 +1,10 @@
-"""Writes a bundle: a zip of sources with a lock, which names the runtime that they need. Any
-thread.
+"""Writes a bundle: a zip that contains sources and a lock file. Any thread may use it.
 
     content, sources_sha256 = pack({"train.py": b"..."}, lock_text(wheels, arrays))
 
-The same sources and lock give the same bytes. The worker (``hyperflock_worker.bundles``) refuses
-names that lead outside its folder, so none is written.
+The lock file contains the versions of the runtime that the sources need. The same sources and lock
+file give the same bytes. The worker (``hyperflock_worker.bundles``) refuses file names that lead
+outside its folder, so this module refuses to write them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PART = re.compile(r"[^/\\\x00-\x1f:]{1,200}")
 def lock_text(
     wheels: Sequence[tuple[DataRef, str]], arrays: Sequence[tuple[DataRef, str]]
 ) -> bytes:
-    """Return the text of a lock.
+    """Return the content of a lock file.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ def lock_text(
 def pack(
     sources: Mapping[str, bytes], lock: bytes, *, with_optuna: bool = False
 ) -> tuple[bytes, str]:
-    """Return a zip of sources and lock; ``with_optuna`` says that the code needs Optuna.
+    """Return a zip of the sources and the lock file. ``with_optuna`` says whether the code needs
+    Optuna.
 
     Returns
     -------

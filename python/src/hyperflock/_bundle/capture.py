@@ -147,7 +147,7 @@ class Capture:
         roots = [(module, name) for module, name in self._entries if name] + self._chains
         return Captured(f"{home.name}:{name}", sources, self._values.arrays, roots)
 
-    # ---- what ValueWriter asks for
+    # ---- methods that ValueWriter calls
 
     def variable(self) -> str:
         """Return a new, unique name."""
@@ -500,7 +500,9 @@ def _indented(text: str) -> list[str]:
 
 
 def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the names that a class looks up while it is defined, and those that its methods do."""
+    """Return the names that a class looks up while it is defined, and the names that its methods
+    look up.
+    """
     future = ast.parse(_FUTURE).body
     module = compile(ast.Module([*future, node], []), "<class>", "exec", dont_inherit=True)
     body: dict[str, list[str]] = {}
@@ -527,6 +529,6 @@ def _class_codes(code: types.CodeType, *, is_body: bool) -> Iterator[tuple[types
     yield code, is_body
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            # A class's body runs with its definition, but a function's (flag CO_OPTIMIZED) does
-            # not.
+            # The body of a class runs when the class is defined. The body of a function (flag
+            # CO_OPTIMIZED) does not run when the function is defined.
             yield from _class_codes(constant, is_body=is_body and not constant.co_flags & 1)

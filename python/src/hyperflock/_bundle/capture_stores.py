@@ -21,8 +21,9 @@ def is_store(value: Any) -> bool:
 def label_of(store: Any) -> str:
     """Return the name by which a device knows a store.
 
-    The name is the path of a folder, or the class and bucket of any other store; a store around
-    another one has the inner one's name. It is empty if there is none, as for the current folder.
+    The name is the path of a folder, or the class and bucket of any other store. A store that wraps
+    another store has the name of the wrapped store. The name is empty if the path is the current
+    folder, or if the name cannot be printed or is too long.
     """
     inner = getattr(store, "_backend", None)
     if inner is not None and is_store(inner):

@@ -64,7 +64,8 @@ class Running:
 
 
 def find_parts(server: str | None, app: str | None, runtime: str | None) -> Parts:
-    """Return the server's files: given, from ``HYPERFLOCK_SERVER``, this checkout or ``PATH``.
+    """Return the server's files: the given ones, or those found by ``HYPERFLOCK_SERVER``, in this
+    checkout or on ``PATH``.
 
     Raises
     ------
@@ -105,7 +106,9 @@ class LocalServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def running(self) -> Running | None:
-        """Return the server that runs on this folder, whoever started it; None if none does."""
+        """Return the server that runs on this folder, whichever process started it. Return None if
+        no server runs.
+        """
         told = read_json_file(self._ready)
         try:
             pid, port = int(told["pid"]), int(told["compute_port"])
@@ -229,7 +232,9 @@ class LocalServer:
 
 
 def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
-    """Return the folder of the pages or the runtime: given, next to a build, or in an image."""
+    """Return the folder of the pages or the runtime. It is the given folder, the folder that the
+    environment variable names, or a folder at a known place of a build, a checkout or an image.
+    """
     told = given or os.environ.get(variable)
     prefix = binary.resolve().parent.parent
     places = [Path(told)] if told else [prefix.parent / name, _CHECKOUT / "build" / name,
@@ -246,7 +251,9 @@ def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
 
 
 def _is_server(pid: int) -> bool:
-    """Whether a process exists and is a server: the system may reuse a pid for another program."""
+    """Whether a process exists and is a server. The program is checked because the system may reuse
+    a pid for another program.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -352,7 +352,7 @@ def completion(
 
 
 def _local(folder: Path | None) -> _up.LocalServer:
-    """Return the server of a data folder; without a name, of the default one."""
+    """Return the server of a data folder; None means the default folder."""
     return _up.LocalServer((folder or data_folder()).absolute())
 
 

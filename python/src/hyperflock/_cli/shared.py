@@ -61,7 +61,8 @@ def command(*examples: str) -> Callable[[_F], _F]:
     """
 
     def register(function: _F) -> _F:
-        # The mark keeps the lines apart; without it they would be filled like other text.
+        # The character "\b" keeps the line breaks of the examples. Without it, click joins and
+        # wraps the lines like other text.
         shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
         told = inspect.getdoc(function) or ""
         first = " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
@@ -97,7 +98,7 @@ def show_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Return a console for tables, without markup and highlighting, because others chose the
+    """Return a console for tables, without markup and highlighting, because other people chose the
     names.
     """
     width = None if sys.stdout.isatty() else 200

@@ -111,7 +111,7 @@ class AsyncStudy(StudyView):
     async def trial(self, number: int) -> TrialResult:
         """Fetch a finished or running trial with `points`, `attempt_list` and `provenance`."""
         row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
-        # An older server does not have this page.
+        # An older server does not serve the spec.
         with suppress(NotFoundError):
             self._spec = self._spec or await fetch_spec(self._http, self.id)
         return trial_result(convert(row, TrialRow), self._spec)
@@ -196,8 +196,8 @@ class AsyncStudy(StudyView):
     async def artifacts(self, trial: int | TrialResult | None = None) -> list[Artifact]:
         """Return the files that trials uploaded, in the order of their upload.
 
-        For a trial with an outcome these are the files of the run that counts; for a failed trial
-        those of all its runs.
+        For a trial with a result, these are the files of the run whose result counts. For a failed
+        trial, these are the files of all its runs.
 
         Parameters
         ----------

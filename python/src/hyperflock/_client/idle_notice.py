@@ -59,7 +59,8 @@ class Waiting:
         """
         now = time.monotonic()
         if not idle:
-            # An answer to an earlier question tells of a time before the trial ran.
+            # The answer to an earlier request describes the time before the trial ran, so it is
+            # dropped.
             self.close()
             self._idle_since = None
             self._said = ""
@@ -131,7 +132,9 @@ def lacking_text(placement: Placement, row: StudyRow) -> str:
 
 
 def _wanted(code: str, row: StudyRow) -> str:
-    """Return what a study requires, for the reason for which a device does not qualify."""
+    """Return as text what the study requires, given the code of the reason why a device does not
+    qualify.
+    """
     wanted = row.requires if isinstance(row.requires, Requirements) else Requirements()
     texts = {
         "no_webgpu": "WebGPU",

@@ -83,8 +83,8 @@ _OPTIONS = (
 def find_browser(name: str | None = None) -> str | None:
     """Return the path of a Chromium, Chrome or Edge.
 
-    It is the named one, or that of ``HYPERFLOCK_BROWSER``, or one in ``PATH`` or in macOS's
-    folders.
+    It is the browser that ``name`` or ``HYPERFLOCK_BROWSER`` names. If neither is set, it is the
+    first browser found on ``PATH`` or in the folders of macOS.
     """
     given = name or os.environ.get("HYPERFLOCK_BROWSER")
     if given:
@@ -192,7 +192,8 @@ def _started(
         stdin=pipes,
         stdout=pipes,
         stderr=subprocess.DEVNULL,
-        # In a process group of its own it does not receive Ctrl-C, and all of it can be ended.
+        # The browser has a process group of its own. So it does not receive Ctrl-C, and all its
+        # processes can be ended together.
         start_new_session=True,
     )
 

@@ -160,7 +160,7 @@ class _Run:
         self._is_over = False
         self._bundle_sha256 = hashlib.sha256(job.bundle).hexdigest()
 
-    # ---- the page's threads
+    # ---- called on the page server's threads
 
     def serve(self, pages: PageServer) -> None:
         """Set the address at which the page is served."""
@@ -227,7 +227,7 @@ class _Run:
             self._failure = self._failure or error
             self._changed.notify_all()
 
-    # ---- whoever waits
+    # ---- called on the thread that waits
 
     def wait(self, browser: Exits, time_limit_s: float) -> Told:
         """Wait for the end; the outcome is None if the trial exceeded its time limit."""
@@ -268,7 +268,7 @@ class _Run:
             "too little for the trial"
         )
 
-    # ---- what is served
+    # ---- the files that the page gets
 
     def _blob(self, sha256: str) -> bytes | None:
         if sha256 == self._bundle_sha256:

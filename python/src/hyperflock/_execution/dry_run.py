@@ -44,8 +44,8 @@ Where = Literal["cpython", "browser"]
 
 # The time limit for starting Python; the trial's own limit counts after that.
 _START_S = 60.0
-# After it: for writing an outcome that came in time by the trial's own clock. A busy machine may
-# take that long; a trial without an end is ended as much later.
+# The time after the trial's time limit in which the child process may still write its outcome. A
+# busy machine may need it. So a trial that does not end is stopped this much after its limit.
 _WRITE_S = 2.0
 _LOOK_S = 0.02
 
@@ -314,7 +314,8 @@ async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
     Returns
     -------
     str, float or None
-        What it printed, and after how many seconds it was ended; None if it ended by itself.
+        What the job printed, and the seconds after which it was stopped; None if it ended by
+        itself.
     """
     with tempfile.TemporaryFile() as file:
         process = _start(folder, file)

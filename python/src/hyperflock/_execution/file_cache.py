@@ -89,7 +89,7 @@ class FileCache:
             self._shrink(sha256)
 
     def note(self, name: str, content: bytes) -> None:
-        """Keep bytes under a name, instead of earlier ones."""
+        """Keep bytes under a name, and replace the bytes that were kept under it before."""
         with contextlib.suppress(OSError):
             self._write(f"{name}.json", content)
 

@@ -29,8 +29,8 @@ class Job:
     backend
         The back end that the study asks for; None if it asks for no device.
     opened
-        The back end of a local browser: ``webgpu`` or ``cpu``. With ``webgpu`` the trial ran on it
-        before, so the browser must use it if it can.
+        The back end that a local browser opens: ``webgpu`` or ``cpu``. ``webgpu`` means that the
+        recorded run of the trial used WebGPU, so the browser must use WebGPU if it can.
     asked
         The fields of a trial of an Optuna study, as the runner gets them: ``{"directions",
         "suggested", "attrs"}``.

@@ -36,10 +36,11 @@ from hyperflock._transport.http import Http, Origin
 RUNTIME_INDEX = "runtime/index.json"
 PAGES_LIST = "local-run.json"
 
-# The cache's name of the lists; names of pieces contain no space.
+# The name under which the cache keeps the lists. It differs from every piece's name, because names
+# of pieces contain no space.
 _PAGES = "the pages"
 
-# For one file with all its retries, also over a slow connection.
+# The time limit for one file with all its retries. It is long enough for a slow connection.
 _FETCH_S = 600.0
 _MAX_FILE_BYTES = 256 << 20
 

@@ -54,7 +54,7 @@ def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
     Raises
     ------
     DataError
-        A name, a path or an array that cannot be sent.
+        A name, a path or an array cannot be sent.
     """
     if data is None:
         return []

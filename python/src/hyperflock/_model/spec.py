@@ -38,8 +38,8 @@ def parse_spec(text: str) -> StudySpec:
 
 
 def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an ask-and-tell study's spec with its optional fields: an empty space, its
-    directions.
+    """Return the spec with the optional fields of an ask-and-tell study filled in: an empty space,
+    the direction and the list of directions.
     """
     value = dict(value)
     if value.get("kind") == "grid":

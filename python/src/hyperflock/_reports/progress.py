@@ -16,7 +16,7 @@ from hyperflock._transport.background_loop import tell
 
 
 def wanted(progress: bool | None) -> bool:
-    """Whether to show bars: as given, otherwise if standard error is a terminal."""
+    """Whether to show bars: the given value, or for None whether standard error is a terminal."""
     return sys.stderr.isatty() if progress is None else progress
 
 

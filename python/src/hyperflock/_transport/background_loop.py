@@ -80,7 +80,9 @@ def run(awaitable: Awaitable[_T], timeout_s: float | None = None) -> _T:
 
 
 def start(coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
-    """Start a coroutine on the background loop without waiting for it; from any other thread."""
+    """Start a coroutine on the background loop without waiting for it. Any thread except the loop's
+    may call this function.
+    """
     return asyncio.run_coroutine_threadsafe(coroutine, _running())
 
 

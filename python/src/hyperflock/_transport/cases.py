@@ -1,4 +1,6 @@
-"""What tells the forms of a message apart. Plain data; any thread."""
+"""Describes which struct and which fields a message has, depending on its other fields. Plain data;
+any thread.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ import msgspec
 
 @dataclass(frozen=True)
 class When:
-    """When a field belongs to its message; elsewhere it is an unknown field.
+    """The condition under which a message may have a field. If it is not met, the field counts as
+    unknown.
 
-    ``value`` is what the field ``other`` has; without one the condition is that ``other`` is there.
-    ``holds`` is false for the opposite.
+    The condition is that the field ``other`` has the value ``value``. If ``value`` is None, the
+    condition is that ``other`` is present. If ``holds`` is False, the condition is the opposite.
     """
 
     other: str
@@ -30,7 +33,12 @@ class When:
 
 @dataclass(frozen=True)
 class Cases:
-    """The struct of a message; one for each ``by`` where a field ``subject`` tells them apart."""
+    """The structs that a message of one type may have.
+
+    ``by`` maps a value of the field ``subject`` to the struct of that case, and ``otherwise`` is
+    the struct of all other cases. With ``by_presence`` only the presence of ``subject`` decides,
+    and ``by`` has its name as the only key. A message without cases has only ``otherwise``.
+    """
 
     otherwise: type[msgspec.Struct] | None
     subject: str = ""

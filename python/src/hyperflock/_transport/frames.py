@@ -1,4 +1,4 @@
-"""Frames of a WebSocket <-> messages (R1 to R3).
+"""Converts frames of a WebSocket to messages and back (R1 to R3).
 
     message = parse_server(text)      # Welcome, Update, ...; raises ProtocolError(code, field)
     text = encode(Watch(study=3, after=0))
@@ -59,7 +59,7 @@ def _parse(text: str, messages: Mapping[str, Cases], sender: str, max_bytes: int
 
 
 def _struct_of(cases: Cases, value: dict[str, Any]) -> type[msgspec.Struct]:
-    """Return the struct of the case that a message is."""
+    """Return the struct of the case to which a decoded message belongs."""
     subject = cases.subject
     if cases.by_presence:
         struct = cases.by[subject] if subject in value else cases.otherwise

@@ -177,8 +177,9 @@ async def probe(url: str) -> Probe:
 class Http:
     """A client for one origin and token. With an empty token it can ask only for public resources.
 
-    It repeats a failing request for ``patience_s`` seconds. None means ``PATIENCE_S``; but until
-    the first answer it gives up sooner where a connection is refused or the host is unknown.
+    It repeats a failing request for ``patience_s`` seconds. None means ``PATIENCE_S``. With None,
+    the client gives up sooner if it never had an answer and the connection is refused or the host
+    is unknown.
     """
 
     def __init__(
@@ -217,7 +218,9 @@ class Http:
         return (await self._request("POST", path, lambda: content, headers)).json()
 
     async def delete(self, path: str) -> Any:
-        """Send a DELETE and return the JSON answer; None if an earlier try succeeded unheard."""
+        """Send a DELETE and return the JSON answer. Return None if an earlier try may have deleted
+        it but its answer was lost, and the server now has nothing to delete.
+        """
         reply = await self._request("DELETE", path, gone_is_done=True)
         return None if reply.status == 404 else reply.json()
 

@@ -1,10 +1,11 @@
-"""Finds a server's address and token: given, in the environment, or of a server that runs here.
+"""Finds a server's address and token in arguments, in the environment, or in the data folder.
 
     found = settings(url=None, token=None)
     found.url, found.token
 
 ``hyperflock up`` writes its server's address and first tokens into the data folder, readable by the
-user alone. They are used when neither an address nor a token is given. Any thread.
+user alone. If no address is given, that address is used. If no token is given, the first of these
+tokens is used for that address. Any thread.
 """
 
 from __future__ import annotations

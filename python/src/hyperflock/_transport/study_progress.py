@@ -1,4 +1,4 @@
-"""What follows from a study's row. Plain data; any thread."""
+"""Computes properties of a study from the fields of its row. Plain data; any thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class StudyProgress:
-    """What `StudyRow` knows beyond its fields."""
+    """The properties of `StudyRow` that are computed from its fields."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class StudyProgress:
 
     @property
     def goal(self) -> int:
-        """How many trials there will be, as far as that is known: an owner may ask for more."""
+        """How many trials the study will have, as far as is known. An owner may ask for more."""
         return max(self.total, self.wanted) if isinstance(self.wanted, int) else self.total
 
     @property
@@ -42,5 +42,5 @@ class StudyProgress:
 
     @property
     def runtime_name(self) -> str:
-        """What its trials run on, by the name of the runtime's piece."""
+        """The name of the runtime of its trials, such as ``chainer-7.8.1``."""
         return f"chainer-{self.runtime.chainer}"

@@ -163,7 +163,7 @@ def _update(frame: Any) -> Update | None:
 
 
 def message_of(frame: Any) -> ServerMessage:
-    """Return the message in a frame; a frame that is none is a ProtocolError."""
+    """Return the message in a frame. Raise ProtocolError if the frame contains no valid message."""
     if not isinstance(frame, str):
         raise ProtocolError("the server sent a binary frame", code="malformed")
     return parse_server(frame, MAX_UPDATE_BYTES)

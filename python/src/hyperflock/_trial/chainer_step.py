@@ -179,8 +179,8 @@ class ChainerHost(Host):  # type: ignore[misc]
                 )
         self._params, self._entries = [], []
         for link in self._links():
-            # An attribute that a step writes and does not read may have changed since, for instance
-            # by an evaluation.
+            # An attribute that a step writes and does not read is left out, because other code,
+            # such as an evaluation, may change it between steps.
             ours = [n for n in vars(link) if carried or (id(link), n) not in self._written]
             self._entries += [(vars(link), name, vars(link)[name]) for name in ours]
         for optimizer in self._optimizers():

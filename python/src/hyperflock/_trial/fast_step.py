@@ -65,7 +65,8 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
 
 def _update(captured: Step, plain: Callable[..., Any]) -> Callable[..., Any]:
     def update(lossfun: Any = None, *args: Any, **kwargs: Any) -> Any:
-        # Without a loss function it is the end of somebody else's step.
+        # A call without a loss function only applies gradients that other code has computed, so it
+        # is no complete step.
         return (plain if lossfun is None else captured)(lossfun, *args, **kwargs)
 
     return update

@@ -42,7 +42,7 @@ class Host(Protocol):
     """The surroundings of a trial. Each call counts as a sign of life."""
 
     def report(self, step: int, value: float) -> None:
-        """Take a point of the curve: a finite value at a step of 0 to 2^53 - 1."""
+        """Receive a point of the curve: a finite value at a step of 0 to 2^53 - 1."""
         ...
 
     def should_prune(self, step: int) -> bool:
@@ -89,7 +89,7 @@ class Host(Protocol):
         ...
 
     def progress(self) -> None:
-        """Take a sign of life."""
+        """Receive a sign of life."""
         ...
 
 

@@ -65,7 +65,7 @@ class Outcome:
     Attributes
     ----------
     state : TrialState
-        Optuna's.
+        The trial's final state in Optuna.
     values : tuple of float
         The objective's values, also infinite ones; empty if the trial is not complete.
     user_attrs, system_attrs : Mapping
@@ -107,9 +107,10 @@ class Outcome:
 
 
 def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
-    """Return the ids of artifacts in a trial's attributes that have the form of Optuna's ids.
+    """Return the ids of a trial's artifacts from its attributes. Ids without the form of Optuna's
+    ids are left out.
 
-    Devices send these ids, and they become file names in the researcher's stores.
+    The form is checked because devices send these ids and stores use them as file names.
     """
     ids = [key.removeprefix(ARTIFACTS) for key in system_attrs if key.startswith(ARTIFACTS)]
     return [identity for identity in ids if _UUID.fullmatch(identity)]
@@ -209,7 +210,7 @@ def name_there(http: Http, row: StudyRow) -> str:
 
 
 def tag(study: int, number: int) -> dict[str, int]:
-    """Return the mark of a trial that belongs to a study at the server."""
+    """Return the value of the system attribute `TAG` for a trial of a study at the server."""
     return {"study": study, "trial": number}
 
 
@@ -300,7 +301,7 @@ def add_row(
 
 
 def _object(value: object) -> dict[str, Any]:
-    """Return a JSON object, also from its text; an empty one for anything else."""
+    """Return a JSON object, which may be given as text; an empty one for any other value."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -310,7 +311,9 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _exact(text: object, value: float) -> float:
-    """Return an infinite value from its text, because no message can contain it as a number."""
+    """Return the infinite value that ``text`` names, otherwise ``value``. Messages contain infinity
+    as text, because no JSON number is infinite.
+    """
     return float(text) if isinstance(text, str) and text in {"inf", "-inf"} else value
 
 

@@ -44,7 +44,9 @@ def softmax_cross_entropy_stays_float32(module: ModuleType) -> None:
 
 
 def clip_bounds_give_way(module: ModuleType) -> None:
-    """Keep ``F.clip`` of float32 with float64 bounds float32 (NEP 50, as above)."""
+    """Let ``F.clip`` of a float32 array with float64 bounds return float32, as NumPy 1 did (NEP
+    50).
+    """
     original = module.Clip.__init__
 
     @functools.wraps(original)

@@ -125,7 +125,9 @@ def _functions_of(value: Any, module: dict[str, Any]) -> Iterator[types.Function
 
 
 def _check_live(value: Any, where: str, *, made_again: bool) -> None:
-    """Refuse a value that an import cannot create again; it can create a lock or a new iterator."""
+    """Refuse a value that an import on a device cannot create again. ``made_again`` allows values
+    such as locks and new iterators, which an import does create again.
+    """
     error = refusal(value, where)
     if error is not None and not (made_again and error.code in _MADE_AGAIN):
         raise error

@@ -4,8 +4,9 @@
 
 The check follows what an import of the objective's module runs, and what the objective calls by
 name. A package may be missing if its import is below a condition or may fail (``try: ... except
-ImportError``). Code that no import and no call reaches is not checked. Calls that every trial makes
-may not need what this package has on the researcher's machine alone. It runs no code. Any thread.
+ImportError``). Code that no import and no call reaches is not checked. A call that every trial
+makes is refused if this package has the function only on the researcher's machine. The check runs
+no code. Any thread may use it.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def executed_imports(
 
 
 class _Walk:
-    """A walk over the sources, which visits each module and function once."""
+    """A traversal of the sources. It visits each module and each function once."""
 
     def __init__(self, sources: Mapping[str, bytes], wheels: frozenset[str], folder: Path) -> None:
         self._sources = sources
@@ -260,7 +261,8 @@ class _Walk:
                 continue
             if not optional:
                 check_import(name, self._wheels, f"'{_file(module)}' imports")
-            # Follow imports that may fail too: they have to give the same result as here.
+            # Imports that may fail count too, because they must give the same result on a device as
+            # on this machine.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
 

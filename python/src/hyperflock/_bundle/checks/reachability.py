@@ -38,13 +38,13 @@ class Use:
     Attributes
     ----------
     module, name
-        Where it is in this process.
+        The module in this process and the name in it.
     file : str
         The file that sets it, without its folder.
     value
-        What it is now.
+        Its current value.
     by : str
-        What uses it, for a sentence.
+        The function or object that uses it, as part of a sentence.
     varies : bool
         Whether a function that the objective reaches assigns or changes it.
     """
@@ -59,16 +59,16 @@ class Use:
 
 @dataclass(frozen=True)
 class Text:
-    """What a module's text proves.
+    """The facts about a module's globals that its source text determines.
 
     Attributes
     ----------
     tree : ast.Module or None
-        None: it cannot be read.
+        The syntax tree; None if the text cannot be read.
     literals : dict
-        Globals that are set once, to a literal.
+        The values of globals that the text assigns once, to a literal.
     bound : set of str
-        Globals that an import sets.
+        The names of globals that an import of the module sets.
     """
 
     tree: ast.Module | None
@@ -109,7 +109,7 @@ class Reached:
         return tuple(replace(use, varies=key in varying) for key, use in self.uses.items())
 
     def text_of(self, module: str) -> Text:
-        """Return what a module's text proves."""
+        """Return the facts that a module's source text determines."""
         if module not in self._texts:
             self._texts[module] = _read_text(sys.modules[module])
         return self._texts[module]
@@ -167,7 +167,8 @@ def warn_of_beginnings(reached: Reached) -> None:
     carried = set()
     for key, use in reached.uses.items():
         text = reached.text_of(use.module)
-        # A global that begins as None or empty is a cache; one that no import sets, trials set.
+        # A global that is None or empty after the import is a cache. A global that no import sets
+        # is set by the trials themselves.
         is_cache = use.name not in text.bound or text.literals.get(use.name, 0) in _CACHES
         if (key in reached.assigned and not is_cache) or _is_random_generator(use.value):
             carried.add(f"'{use.name}' of '{use.file}'")

@@ -169,7 +169,9 @@ def collect(origin: Origin) -> dict[str, bytes]:
 
 
 def _own_root(unit: str) -> Path | None:
-    """Return the other folder of the researcher's from which a top-level name is imported."""
+    """Return the researcher's folder from which a top-level name is imported. Return None if the
+    name is not found, or belongs to the runtime or to an installed package.
+    """
     if runtime_has(unit):
         return None
     try:
@@ -185,7 +187,9 @@ def _own_root(unit: str) -> Path | None:
 
 
 def _files_of_unit(root: Path, unit: str) -> Iterator[Path]:
-    """Yield the source files of a top-level name below ``root``; none if it is not from there."""
+    """Yield the source files of a top-level name below ``root``. Yield nothing if the name does not
+    come from ``root``.
+    """
     package = root / unit
     if (root / f"{unit}.py").is_file() and not (package / "__init__.py").is_file():
         yield root / f"{unit}.py"

@@ -245,7 +245,7 @@ def _same(one: types.CodeType, other: types.CodeType) -> bool:
 
 
 def _typed() -> list[str]:
-    """Return the names of typed cells and lines, the newest first."""
+    """Return the file names of notebook cells and prompt lines, the newest first."""
     return [
         name
         for name in reversed(list(linecache.cache))

@@ -1,7 +1,7 @@
 """Lists what the browsers' runtime has: versions, packages and standard modules.
 
-A bundle's lock contains these versions. A study that imports another package is refused before it
-is sent. A test compares the versions with the runtime's manifest. Plain data; any thread.
+A bundle's lock file contains these versions. A study that imports another package is refused before
+it is sent. A test compares the versions with the runtime's manifest. Plain data; any thread.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def chainer_of(runtime: str) -> str:
 
 
 def runtime_has(unit: str) -> bool:
-    """Whether the runtime has a top-level module; private modules always count."""
+    """Whether the runtime has a top-level module. The answer is True for every private module."""
     return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 
 

@@ -39,7 +39,7 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
     if computing < 2 or run_s is None or run_s > _SHORT_S:
         return 0
     wanted = min(computing, _MOST_AHEAD)
-    # Only these exact classes: a derived class may use finished trials.
+    # Only these exact classes count, because a derived class may use finished trials.
     sampler: object = study.sampler
     if type(sampler) in (RandomSampler, QMCSampler):
         return wanted

@@ -23,7 +23,6 @@ from hyperflock.optuna.owner.owner import Owner
 from hyperflock.optuna.owner.run import Plan
 
 _LOOK_S = 1.0
-# What Optuna keeps constraints in: all of them, or one by its name.
 
 
 @contextmanager
@@ -72,9 +71,10 @@ class Best:
         return {} if math.isnan(self._value) else {"best": f"{self._value:.6g}"}
 
     def hear(self, trial: FrozenTrial) -> None:
-        """Compare a finished trial."""
+        """Update the best value if a finished trial is better."""
         is_complete = self._is_single and trial.state is TrialState.COMPLETE
-        # In unclear cases, such as a constraint of NaN, the next question to Optuna decides.
+        # In unclear cases, such as a constraint of NaN, the next call of `look` gets the value from
+        # Optuna.
         if not is_complete or not all(x <= 0 for x in constraints_of(trial.system_attrs)):
             return
         assert trial.value is not None
@@ -82,7 +82,7 @@ class Best:
             self._value = trial.value
 
     def look(self, *, now: bool = False) -> None:
-        """Ask Optuna, if it is time."""
+        """Get the best value from Optuna if the interval has passed or ``now`` is True."""
         at = time.monotonic()
         if self._is_single and (now or at - self._looked_at >= _LOOK_S):
             self._looked_at = at

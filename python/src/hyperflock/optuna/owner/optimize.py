@@ -241,7 +241,9 @@ def _directions(study: optuna.Study) -> list[Direction]:
 
 
 def _key(study: optuna.Study, name: str, made: Submission) -> str:
-    """Return the key by which the same Optuna study with the same content finds its study again."""
+    """Return the submit key. The same Optuna study with the same content gets the same key, and so
+    finds its study at the server again.
+    """
     return key_prefix(_identity(study, name), name) + made.content_sha256[:32]
 
 

@@ -1,4 +1,5 @@
-"""The Optuna side of an ask-and-tell study: asks for trials, answers calls, tells outcomes.
+"""The Optuna side of an ask-and-tell study. It creates trials with `ask`, answers calls of devices,
+and stores outcomes as Optuna's `Study.tell` does.
 
     owner = Owner(study, row, catch=(ValueError,), callbacks=[print])
     number = owner.ask()
@@ -70,7 +71,8 @@ class Live:
 
     trial: optuna.Trial
     started: bool = False
-    # When it started, in seconds of the monotonic clock; None if an earlier owner heard of it.
+    # When a device started it, in seconds of the monotonic clock. None if no device has started it,
+    # or if an earlier owner got the message.
     since: float | None = None
     # The exception of the sampler or pruner, which the device does not get.
     raised: Exception | None = None
@@ -82,24 +84,24 @@ class Owner:
     Attributes
     ----------
     live : dict of int to Live
-        Trials without an outcome, by number.
+        The trials that have no stored outcome, by number.
     finished : int
-        How many trials of this call have their outcome.
+        How many trials of this call have a stored outcome.
     unheard : int
-        How many of those the server does not know.
+        How many of the finished trials the server does not know.
     failure : BaseException or None
         The error that the call raises once no trial is live.
     bring : callable or None
         Starts to copy artifacts by their ids, so that callbacks find them. The outcome of a trial
-        with artifacts is told afterwards, at the latest after `LATE_S` seconds.
+        with artifacts is stored after the copy, at the latest after `LATE_S` seconds.
     heard : callable or None
-        Called with each trial that has its outcome.
+        Called with each trial when its outcome has been stored.
     late : bool
-        Whether an outcome was told before its artifacts had been copied.
+        Whether an outcome was stored before its artifacts had been copied.
     run_s : float or None
         The mean duration of the last trials on devices; None if none has ended yet.
     untold : set of int
-        The storage's ids of running trials of which the server has not been told.
+        The storage's ids of running trials that have not been sent to the server yet.
     """
 
     def __init__(
@@ -128,7 +130,7 @@ class Owner:
 
     @property
     def ending(self) -> int:
-        """How many trials have their outcome and wait for their artifacts."""
+        """How many trials have ended and wait until their artifacts are copied."""
         return len(self._ending)
 
     @property
@@ -138,14 +140,15 @@ class Owner:
 
     @property
     def waiting(self) -> int:
-        """How many asked trials no device has started."""
+        """How many live trials no device has started."""
         return sum(not live.started for live in self.live.values())
 
-    # ---- asking
+    # ---- new trials
 
     def ask(self) -> int:
-        """Start a trial, an enqueued one first, and return its number. It has its mark from the
-        start.
+        """Create a running trial, or start an enqueued one, and return its number.
+
+        The trial has the system attribute `TAG`, which names the server's study.
         """
         internals.forget_trials(self.study)
         while True:
@@ -155,7 +158,8 @@ class Owner:
                 return self.take(self._made() if trial_id is None else trial_id)
 
     def asked(self, number: int) -> AskedTrial | None:
-        """Return what the server is told of a live trial; an enqueued trial has attributes.
+        """Return the message that announces a live trial to the server. For an enqueued trial it
+        contains the attributes.
 
         None means that the attributes cannot be sent (``attribute_not_json``,
         ``attributes_too_large``). In this case the trial has failed, and the study continues.
@@ -179,7 +183,7 @@ class Owner:
             number = storage.get_trial_number_from_id(trial_id)
             storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
             return trial_id
-        # It is created with the mark, so that it never runs without one.
+        # The trial is created with the system attribute, so that it never runs without it.
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
         )
@@ -212,10 +216,12 @@ class Owner:
                 continue  # another process was faster
         return None
 
-    # ---- answering
+    # ---- calls of devices
 
     def begin_batch(self) -> None:
-        """Prepare for a batch of calls: meanwhile the process may have told trials itself."""
+        """Prepare for a batch of calls. The sorted values are read again, because this process may
+        have stored outcomes itself since the last batch.
+        """
         self._percentiles.is_fresh = False
 
     def answer(self, call: OwnerCallItem) -> OwnerAnswer | None:
@@ -239,8 +245,8 @@ class Owner:
         return None
 
     def settle(self) -> bool:
-        """Tell the outcome of a trial whose artifacts were copied, and return whether there was
-        one.
+        """Store the outcome of one trial whose artifacts have been copied or are late. Return
+        whether there was such a trial.
         """
         now = time.monotonic()
         for number, (brought, outcome, since) in list(self._ending.items()):
@@ -252,7 +258,7 @@ class Owner:
         return False
 
     def settle_all(self) -> None:
-        """Tell all outcomes without waiting for artifacts, because the call ends with an error.
+        """Store all outcomes without waiting for artifacts, because the call ends with an error.
 
         The callbacks do not run.
         """
@@ -315,8 +321,9 @@ class Owner:
     def _forget_points(self, number: int, step: int) -> None:
         """Remove values above a step, because another attempt continues the trial there.
 
-        Most storages of Optuna can only overwrite values, and the trial will report these steps
-        again. The pruner sees the trial without them. A study in memory loses them at once.
+        The pruner no longer sees these values. A study in memory removes them from its storage too.
+        Most other storages of Optuna can only overwrite values, and they are overwritten when the
+        trial reports these steps again.
         """
         live = self.live.get(number)
         if live is None:
@@ -333,12 +340,13 @@ class Owner:
 
             internals.change_stored(storage, trial_id_of(live.trial), dropped)
 
-    # ---- telling
+    # ---- outcomes
 
     def finish(self, number: int, outcome: Outcome) -> None:
-        """Tell a trial's outcome and run the callbacks; a trial that is not live is ignored.
+        """Store a trial's outcome and run the callbacks. A trial that is not live is ignored.
 
-        If the trial uploaded artifacts and there are stores, `settle` does so after the copy.
+        If the trial uploaded artifacts and there are stores, `settle` stores the outcome after the
+        copy.
         """
         if number not in self.live or number in self._ending:
             return
@@ -379,11 +387,12 @@ class Owner:
         return frozen
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
-        """Note that a reply contains these trials, so that the server knows them."""
+        """Note that a reply announces these trials to the server."""
         self.untold.difference_update(trial_id_of(self.live[one.trial].trial) for one in asked)
 
     def fail_untold(self, error: BaseException) -> None:
-        """Fail the trials of which the server has not been told; the call ends with this error.
+        """Fail the trials that have not been sent to the server, because the call ends with this
+        error.
 
         The callbacks do not run, because the error came from one of them, the sampler or Ctrl-C.
         """
@@ -433,7 +442,7 @@ def _distribution(text: str) -> BaseDistribution:
 
 
 def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
-    """Set the objective's attributes on a trial that is not told yet."""
+    """Set the objective's attributes on a trial that has no stored outcome yet."""
     storage = storage_of(study)
     with suppress(UpdateFinishedTrialError):
         for key, value in outcome.user_attrs.items():
@@ -444,7 +453,7 @@ def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None
 
 
 def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
-    """Tell an outcome; a trial that has finished does not change."""
+    """Store an outcome. A trial that has finished does not change."""
     values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
     with suppress(UpdateFinishedTrialError):  # another process was faster
         internals.tell(study, number, values, outcome.state)

@@ -2,7 +2,7 @@
 
     percentiles = Percentiles(study)
     percentiles.should_prune(trial)        # what trial.should_prune() returns
-    percentiles.is_fresh = False           # after trials were told
+    percentiles.is_fresh = False           # after outcomes were stored
 
 For each report, `optuna.pruners.MedianPruner` and `PercentilePruner` collect a step's values from
 all complete trials and sort them. This module keeps them sorted for each step, so a report costs a
@@ -84,15 +84,16 @@ class Percentiles:
     Attributes
     ----------
     is_fresh : bool
-        Whether no trial was told since the last answer. Callers that tell a trial set it to False.
+        Whether no outcome was stored since the last answer. Callers that store an outcome set it to
+        False.
     """
 
     def __init__(self, study: optuna.Study) -> None:
         self._study = study
         self.is_fresh = False
         self._complete: list[FrozenTrial] = []
-        # The numbers of trials that had no outcome at the last refresh, and the number of trials
-        # then.
+        # State of the last refresh: the numbers of the trials without an outcome, and the count of
+        # all trials.
         self._open: list[int] = []
         self._seen = 0
         # The values of each step, collected when a trial first asks at this step.

@@ -1,11 +1,11 @@
 """Makes an Optuna study and the server's study agree after a claim.
 
-    agreed = reconcile(owner, http)        # what to ask again, and how many have ended
+    agreed = reconcile(owner, http)        # trials to announce again, and how many have ended
 
-Only trials with the mark of the server's study are changed: other trials belong to other processes
-that use the same storage. A trial that still runs at the server continues. A trial that finished
-there is told. A trial that the server does not know fails. Functions block and run in the owner's
-thread.
+Only trials whose system attribute `TAG` names the server's study are changed, because other trials
+belong to other processes that use the same storage. A trial that still runs at the server
+continues. If a trial has finished at the server, its outcome is stored. A trial that the server
+does not know fails. Functions block and run in the owner's thread.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Agreed(NamedTuple):
     Attributes
     ----------
     again : list of int
-        The numbers of trials that must be asked again.
+        The numbers of trials that must be announced to the server again.
     ended : int
-        How many trials had their outcome at the server. The owner is told of later ones.
+        How many trials had an outcome at the server. The server sends later outcomes to the owner.
     """
 
     again: list[int]
@@ -71,15 +71,15 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
     Parameters
     ----------
     owner
-        The owner. Its ``live`` trials belong to this process; those that the server does not know
-        are asked again.
+        The owner. Its ``live`` trials belong to this process. Live trials that the server does not
+        know must be announced again.
     http
         The client's connection.
 
     Returns
     -------
     Agreed
-        The trials to ask again, and how many have ended.
+        The trials to announce again, and how many have ended.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
     in_memory = isinstance(storage_of(study), InMemoryStorage)
     holes = {t.number: t for t in trials if in_memory and is_hole(row.study, t)}
     wanted = _running(trials).keys() | holes.keys()
-    # Curves are fetched only for trials that will be told or added.
+    # Curves are fetched only for trials whose outcome will be stored or that will be added.
     open_rows = {r.trial: r for r in unfinished_rows(http, row)}
     ended = {r.trial: r for r in finished_rows(http, row, _Missing(wanted, len(trials)))}
     known = {**open_rows, **ended}
@@ -132,8 +132,9 @@ def sweep(owner: Owner, http: Http) -> None:
 
 
 def leave(owner: Owner, http: Http) -> None:
-    """Fail this process's trials that the server does not know, because another process owns the
-    study.
+    """Fail this process's live trials that the server does not know.
+
+    Another process owns the study now, so this process cannot announce them any more.
     """
     if not owner.live:
         return
@@ -144,13 +145,13 @@ def leave(owner: Owner, http: Http) -> None:
 
 
 def _running(trials: list[FrozenTrial]) -> dict[int, FrozenTrial]:
-    """Return the running trials that have a mark, by number."""
+    """Return the running trials that have the system attribute `TAG`, by number."""
     running = (t for t in trials if t.state is TrialState.RUNNING)
     return {t.number: t for t in running if isinstance(t.system_attrs.get(TAG), dict)}
 
 
 class _Missing:
-    """The numbers of trials without an outcome here, and all numbers from ``first`` on."""
+    """The trials whose curves are needed: the given numbers, and all numbers from ``first`` on."""
 
     def __init__(self, wanted: Set[int], first: int) -> None:
         self._wanted = wanted
@@ -173,7 +174,7 @@ def _refuse_conflicts(
 
 
 def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
-    """Tell a trial that finished while no owner was connected."""
+    """Store the outcome of a trial that finished while no owner was connected."""
     if trial.number in owner.live:
         _catch_up(owner, trial.number, row)
         owner.report(trial.number, row.points if isinstance(row.points, list) else [])
@@ -194,7 +195,7 @@ def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
 
 
 def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
-    """Set the suggested values from the server's log on the trial here."""
+    """Set the suggested values that the server logged on this owner's copy of the trial."""
     live = owner.live[number]
     with suppress(UpdateFinishedTrialError):
         _add_params(owner.study, trial_id_of(live.trial), row)
@@ -229,8 +230,8 @@ def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> No
 
 
 def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
-    """Whether the server's study belongs to this Optuna study; another server may use the same
-    number.
+    """Whether the server's study belongs to this Optuna study. The number alone is not enough,
+    because another server may use the same number.
     """
     known = storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY)
     try:

@@ -44,14 +44,14 @@ MAX_REPLY_BYTES = 256 << 10
 # How long answers may wait in order to be sent together.
 HOLD_S = 0.05
 _SLICE_S = 0.5
-# The interval of looking for copied artifacts, of which the link sends no message.
+# The interval at which the loop checks for copied artifacts. The link sends no message about them.
 _ENDING_SLICE_S = 0.02
 _LOOK_S = 10.0
-# After a claim, an earlier owner may still have started trials. This interval is used to look for
-# them.
+# The time from a claim to a search for trials of the earlier owner, which may have started some at
+# the moment of the claim.
 _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
-# The study had ended and was deleted.
+# The code of the error if the study had ended and was deleted.
 _GONE = "unknown_study"
 # The time for the server to confirm that the study has ended; a busy server needs long.
 _FINISH_S = 30.0
@@ -169,8 +169,8 @@ class Run:
             if self._generation:
                 sweep(self._owner, self._http)
         except BaseException as error:
-            # After an error of a sampler or callback, or Ctrl-C, no trial stays running that has
-            # ended or that the server does not know.
+            # Trials that have ended and trials that the server does not know must not stay running
+            # in the storage after an error of a sampler or callback, or after Ctrl-C.
             self._owner.settle_all()
             self._owner.fail_untold(error)
             if isinstance(error, ServerError) and error.code == _GONE:
@@ -227,8 +227,9 @@ class Run:
             self._attach(batch)
             return
         if not batch.demand:
-            # The server sends the next batch while this one is answered. If trials are asked for,
-            # it has to wait for them; otherwise it would ask for them again.
+            # This early reply lets the server send the next batch while this one is answered. If
+            # the batch asks for new trials, there is no early reply, because the server would ask
+            # for the same trials again.
             self._taken = batch.batch
             if batch.calls:
                 self._reply()
@@ -250,8 +251,8 @@ class Run:
         again, ended = reconcile(self._owner, self._http)
         self._owner.untold.update(trial_id_of(self._owner.live[n].trial) for n in again)
         self._again.update(again)
-        # This is not the row's count, because this owner will count the trials that have ended
-        # since.
+        # The count in the study's row cannot be used: it may include trials that ended after
+        # `reconcile`, and this owner will count these itself.
         owner = self._owner
         self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
         row = self._look()
@@ -269,11 +270,11 @@ class Run:
         self._notice("standing by")
 
     def _ask(self, demand: int) -> list[AskedTrial]:
-        """Ask the sampler for the trials that devices wait for, and ahead if this changes no
-        result.
+        """Ask the sampler for the trials that devices wait for, and for more trials in advance if
+        this changes no result.
 
-        If the only running trial waits for its artifacts, the sampler is asked after that, so that
-        one device and a seed give the same trials as plain Optuna.
+        If the only live trial waits for its artifacts, the sampler is asked after that trial's
+        outcome is stored. So one device and a seed give the same trials as plain Optuna.
         """
         owner = self._owner
         if owner.ending == len(owner.live) == 1:
@@ -294,7 +295,7 @@ class Run:
                 asked.append(one)
         return asked
 
-    # ---- what the server is told
+    # ---- replies to the server
 
     def _reply(
         self,
@@ -304,7 +305,7 @@ class Run:
         taken: int | None = None,
         finish: bool = False,
     ) -> None:
-        """Send the answers; the last message confirms the batch ``taken``."""
+        """Send the answers and the new trials. The last message confirms the batch ``taken``."""
         self._told_room = self._room()
         asked = list(asked)
         while (first := _fitting(asked)) < len(asked):
@@ -388,8 +389,8 @@ class Run:
         if error.code in _ENDED:
             self._look()
         if self._generation == 0 and error.code != _GONE:
-            # This owner stands by: another one ended the study, or the message is about an old
-            # reply.
+            # While this owner stands by, an error means that another owner ended the study, or it
+            # refers to an old reply.
             self._is_over = error.code in _ENDED
             return
         field = error.field if error.field is not UNSET else None
@@ -405,7 +406,7 @@ class Run:
 
 
 def _fitting(asked: Sequence[AskedTrial]) -> int:
-    """Return how many of these fit into one reply."""
+    """Return how many of these trials, from the first one on, fit into one reply."""
     size = 0
     for count, one in enumerate(asked):
         size += 100 + (2 * len(one.attrs) if isinstance(one.attrs, str) else 0)

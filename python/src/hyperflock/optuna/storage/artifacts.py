@@ -55,7 +55,7 @@ class ArtifactStore:
     Parameters
     ----------
     client
-        The server; None: as ``hyperflock.Client()`` finds it.
+        The client of a server; None means ``hyperflock.Client()``.
     study : int or None
         The study's number; None means all studies that the client may see.
 
@@ -96,8 +96,10 @@ class ArtifactStore:
         raise _read_only()
 
     def _look(self, artifact_id: str) -> list[tuple[int, ArtifactRow]]:
-        """Fetch the list of artifacts, unless it was fetched a moment ago, and return those with an
-        id.
+        """Return the artifacts whose id is ``artifact_id``.
+
+        The list of all artifacts is fetched again, unless it was fetched less than `_LOOK_AGAIN_S`
+        seconds ago.
         """
         if time.monotonic() - self._looked_at >= _LOOK_AGAIN_S:
             one = self._study
@@ -142,8 +144,10 @@ class Stores:
         return bool(self._stores)
 
     def get(self, label: str) -> Writes | None:
-        """Return the store with a label, or the one whose path has the same last part, or the only
-        one.
+        """Return the store with a label.
+
+        If no store has this label, return the store whose path has the same last part. If there is
+        none either, return the only store of the process.
         """
         found: Writes | None
         by_label = [store for store in self._stores if label_of(store) == label]
@@ -169,7 +173,9 @@ def _flat(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _held(value: Any, seen: set[str]) -> Iterator[Any]:
-    """Yield the values that a callable can reach; ``seen`` are the modules searched before."""
+    """Yield the values that a callable can reach. ``seen`` contains the modules that were already
+    searched.
+    """
     if isinstance(value, functools.partial):
         yield from (*value.args, *value.keywords.values())
         yield from _held(value.func, seen)
@@ -195,7 +201,9 @@ def _held(value: Any, seen: set[str]) -> Iterator[Any]:
 
 
 def _of_module(name: str, namespace: dict[str, Any], seen: set[str]) -> Iterator[Any]:
-    """Yield the globals of a module and of the modules they come from, without libraries."""
+    """Yield the globals of a module, and the globals of the modules that define them. Modules of
+    libraries are left out.
+    """
     file = namespace.get("__file__")
     if name in seen:
         return

@@ -34,13 +34,13 @@ class Storage(BaseStorage):
     """A read-only Optuna storage of the studies that a client may see.
 
     A study has the server's id. Its trials are those that devices have started, and for an
-    ask-and-tell study also those that wait for a device. A missing number in between becomes a
-    failed trial without parameters. Each access asks the server for changes.
+    ask-and-tell study also those that wait for a device. For a missing number between two trials
+    the storage shows a failed trial without parameters. Each access asks the server for changes.
 
     Parameters
     ----------
     client
-        The server; None: as ``hyperflock.Client()`` finds it.
+        The client of a server; None means ``hyperflock.Client()``.
     attributes
         An Optuna storage, or its URL, for attributes of studies, such as notes of optuna-dashboard
         and names of metrics. The server does not store them; None means that studies have no
@@ -88,12 +88,12 @@ class Storage(BaseStorage):
         return _directions(self._of(study_id).row)
 
     def get_study_user_attrs(self, study_id: int) -> dict[str, Any]:
-        """Give what is kept in ``attributes``."""
+        """Return the user attributes that ``attributes`` stores for a study."""
         kept = self._kept(self._of(study_id).row)
         return {} if kept is None else kept[0].get_study_user_attrs(kept[1])
 
     def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
-        """Give what is kept in ``attributes``."""
+        """Return the system attributes that ``attributes`` stores for a study."""
         kept = self._kept(self._of(study_id).row)
         return {} if kept is None else kept[0].get_study_system_attrs(kept[1])
 
@@ -180,11 +180,11 @@ class Storage(BaseStorage):
         _refuse("changes no trial")
 
     def set_trial_user_attr(self, trial_id: int, key: str, value: Any) -> None:
-        """Refuse: a trial's attributes come with its outcome."""
+        """Raise an error: a trial's attributes come with its outcome."""
         _refuse("changes no trial")
 
     def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
-        """Refuse: a trial's attributes come with its outcome."""
+        """Raise an error: a trial's attributes come with its outcome."""
         _refuse("changes no trial")
 
     # ---- inside

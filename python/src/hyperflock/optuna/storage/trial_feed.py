@@ -47,8 +47,9 @@ class LiveTrials:
         found = await self._fetched()
         missing = _missing(found)
         if missing - self._holes.keys():
-            # Trials that started between the two requests are found by two more. The others have
-            # not started.
+            # A trial that started between the two requests is missing in both answers. Two more
+            # requests find it. Numbers that are still missing belong to trials that have not
+            # started.
             found = await self._fetched()
             missing = _missing(found)
         for number in missing:

@@ -59,7 +59,9 @@ def _places(geometry: _Geometry, space: Extents, window: Extents) -> Extents:
 def _options(
     geometry: _Geometry, space: Extents, window: Extents, places: Extents
 ) -> dict[str, Any]:
-    """Return the keywords of ``arraycore.nn`` for data and results of these extents."""
+    """Return the keyword arguments of ``arraycore.nn``'s convolutions, given the extents of the
+    data, the window and the result.
+    """
     padding = tuple(
         (p, max(p, (o - 1) * s + (k - 1) * d + 1 - extent - p))
         for extent, k, o, s, p, d in zip(

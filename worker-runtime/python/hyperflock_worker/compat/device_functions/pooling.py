@@ -40,7 +40,9 @@ class _Geometry:
         return tuple(counts)
 
     def options(self, space: Sequence[int], places: Sequence[int]) -> dict[str, Any]:
-        """Return the keywords of ``arraycore.nn`` for data and results of these extents."""
+        """Return the keyword arguments of ``arraycore.nn``'s pooling functions, given the extents
+        of the data and of the result.
+        """
         behind = [
             max(p, (o - 1) * s + k - extent - p)
             for extent, k, o, s, p in zip(
@@ -56,7 +58,9 @@ class _Geometry:
 
 
 def _options(function: Any, x: Any, cover_all: bool) -> dict[str, Any] | None:
-    """Return the keywords for data, or None if Chainer's own kernel has to run."""
+    """Return the keyword arguments of ``arraycore.nn``'s pooling functions for the data ``x``.
+    Return None if Chainer's own kernel has to run.
+    """
     if not takes(x) or not 3 <= x.ndim <= 2 + _MOST_AXES or x.size == 0:
         return None
     geometry = _Geometry(function)
@@ -96,7 +100,8 @@ def _gradient_options(function: Any, gy: Any) -> dict[str, Any] | None:
 
 
 def _max_gradient(function: Any, inputs: Any) -> Any:
-    # 7.8.1's gradients of several axes refer to the function; the others have copies.
+    # In 7.8.1, the gradient over several axes refers to the forward function, which has the
+    # indices. The other gradients have the indices themselves.
     source = getattr(function, "func", function)
     (gy,) = inputs
     if getattr(source, "indexes", None) is None or source.indexes.dtype != "int32":

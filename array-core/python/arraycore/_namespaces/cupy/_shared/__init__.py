@@ -1,1 +1,1 @@
-"""What several modules of this ``cupy`` use."""
+"""Functions and classes that several modules of this ``cupy`` use."""
