@@ -79,8 +79,8 @@ struct LaunchSignature {
 // Returns what analyze() needs to know of a kernel. It is the same for all launches.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// The loop of a launch as it is walked, and the launch's signature. A reused object allocates
-// nothing.
+// How a launch's loop visits its elements (see lower::Walks), and the launch's signature. A reused
+// object allocates nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;

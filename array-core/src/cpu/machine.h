@@ -95,7 +95,7 @@ class Machine {
     std::vector<std::size_t> places_;
     std::vector<std::byte> bytes_;
   };
-  // A partial result of 2^k elements. Two results of equal weight are combined into one.
+  // A partial result over 2^k elements. Two results of equal weight are combined into one.
   struct Partial {
     std::int64_t weight = 0;
     Values values;

@@ -23,8 +23,8 @@ struct Traits {
   bool consumer = false;
   // The kernel is one store of one expression, so every element of the result is written.
   bool simple = false;
-  ir::Id result =
-      ir::kNone;  // the parameter of the result of a member, or of a reduction with one result
+  // The parameter of the only result, if `member` is true or the kernel is a reduction.
+  ir::Id result = ir::kNone;
   std::uint32_t expressions = 0;
 };
 Traits traits_of(const ir::Kernel& kernel);

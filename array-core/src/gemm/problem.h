@@ -59,9 +59,10 @@ struct Problem {
   std::int64_t out_at(std::int64_t row, std::int64_t column) const;
 };
 
-// Makes a problem from views of (batch..., m, k), (batch..., k, n) and (batch..., m, n). Batch axes
-// of a's rows that use the same b become rows. REQUIRES: the same batch axes (broadcast ones with
-// stride 0); offsets and strides in whole elements; at least one batch.
+// Makes a problem from views of (batch..., m, k), (batch..., k, n) and (batch..., m, n). If b is
+// the same along a batch axis (its stride there is 0), that axis is merged into the rows of a.
+// REQUIRES: all views have the same batch axes, with stride 0 where one is broadcast; offsets and
+// strides are in whole elements; there is at least one batch.
 Problem problem_of(DType dtype, const View& a, const View& b, const View& out);
 
 // Computes the product in three loops. Tests and the start-up check of a device's kernels compare

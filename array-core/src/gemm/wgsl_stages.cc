@@ -7,8 +7,8 @@ namespace arraycore::gemm {
 
 namespace {
 
-// Returns `<name>_at(value, batch, row, column)`: the function with its operands, e<first> and so
-// on.
+// Returns the WGSL function `<name>_at(value, batch, row, column)`. Its operands are named
+// e<first>, e<first + 1> and so on.
 Result<std::string> function_of(const Stage& stage, const std::string& name, int first,
                                 int& binding) {
   TRY(auto& function, codegen::function_text(*stage.kernel, name));

@@ -38,8 +38,8 @@ struct Side {
     return "var<workgroup> " + tile() + ": array<" + inner + ", " + u(depth) + ">;\n";
   }
 
-  // Returns code that computes, for each fetch, the address that it reads at term 0 and the place
-  // in the tile where it stores.
+  // Returns code that computes two things for each fetch: the address that it reads for the first
+  // term, and where in the tile it stores the value.
   std::string places() const {
     std::string text;
     for (std::uint32_t s = 0; s < fetches(); ++s) {

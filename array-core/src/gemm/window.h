@@ -1,5 +1,6 @@
-// How a convolution reads its data as a matrix, without a copy. Each element of the small window is
-// a term, and each position of the window is a column, or the reverse. Pure; any thread.
+// How a convolution reads its data as a matrix, without a copy. A window of the kernel's size moves
+// over the data. Each element of the window is a term, and each position of the window is a column.
+// For the gradient of the weights, it is the reverse. Pure; any thread.
 #pragma once
 
 #include <array>

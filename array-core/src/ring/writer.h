@@ -54,7 +54,8 @@ struct PipelineText {
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
 };
 
-// Gives the name of the operation with a tag, for messages. Empty: it has none.
+// Returns the name of the operation that has a tag, for messages. It is empty if the operation has
+// no name.
 class Operations {
  public:
   virtual ~Operations() = default;

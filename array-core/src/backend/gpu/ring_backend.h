@@ -50,8 +50,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
 
-  // Waits for the executor's device and takes its limits. Call it first. `budget_bytes` limits the
-  // size of all buffers together.
+  // Waits for the executor's device and reads the device's limits. Call it first. `budget_bytes`
+  // limits the size of all buffers together.
   Status open(std::int64_t budget_bytes);
 
   bool is_device() const override { return true; }
