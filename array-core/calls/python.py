@@ -63,7 +63,7 @@ from .scalars import scalar_words
 def _imperative(text: str) -> str:
     """Return sentences like ``Copies an array.`` as ``Copy an array.``, as docstrings have them."""
     verb, rest = text.replace(". Returns ", ". Return ").split(" ", 1)
-    for ending, base in (("ies", "y"), ("oes", "o"), ("s", "")):
+    for ending, base in (("ies", "y"), ("oes", "o"), ("ches", "ch"), ("s", "")):
         if verb.endswith(ending):
             return f"{verb.removesuffix(ending)}{base} {rest}"
     raise ValueError(f"{text!r} does not begin with a verb")

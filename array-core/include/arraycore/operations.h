@@ -318,7 +318,8 @@ enum ac_operation {
   // Errors: as conv.
   AC_CALL_DENSE = 121,
 
-  // Normalizes each channel by its own statistics, and updates the running ones (both or none).
+  // Normalizes each channel by its own statistics. The running ones, if both are given, are
+  // updated.
   // Words: x (array); gamma (array); beta (array); running_mean (array?); running_var (array?);
   // axes (dims); eps (float64); decay (float64).
   // Returns the id of y; mean and inv_std are further results.

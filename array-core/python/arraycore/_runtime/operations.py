@@ -193,7 +193,7 @@ def fuse(fusing: bool) -> int:
 
 
 def flush() -> int:
-    """Launche everything that waits."""
+    """Launch everything that waits."""
     return call(opcodes.FLUSH)
 
 
@@ -385,7 +385,9 @@ def batch_norm(
     eps: float,
     decay: float,
 ) -> tuple[int, int, int]:
-    """Normalize each channel by its own statistics, and updates the running ones (both or none)."""
+    """Normalize each channel by its own statistics. The running ones, if both are given, are
+    updated.
+    """
     return (
         call(
             opcodes.BATCH_NORM,
