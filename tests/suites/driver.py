@@ -220,16 +220,15 @@ def forget_results() -> None:
         path.unlink()
 
 
-def run_ctest(names: Sequence[str], out: TextIO) -> dict[str, Result]:
-    """Run steps and the steps that they need, and return their results. Print a line when a step
-    starts or ends.
+def run_ctest(names: Sequence[str], results: dict[str, Result], out: TextIO) -> None:
+    """Run steps and the steps that they need. When one starts or ends, print a line; when it ends,
+    add its result to ``results``. An interrupt leaves there the results from before it.
     """
     JUNIT.mkdir(parents=True, exist_ok=True)
     pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
     command = ["ctest", "--test-dir", str(BUILD), "-R", pattern, "-j", str(PLACES)]
     command += ["--output-junit", str(JUNIT / "suites.xml"), "--no-tests=error"]
     command += ["--test-output-size-passed", "20000", "--test-output-size-failed", "100000"]
-    results: dict[str, Result] = {}
     other = []
     with processes.Family(command) as ctest:
         for line in ctest.lines():
@@ -244,7 +243,6 @@ def run_ctest(names: Sequence[str], out: TextIO) -> dict[str, Result]:
         if ctest.wait() and all(result.status == 0 for result in results.values()):
             print("".join(other), file=out)
             sys.exit(1)
-    return results
 
 
 def progress_line(name: str, result: Result) -> str:
@@ -355,15 +353,15 @@ def test(arguments: Sequence[str]) -> int:
     results: dict[str, Result] = {}
     try:
         with processes.busy(BUSY_PROCESSES if options.loaded else 0):
-            results = run_ctest(names, sys.stdout)
+            run_ctest(names, results, sys.stdout)
             all_cpu_s = children_cpu_s() - cpu_began_s
     finally:
+        # A step that an interrupt ended has no result, although it may have written a status.
         after = state.hashes()
         for name in names:
-            result = results.get(name) or result_of(name, "")
-            interrupted = sys.exc_info()[0] is not None and result.status is None
-            if not interrupted:
-                state.record(name, result.status == 0, before.get(name, ""), after.get(name, ""))
+            if name in results:
+                passed = results[name].status == 0
+                state.record(name, passed, before.get(name, ""), after.get(name, ""))
         state.save()
     return 0 if report(names, results, time.monotonic() - began, all_cpu_s) else 1
 
@@ -373,7 +371,8 @@ def run_steps(names: Sequence[str]) -> int:
     steps = configure()
     check_names(names, list(steps))
     forget_results()
-    results = run_ctest(names, sys.stdout)
+    results: dict[str, Result] = {}
+    run_ctest(names, results, sys.stdout)
     failed = [name for name, result in results.items() if result.status != 0]
     for name in failed:
         if results[name].remark != "Not Run":
