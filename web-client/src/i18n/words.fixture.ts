@@ -1,17 +1,17 @@
-// What holds of every page's words in both languages: one suite for all dictionaries.
+// One suite for the dictionaries of all pages: what the English and the Japanese text must have in common.
 
 import { describe, expect, it } from "vitest";
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
 interface Exceptions {
-  /** Paths of what is no word of any language. */
+  /** Paths of texts that are the same in both languages, for example names. */
   readonly sameEverywhere?: readonly string[];
-  /** Paths of Japanese sentences whose grammar takes other parts than the English one, with those parts. */
+  /** The parameters that a Japanese sentence uses, by path, if they differ from those of the English sentence. */
   readonly otherParts?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Describes `en` and `ja`; `what` is the subject of the suite's sentences. */
+/** Declares the suite for two dictionaries. Its title is `what`, the subject of the sentences that name the tests. */
 export function describeWords(
   what: string,
   { en, ja }: { readonly en: { readonly tag: string }; readonly ja: { readonly tag: string } },
@@ -46,7 +46,7 @@ export function describeWords(
   });
 }
 
-/** Every leaf as `[path, text]`; functions are called with their parameters' places. */
+/** Returns every text as `[path, text]`. A text that is a function is called with a placeholder for each parameter. */
 function leaves(value: unknown, path = ""): [string, string][] {
   if (typeof value === "string") {
     return [[path, value]];
@@ -58,7 +58,7 @@ function leaves(value: unknown, path = ""): [string, string][] {
   return Object.entries(value as object).flatMap(([key, child]) => leaves(child, `${path}/${key}`));
 }
 
-/** The parameters that a sentence uses, in no order. */
+/** Returns the placeholders in a sentence, sorted, because each language puts them in its own order. */
 function partsOf(text: string): readonly string[] {
   return [...new Set(text.match(/‹\d›/g) ?? [])].sort();
 }

@@ -1,4 +1,4 @@
-// A stand-in for the python thread in channel.test.ts: runs the blocking end on a thread of its own (Node).
+// A worker thread that takes the python thread's place in channel.test.ts. It runs the blocking end of the channel. Node.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openBlock, Word } from "./block.ts";

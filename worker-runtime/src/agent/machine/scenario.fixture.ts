@@ -1,5 +1,5 @@
-// Drives a Machine in tests: a clock of its own, a server that says what the test wants, one list of what was done.
-// Test thread.
+// Drives a Machine in tests. The test sets the clock, says what the server sends, and reads which actions the machine
+// took. Test thread.
 
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AgentAction, AgentEvent } from "./events.ts";
@@ -37,7 +37,7 @@ export class Scenario {
   progress = 0;
   #actions: AgentAction[] = [];
 
-  /** `random`: how long of each jittered pause, 1 the longest. */
+  /** `random` is the fraction of each random pause that the machine waits; 1 is the longest pause. */
   constructor(random = 1) {
     this.machine = new Machine({
       agent: "test/1",
@@ -53,19 +53,19 @@ export class Scenario {
     });
   }
 
-  /** What was done since the last look. */
+  /** The actions since this or one of the next two properties was last read. */
   get actions(): AgentAction[] {
     const actions = this.#actions;
     this.#actions = [];
     return actions;
   }
 
-  /** What was sent since the last look. */
+  /** The messages among `actions`. */
   get sent(): ClientMessage[] {
     return this.actions.flatMap((action) => (action.kind === "send" ? [action.message] : []));
   }
 
-  /** What was done besides sending since the last look. */
+  /** The other actions among `actions`. */
   get deeds(): AgentAction[] {
     return this.actions.filter((action) => action.kind !== "send");
   }
@@ -80,7 +80,7 @@ export class Scenario {
     return this;
   }
 
-  /** Time passes; the machine gets a tick at each of its deadlines. */
+  /** Lets time pass. The machine gets a tick at each of its deadlines. */
   after(ms: number): this {
     const end = this.now + ms;
     for (let ticks = 0; ; ticks += 1) {
@@ -110,7 +110,7 @@ export class Scenario {
     });
   }
 
-  /** Up to the first `ready`, all of it looked at. */
+  /** Connects the machine, up to its first `ready`, and forgets the actions. */
   connected(): this {
     this.started().on({ kind: "opened" }).welcome();
     this.#actions = [];
@@ -121,7 +121,7 @@ export class Scenario {
     return this.hear({ type: "lease", lease: leaseOf(attempt, change) });
   }
 
-  /** Connected and computing this attempt, all of it looked at. */
+  /** Connects the machine, lets it compute this attempt, and forgets the actions. */
   running(attempt: number, change: Partial<Lease> = {}): this {
     this.connected().lease(attempt, change).on({ kind: "running", attempt });
     this.#actions = [];

@@ -1,5 +1,5 @@
-// Entry of the issuer's worker in a browser, for chromium.test.ts and bench_ring.ts: makes a ring, hands its memory out
-// for a gpu thread, then blocks through the case that it was given.
+// The entry of the issuer's worker in a browser, for chromium.test.ts and bench_ring.ts. It makes a ring, posts the
+// ring's memory for a gpu thread, and runs the case that it was given. The case blocks this worker.
 
 import { cases } from "./cases.fixture.ts";
 import { measure } from "./figures.fixture.ts";

@@ -1,5 +1,5 @@
-// What every executor must do, as cases that run on the issuer's thread, in Node and in a browser's worker alike. A case
-// throws where something is wrong.
+// What every executor must do, written as cases. A case runs on the issuer's thread, in Node or in a browser's worker, and
+// throws if something is wrong.
 
 import { Capability, TRACE_WORDS, Word } from "../ring/layout.ts";
 import { RingError, type RingWriter } from "./ring_writer.fixture.ts";
@@ -13,7 +13,7 @@ struct Args { n: u32 }
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x < args.n) { c[id.x] = a[id.x] + b[id.x]; }
 }`;
-/** words[0] = words[0] * 3 + value: the result tells the order of many. */
+/** Computes words[0] = words[0] * 3 + value. The result of several dispatches shows in which order they ran. */
 export const STEP = `
 @group(0) @binding(0) var<uniform> value: u32;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
@@ -35,7 +35,7 @@ export function expectFault(run: () => void, what: string): RingError {
   throw new Error(`${what}: no error was reported`);
 }
 
-/** Reads whole words back. */
+/** Reads the first `count` words of a buffer. */
 export function readWords(ring: RingWriter, id: number, count: number): number[] {
   const to = ring.allocate(count * 4);
   ring.append(10, [id, 0, to, count * 4]);
@@ -58,7 +58,7 @@ export function makeStepper(ring: RingWriter): void {
   ring.createBuffer(1, 256, "counter");
 }
 
-/** What `count` steps of `value(i)` leave. */
+/** Returns the word that `count` steps with the values `value(i)` leave. */
 export function stepped(count: number, value: (i: number) => number, start = 0): number {
   let word = start;
   for (let i = 0; i < count; i += 1) word = (Math.imul(word, 3) + value(i)) >>> 0;
@@ -188,7 +188,7 @@ export const cases: readonly Case[] = [
       step(ring, 1, 2);
       const error = expectFault(() => ring.finish(), "shader");
       expectEqual(error.fault?.code, "shader", "code");
-      // The dispatch's own error found the slot full, or followed.
+      // The dispatch fails too. Its error is dropped if the slot still holds the first error.
       const follows = ring.load(Word.errorsDropped);
       if (follows === 0) {
         const second = expectFault(() => ring.finish(), "refused");
@@ -376,7 +376,7 @@ export const cases: readonly Case[] = [
     name: "tells when each dispatch ran",
     run(ring) {
       makeStepper(ring);
-      // More than a batch holds, then those that there is no room for, then those after the end.
+      // First more dispatches than a batch holds, then dispatches beyond the trace's memory, then one after the trace's end.
       const count = 1100;
       const at = ring.put(new Uint8Array(count * TRACE_WORDS * 4));
       ring.append(15, [at, count]);

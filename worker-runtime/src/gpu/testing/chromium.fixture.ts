@@ -1,5 +1,5 @@
-// The ring in Chromium, for tests and measurements: bundles the two worker entries, serves them with isolation headers
-// on the loopback, and drives a page that owns both workers. Runs in Node, on the test's thread.
+// Runs the ring in Chromium, for tests and benchmarks. It bundles the two workers' entries, serves them on the loopback
+// with the headers of isolation, and drives a page that owns both workers. Runs in Node, on the test's thread.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

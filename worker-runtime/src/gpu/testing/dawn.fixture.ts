@@ -1,5 +1,5 @@
-// Dawn for tests in Node: where its module is, and gpu threads of real worker threads. ARRAYCORE_WEBGPU may name the
-// module's file; else the installed package `webgpu` is taken, and must be there. Test thread.
+// Starts gpu threads with Dawn in Node's worker threads, for tests. ARRAYCORE_WEBGPU may name the file of Dawn's module.
+// Otherwise the package `webgpu` must be installed. Test thread.
 
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -15,7 +15,7 @@ prepareVulkan();
 
 export interface ThreadOptions extends RingOptions {
   readonly byMessage?: boolean;
-  /** What is to go wrong from the beginning; [] for a thread that takes hooks later. */
+  /** What goes wrong from the beginning. An empty list makes a thread that accepts hooks later. */
   readonly hooks?: readonly GpuHook[];
 }
 
@@ -52,7 +52,7 @@ export function startThread(options: ThreadOptions = {}): Rig {
   const close = async () => {
     ring.close();
     const closed = new Promise((resolve) => worker.once("message", resolve));
-    // A Dawn thread that is terminated in the middle of its work takes the process with it: let it close.
+    // The process crashes if a thread with Dawn is terminated while it works. So let the thread close.
     await Promise.race([closed, ended, new Promise((resolve) => setTimeout(resolve, LIMIT_MS))]);
     await worker.terminate();
   };

@@ -1,4 +1,4 @@
-// What the ring costs, measured on the issuer's thread, and the same work written by hand, in turns. Any host.
+// Measures on the issuer's thread what the ring costs. In turns with it, measures the same work without a ring. Any host.
 
 import { Word } from "../ring/layout.ts";
 import { EMPTY } from "./cases.fixture.ts";
@@ -9,13 +9,19 @@ const READS = 100;
 const ROUNDS = 5;
 
 export interface Figures {
-  /** From the first dispatch's issue to the end of the fence, for each of 20,000 empty kernels; median of rounds. */
+  /**
+   * The time from the first dispatch to the end of the fence, in microseconds for each of 20,000 empty kernels. The median
+   * of the rounds.
+   */
   readonly dispatch_us: number;
   readonly hand_dispatch_us: number;
-  /** Fence and readback of 4 KiB; median of 500. By hand: copy, submit and mapAsync on one thread. */
+  /**
+   * The milliseconds of a fence and a readback of 4 KiB: the median of 500. Without a ring, they are a copy, a submit and a
+   * mapAsync on one thread.
+   */
   readonly readback_ms: number;
   readonly hand_readback_ms: number;
-  /** Submits for the 20,000 dispatches of one round. */
+  /** How many submits the 20,000 dispatches of one round needed. */
   readonly submits: number;
 }
 
@@ -78,7 +84,7 @@ function dispatchAll(ring: RingWriter): void {
   ring.finish();
 }
 
-/** The same without a ring: one thread, batches of 1,024. */
+/** The same work without a ring: on one thread, in batches of 1,024 dispatches. */
 class Hand {
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;

@@ -1,28 +1,28 @@
-// A WebGPU that fails on demand, and the same readback written by hand, for tests and benchmarks: what a gpu thread with
-// hooks has besides its service. Runs on the gpu thread, in Node and in browsers.
+// A gpu thread with hooks, for tests and benchmarks. A hook makes WebGPU fail, or measures a readback without the ring.
+// Runs on the gpu thread, in Node and in browsers.
 
 import type { FromGpuThread, ToGpuThread } from "../thread/gpu_messages.ts";
 import { GpuService } from "../thread/gpu_service.ts";
 
-/** What is to go wrong, or to be measured. */
+/** What goes wrong, or what is measured. */
 export type GpuHook =
-  /** So many requests for an adapter get null. */
+  /** The next `count` requests for an adapter get null. */
   | { readonly kind: "refuse_adapters"; readonly count: number }
-  /** The device is lost; afterwards so many requests for an adapter get null. */
+  /** The device is lost. The next `refuse` requests for an adapter get null. */
   | { readonly kind: "destroy_device"; readonly refuse: number }
-  /** So many shaders do not compile. */
+  /** The next `count` shaders do not compile. */
   | { readonly kind: "break_shaders"; readonly count: number }
-  /** For so long the device does not say that its work is done, as if a kernel ran. */
+  /** For `ms` milliseconds the device does not report that its work is done, as if a kernel ran. */
   | { readonly kind: "stall"; readonly ms: number }
-  /** The thread itself answers nothing for so long. */
+  /** The thread answers nothing for `ms` milliseconds. */
   | { readonly kind: "hang"; readonly ms: number }
-  /** Microseconds of copies and readbacks of 4 bytes by hand: the library's device, its thread, and nothing between. */
+  /** Fills `times` with the microseconds of copies and readbacks of 4 bytes on the library's device, without the ring. */
   | { readonly kind: "read_by_hand"; readonly times: Float64Array };
 
 export interface HookMessage {
   readonly kind: "hook";
   readonly hook: GpuHook;
-  /** One word of shared memory: becomes 1 when the hook holds. */
+  /** One word of shared memory. It becomes 1 when the hook is in effect. */
   readonly done?: Int32Array;
 }
 
@@ -53,7 +53,7 @@ export class HookedGpuThread {
   }
 
   async #apply(hook: GpuHook, done: Int32Array | undefined): Promise<void> {
-    if (hook.kind === "hang") tellDone(done); // which it could not tell later
+    if (hook.kind === "hang") tellDone(done); // because the thread answers nothing while it hangs
     await this.#do(hook);
     tellDone(done);
   }
@@ -80,7 +80,7 @@ export class HookedGpuThread {
         return;
       }
       case "read_by_hand":
-        // Drivers are faster for some devices of a process than for others: both sides read from the same one.
+        // A driver may be faster for one device of a process than for another. So both sides read from the same device.
         if (this.#newest === undefined) throw new Error("There is no device yet.");
         await new HandReader(this.#newest).measure(hook.times);
         return;
@@ -107,7 +107,7 @@ export class HookedGpuThread {
   }
 
   #prepare(device: GPUDevice): GPUDevice {
-    // A kernel of the old device is no matter of the new one.
+    // The stall stands for a kernel of the old device, which does not delay the new one.
     if (this.#newest !== undefined) this.#stalledUntil = 0;
     this.#newest = device;
     const createShaderModule = device.createShaderModule.bind(device);
@@ -137,7 +137,7 @@ export class HookedGpuThread {
   }
 }
 
-/** One element read as one would write it by hand: one thread, a staging buffer that is used again. */
+/** Reads one element without the ring: on one thread, with a staging buffer that is used again. */
 class HandReader {
   readonly #device: GPUDevice;
   readonly #source: GPUBuffer;

@@ -1,5 +1,5 @@
-// A hand-written issuing side of the ring, for tests: encodes commands into shared memory and waits as array-core's
-// writer does. Runs on the test's thread.
+// The ring's issuer for tests. It encodes commands into shared memory and waits, as array-core's writer does. Runs on the
+// test's thread.
 
 import { LIMIT_MS } from "../../../node/patience.ts";
 import {
@@ -59,7 +59,7 @@ export interface RingOptions {
 export class RingWriter {
   readonly memory: WebAssembly.Memory;
   readonly controlAddress = CONTROL_ADDRESS;
-  /** Where a test may put data: the next free byte. */
+  /** The address of the next byte that no test uses. */
   #free: number;
   #words: Int32Array<SharedArrayBuffer>;
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -67,13 +67,13 @@ export class RingWriter {
   #head = 0;
   #fences = 0;
   #resets = 0;
-  /** Set by a test whose executor sleeps for messages. */
+  /** Sends the executor a message that wakes it. A test sets it if its executor sleeps for messages. */
   postWake: () => void = () => {
     throw new Error("The executor sleeps for a message and nobody sends it.");
   };
   wakeMessages = 0;
 
-  /** How long an executor may do nothing before it is taken for gone: no busy machine decides, but where a test says so. */
+  /** After this time without progress the executor counts as gone. It is long, so that a busy machine does not reach it. */
   silenceMs = LIMIT_MS;
 
   constructor(options: RingOptions = {}) {
@@ -104,7 +104,7 @@ export class RingWriter {
     Atomics.store(this.#control, word, value | 0);
   }
 
-  /** Room for `bytes` in the memory, at a multiple of 8. */
+  /** Returns the address of `bytes` unused bytes of the memory, a multiple of 8. */
   allocate(bytes: number): number {
     const address = this.#free;
     this.#free = Math.ceil((address + bytes) / 8) * 8;
@@ -134,7 +134,7 @@ export class RingWriter {
 
   // ---- commands -------------------------------------------------------------------------------
 
-  /** Appends a command and gives its position. */
+  /** Appends a command and returns its position. */
   append(opcode: number, operands: readonly number[]): number {
     const words = operands.length + 1;
     const untilEnd = this.#mask + 1 - (this.#head & this.#mask);
@@ -218,10 +218,10 @@ export class RingWriter {
     const hasRoom = () => ((this.#head - this.load(Word.consumed)) >>> 0) + words <= this.#mask + 1;
     if (hasRoom()) return;
     this.flush();
-    this.#waitUntil(hasRoom, 60_000);
+    this.#waitUntil(hasRoom, LIMIT_MS);
   }
 
-  /** Fence, flush and wait; throws a RingError. */
+  /** Appends a fence, flushes, and waits for the fence. Throws a RingError. */
   finish(timeoutMs = LIMIT_MS): void {
     const fence = this.fence();
     this.flush();
@@ -236,7 +236,7 @@ export class RingWriter {
     this.#waitUntil(() => this.isReached(fence), timeoutMs);
   }
 
-  /** As waitFence, for an executor on this thread: `pump` stands in for the sleep. */
+  /** Does what waitFence does if the executor runs on this thread: it calls `pump` instead of sleeping. */
   async waitFenceInProcess(
     fence: number,
     pump: (seen: number, timeoutMs: number) => Promise<void>,
@@ -263,13 +263,13 @@ export class RingWriter {
       if (now > deadline) throw new RingError("timed_out");
       if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
-      // Most answers are there before a sleep would have begun.
+      // Most answers arrive within the time that falling asleep takes.
       for (let i = 0; i < SPINS && this.load(Word.signal) === seen; i += 1);
       Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }
   }
 
-  // The order of state.h: interrupt, goal, state, error slot.
+  // The order is that of array-core's ring/state.h: interrupt, goal, state, error slot.
   #look(isMet: () => boolean): boolean {
     const interrupt = this.load(Word.interrupt);
     if (interrupt === INTERRUPT_REVOKE) throw new RingError("revoked");
@@ -331,7 +331,7 @@ export class RingWriter {
     this.#wakeExecutor();
   }
 
-  /** The device's text of the capability record. */
+  /** The lines of the text that describes the device, from the capability record. */
   device(): string[] {
     const bytes = this.bytes(
       CONTROL_ADDRESS + Word.deviceText * 4,

@@ -1,6 +1,6 @@
-// The module `_arraycore_hooks` of `./run python --hooks`, by which tests let the device fail and benchmarks measure it by
-// hand. The module runs on the python thread; applyHook on the thread that owns the workers. Nothing here waits for
-// ever, and volunteers get none of it.
+// The module `_arraycore_hooks` of `./run python --hooks`. With it tests make the device fail, and benchmarks measure the
+// device without the ring. The module runs on the python thread, and applyHook on the thread that owns the workers. Each
+// wait has a limit. The runtime that volunteers load does not contain this module.
 
 import { type GpuHook, type HookMessage, tellDone } from "../../gpu/testing/gpu_hooks.fixture.ts";
 import type { GpuThreadOwner } from "../../gpu/thread/gpu_owner.ts";
@@ -9,18 +9,18 @@ export type Hook =
   | { readonly kind: "gpu"; readonly hook: GpuHook }
   /** Ends the gpu thread, as a crash would. */
   | { readonly kind: "end_executor" }
-  /** After so long, ends the python thread's wait for the device. */
+  /** After `afterMs` milliseconds, ends the python thread's wait for the device. */
   | { readonly kind: "interrupt"; readonly how: "once" | "revoke"; readonly afterMs: number };
 
 export interface HookRequest {
   readonly hook: Hook;
-  /** One word of shared memory: becomes 1 when the hook holds. */
+  /** One word of shared memory. It becomes 1 when the hook is in effect. */
   readonly done: Int32Array;
 }
 
-const ANSWER_MS = 60_000;
+const ANSWER_MS = 600_000;
 
-/** Each function blocks until its hook holds. */
+/** Returns the module's functions. Each of them blocks until its hook is in effect. */
 export function hooksModule(post: (request: HookRequest) => void) {
   const shared = (bytes: number): SharedArrayBuffer => {
     const pages = Math.ceil(bytes / 65_536);
@@ -42,7 +42,7 @@ export function hooksModule(post: (request: HookRequest) => void) {
     hang: (ms: number) => toGpu({ kind: "hang", ms }),
     end_executor: () => ask({ kind: "end_executor" }),
     revoke: (afterMs: number) => ask({ kind: "interrupt", how: "revoke", afterMs }),
-    /** The microseconds of `count` reads by hand, as "1.5,1.7,..". */
+    /** Returns the microseconds of `count` reads without the ring, as "1.5,1.7,..". */
     read_by_hand(count: number): string {
       const times = new Float64Array(shared(count * 8), 0, count);
       toGpu({ kind: "read_by_hand", times });
