@@ -411,9 +411,9 @@ def test_help_fits_a_terminal(command: str, monkeypatch: pytest.MonkeyPatch) -> 
         assert twice not in usage
 
 
-def test_every_command_is_in_the_guide_and_in_the_help() -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs" / "guide.md").read_text("utf-8")
-    section = guide.partition("## The command")[2].partition("\n## ")[0]
+def test_every_command_is_in_the_documentation_and_in_the_help() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
+    section = page.partition("## All commands")[2].partition("\n## ")[0]
     shown = CliRunner().invoke(_cli.app, ["--help"]).output
     assert len(COMMANDS) >= 17
     for command in COMMANDS:

@@ -59,7 +59,7 @@ from small_runtime import SmallRuntime
 from travelling_helper import endless, holding
 
 SOURCES = Path(hyperflock.__file__).parent
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 REST = Path(__file__).resolve().parents[3] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
 _NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"
@@ -456,8 +456,8 @@ def test_no_error_is_raised_by_the_root_without_a_code() -> None:
                     assert any(k.arg == "code" for k in given), f"{path.name}:{node.lineno}"
 
 
-def test_guide_lists_every_code_with_what_it_means() -> None:
-    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", GUIDE.read_text("utf-8"), re.MULTILINE))
+def test_documentation_lists_every_code_with_what_it_means() -> None:
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE))
     listed = {**CODES, **BUNDLE_CODES}
     assert {code: rows.get(code) for code in listed} == listed
     assert set(rows) - set(listed) == set()
