@@ -327,7 +327,7 @@ struct TrialResult {
   RunMetrics metrics{};
   std::string backend{};   // what computed (R41); empty: not known
   bool next = false;       // the device asks for more work (R15)
-  std::string attrs{};     // of an ask-and-tell study only (R49); JSON text
+  std::string attrs{};     // what the objective attached to its trial; JSON text
   std::string software{};  // what computed, as name/version with spaces between (R52)
   bool operator==(const TrialResult&) const = default;
 };

@@ -591,7 +591,7 @@ class TrialResult(Struct, tag_field="type", tag="result"):
     metrics: RunMetrics = msgspec.field(default_factory=lambda: RunMetrics(load_ms=0, run_ms=0))
     backend: Text = ""  # what computed (R41); empty: not known
     next: bool = False  # the device asks for more work (R15)
-    attrs: Attrs | UnsetType = UNSET  # of an ask-and-tell study only (R49)
+    attrs: Attrs | UnsetType = UNSET  # what the objective attached to its trial
     software: Text | UnsetType = UNSET  # what computed, as name/version with spaces between (R52)
 
 
