@@ -17,12 +17,12 @@ class Reason(NamedTuple):
     versions: tuple[int, ...] = (4, 5)
 
 
-KEPT = "It deletes no study: `hyperflock delete` does, once the study is over."
-NAMES = "Studies may share a name, and each has one."
-TIMES = "Times are the server's."
-LATE = "Attributes of a trial come with its outcome: one that runs or waits has none."
+KEPT = "The storage deletes no study. `hyperflock delete` deletes a study that has ended."
+NAMES = "Several studies may have the same name."
+TIMES = "Times are those of the server."
+LATE = "The attributes of a trial come with its result. A trial that runs or waits has none."
 WAITING = "A trial that waits has no parameters yet."
-FINITE = "A curve is of finite numbers: NaN is not sent, and an infinity is the largest number."
+FINITE = "A curve has only finite numbers. NaN is not sent, and infinity is the largest number."
 
 NOT_CARRIED: dict[str, Reason] = {
     "test_create_new_study_unique_id": Reason(KEPT, HyperflockError),
