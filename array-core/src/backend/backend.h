@@ -131,9 +131,9 @@ class Backend {
   // another argument's.
   virtual Status launch(const Launch& launch) = 0;
 
-  // Returns the device's buffer in which the storage lies together with others, so that one binding
-  // can hold many of them. Returns 0 if the storage has a buffer of its own; it cannot be part of
-  // batched launches then.
+  // Returns the device's buffer in which the storage lies together with other storages, so that one
+  // binding can hold many of them. Returns 0 if the storage has a buffer of its own. Such a storage
+  // cannot be part of batched launches.
   virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
   // Launches the kernel once over all segments. `scalars` are the values of its scalar parameters
   // in order. REQUIRES: fuse::can_batch(kernel); at most fuse::most_segments() segments; for each
@@ -154,7 +154,8 @@ class Backend {
   // kernels were found wrong so far and are no longer used.
   virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
 
-  // Kernels in the device's own language. Error on the CPU: not_implemented, "no_raw_kernels".
+  // The next two functions add and launch kernels in the device's own language. Error on the CPU:
+  // not_implemented, "no_raw_kernels".
   virtual Result<KernelId> prepare_raw(const RawText& /*text*/) { return no_raw_kernels(); }
   virtual Status launch_raw(const RawLaunch& /*launch*/) { return no_raw_kernels(); }
 
@@ -167,8 +168,8 @@ class Backend {
   // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
   // kernel at a time. Both calls wait for what was launched. take_trace() waits too, and returns
   // what was recorded since the last call. position() is where the next command will be in the
-  // ring. trace_is_full() returns whether the commands since a position may leave no room for more.
-  // On the CPU all these calls do nothing.
+  // ring. trace_is_full() returns whether the commands since a position may have used up the memory
+  // for times. On the CPU all these calls do nothing.
   virtual Status begin_trace() { return Done{}; }
   virtual Status end_trace() { return Done{}; }
   virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
@@ -179,9 +180,9 @@ class Backend {
 
   // A block is a record of the launches, zero fills and small uploads between begin_block() and
   // end_block(), with their scratch memory. issue_block() issues them again by copying the
-  // commands. The blocks of one owner share their scratch memory. REQUIRES: only such calls are
-  // made in between, and every storage and kernel of a block still exists when it is issued. Only
-  // for back ends whose keeps_blocks() is true.
+  // commands. The blocks of one owner share their scratch memory. REQUIRES: keeps_blocks() is true;
+  // only such calls are made in between; every storage and kernel of a block still exists when it
+  // is issued.
   virtual bool keeps_blocks() const { return false; }
   virtual void begin_block(const void* /*owner*/) {}
   virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }

@@ -22,11 +22,12 @@ constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
 // The least number of units that a lane of a divided row gets. A row is divided only if each lane
-// of the undivided row has four times as many. If the rows alone keep most of a device busy, it
-// must have sixteen times as many, because a second dispatch costs time.
+// of the undivided row has four times as many units. If the rows alone keep most of a device busy,
+// each lane must have sixteen times as many, because a second dispatch costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
-constexpr std::int64_t kSplitScan = 8192;  // longer rows are divided where there are few
+// A row of a scan that is longer than this is divided if there are few rows.
+constexpr std::int64_t kSplitScan = 8192;
 
 Error refused(const Kernel& kernel, const std::string& what) {
   return {ErrorKind::not_implemented, "gpu_kernel", "kernel '" + kernel.name + "': " + what + "."};
@@ -175,7 +176,8 @@ Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const L
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
     const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    // This tests all offsets at once, because item sizes are powers of two.
+    // `places` has every bit that is set in the offset or in a stride. One test of it is enough,
+    // because item sizes are powers of two.
     std::int64_t places = operand.view.offset;
     for (const std::int64_t stride : operand.view.strides) places |= stride;
     if ((places & (item - 1)) != 0)
@@ -254,8 +256,8 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
   plan.loop_ndim = signature.loop_ndim;
   plan.inner_ndim = signature.inner_ndim;
   plan.rows = signature.rows;
-  // Large workgroups, as far as the device allows, keep the number of workgroups of large grids
-  // low.
+  // A workgroup is as large as the device allows, up to kWorkgroup or kRowsWorkgroup, so that a
+  // large grid has few workgroups.
   plan.workgroup =
       std::bit_floor(std::min(reduction ? kRowsWorkgroup : kWorkgroup, limits.invocations));
   plan.lanes = std::min(1U << signature.lanes, plan.workgroup);

@@ -57,7 +57,7 @@ struct ParamSignature {
   // The index of its binding. Bindings are numbered in the order in which the launch's parameters
   // use them.
   std::uint8_t slot = 0;
-  std::uint8_t heap = 0;  // the index of its heap, numbered likewise
+  std::uint8_t heap = 0;  // the index of its heap; heaps are numbered in the same order
   Layout layout = Layout::contiguous;
   bool aligned = false;        // contiguous, and element 0 (of each row) begins a group of four
   bool whole_vectors = false;  // its binding's size is a multiple of 16 bytes
@@ -67,8 +67,8 @@ struct ParamSignature {
 
 struct LaunchSignature {
   std::vector<ParamSignature> params;  // scalars have an entry too, unused
-  std::uint8_t loop_ndim = 0;          // the axes that are walked; in a reduction, those that stay
-  std::uint8_t inner_ndim = 0;         // the reduced axes that are walked
+  std::uint8_t loop_ndim = 0;          // the number of axes of lower::Walks::outer
+  std::uint8_t inner_ndim = 0;         // the number of axes of lower::Walks::inner
   Rows rows = Rows::none;
   std::uint8_t lanes = 0;  // 2^lanes invocations of a workgroup share a row
   bool columns = false;    // neighbouring rows are nearer than neighbouring elements of a row

@@ -34,10 +34,10 @@ struct UniformWord {
     row_length,    // elements that one result is reduced from
     parts,         // workgroups that share a row
     part_length,   // elements of a scan's part
-    outer_extent,  // the extent of axis `axis` of the walk
+    outer_extent,  // the extent of axis `axis` of lower::Walks::outer
     inner_extent,
-    // Of parameter `param` along axis `axis` of the walk, in elements. With kNone: the stride of
-    // the loop's number.
+    // The stride of parameter `param` along axis `axis` of lower::Walks::outer, in elements. If
+    // `param` is kNone, it is the stride of the loop's C-order number.
     outer_stride,
     inner_stride,
     offset,  // the position of the parameter's first element, in elements

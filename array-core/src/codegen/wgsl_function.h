@@ -10,9 +10,9 @@
 namespace arraycore::codegen {
 
 // Returns `fn name(p0: f32, p1: f32, ...) -> f32`. Its parameters are the kernel's read parameters
-// in order. It returns the value that the kernel stores to its last one. Error: not_implemented,
-// "gpu_operation". REQUIRES: verify() passes; every parameter is an elementwise float32, and only
-// the last one is written; the body does not return early.
+// in order. It returns the value that the kernel stores to the kernel's last parameter. Error:
+// not_implemented, "gpu_operation". REQUIRES: verify() passes; every parameter is an elementwise
+// float32, and only the last one is written; the body does not return early.
 Result<std::string> function_text(const ir::Kernel& kernel, const std::string& name);
 
 // Returns the helper functions that the texts use. `infinity` and `nan` are run-time expressions of

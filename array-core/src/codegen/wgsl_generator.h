@@ -100,7 +100,8 @@ class Generator final : public Environment {
   std::string reduction_bodies();
   std::string combine_function();
   std::string coordinates_of_rows();
-  // Returns code that sets the element's numbers; `row` and `inner` are known.
+  // Returns code that sets s_inner, the element's position in its row, and s_number, its C-order
+  // number in the loop. The code reads `row` and `inner`.
   std::string numbers();
   // Returns code that sets the `mapped` locals to zero. They become a Total at the end.
   std::string zero_mapped() const;

@@ -126,7 +126,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_ndtri(y: f32) -> f32 {
   return -1.41421354 * ac_erfcinv(2.0 * y);
 })",
-    // log(gamma(x)) for x > 0, by Stirling's series from 8 on and by the recurrence below.
+    // log(gamma(x)) for x > 0. Stirling's series computes it for x from 8 on. The recurrence raises
+    // a smaller x to 8.
     R"(fn ac_lgamma_positive(x0: f32) -> f32 {
   if (x0 > 1e30) { return x0 * (ac_log(x0) - 1.0); }
   // Around the zeros at 1 and 2 a series keeps the digits that the recurrence would lose.

@@ -1,7 +1,7 @@
 // Entry points of reductions. `lanes` lanes of a workgroup compute one row together. If
 // neighbouring rows are nearer than a row's elements (`columns`), neighbouring invocations compute
-// neighbouring rows. Where several workgroups share a row, each leaves its total in the scratch
-// buffer, and a second dispatch combines them.
+// neighbouring rows. If several workgroups share a row, each stores its total in the scratch
+// buffer, and a second dispatch combines the totals.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {

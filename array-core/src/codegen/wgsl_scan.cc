@@ -104,7 +104,8 @@ std::string Generator::scan_tiles() {
           "   if (k == 0i) { total = own[k]; } else { total = combine(total, own[k]); }\n      "
           "}\n    }\n    lanes[lid] = total;\n" +
           scan_lanes();
-  // The total before the lane's own elements: the tiles before, and the lanes before in this tile.
+  // `running` begins with the total of all elements before the lane's own: those of earlier tiles,
+  // and those of earlier lanes in this tile.
   body +=
       "    var some = before;\n    var running = carry;\n    if (lid > 0u) {\n      running = "
       "lanes[lid - 1u];\n      if (before) { running = combine(carry, running); }\n      some "

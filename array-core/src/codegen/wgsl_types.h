@@ -21,16 +21,16 @@ std::string zero_of(DType dtype);
 std::string to_bits(DType dtype, const std::string& value);
 std::string from_bits(DType dtype, const std::string& bits);
 
-// Returns a literal, or nothing where WGSL has none (NaN, infinity, subnormal numbers). Such a
-// value becomes a uniform.
+// Returns a literal, or nothing if WGSL has no literal for the value (NaN, infinity, subnormal
+// numbers). Such a value becomes a uniform.
 std::optional<std::string> literal(DType dtype, const ir::Scalar& value);
 
 // Returns the text of `op` on operands of type `operand` with a result of type `result`, or nothing
-// where WGSL lacks it.
+// if WGSL lacks the operation.
 std::optional<std::string> operation(ir::Op op, DType operand, DType result,
                                      const std::vector<std::string>& x);
 
-// Returns the helper functions (ac_...) that `text` uses, and those that they use.
+// Returns the helper functions (ac_...) that `text` uses, and the helpers that these functions use.
 std::string prelude_for(const std::string& text);
 
 }  // namespace arraycore::codegen

@@ -8,18 +8,19 @@
 // Pure functions, any thread. Every error in a text has kind `compile` and shows line, column, the
 // source line and a caret. array-core/docs/dialect.md describes the subset and its limits.
 //
-// The typing rule is C++'s usual conversions with these differences: - A floating literal without a
-// suffix (`0.5`, in C++ a double) has the kernel's widest floating
-//    type: float64 where a parameter is float64 or complex128, else float32. So do the results of
-//    mathematical functions of integers. So a float32 kernel computes in float32 throughout. `0.5f`
-//    is float32; a variable declared `double` is float64.
-// - float16 computes as CuPy's float16 class does: operands widen to float32, and a value narrows
+// The typing rule is C++'s usual conversions with these differences:
+//
+//  - A floating literal without a suffix (`0.5`, in C++ a double) has the kernel's widest floating
+//    type: float64 if a parameter is float64 or complex128, otherwise float32. Results of
+//    mathematical functions of integers have this type too. So a float32 kernel computes in float32
+//    throughout. `0.5f` is float32; a variable declared `double` is float64.
+//  - float16 computes as CuPy's float16 class does: operands widen to float32, and a value narrows
 //    where it is stored. A reduction in float16 accumulates in float32.
-// - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. Together
-//    with a wider parameter they take its type, as in C++.
-// - Conversions are defined for every value (ir.h): NaN to an integer gives 0, and a value out of
+//  - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. With a
+//    wider parameter they take its type, as in C++.
+//  - Conversions are defined for every value (ir.h): NaN to an integer gives 0, and a value out of
 //    range gives the nearest integer.
-// - Variables without an initial value are 0; `assert` does nothing.
+//  - Variables without an initial value are 0; `assert` does nothing.
 #pragma once
 
 #include <map>

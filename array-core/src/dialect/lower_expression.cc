@@ -301,7 +301,8 @@ Value Lowering::logical(const Node& n) {
   std::swap(block, state_.current);
   const ir::Op op = is_and ? ir::Op::logical_and : ir::Op::logical_or;
   if (block.empty()) return make(op, DType::boolean, {a.expr, b.expr});
-  // The second operand needs statements. They run only if it decides the result.
+  // The second operand needs statements. They run only if the first operand does not decide the
+  // result.
   const Id out = new_local("truth", DType::boolean);
   assign(out, a);
   std::swap(block, state_.current);

@@ -69,8 +69,9 @@ Values divide(Builder& b, const Values& x) {
 
 Values power(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::power, x)};
-  // The power is computed by logarithms. 0 has none: 0 to a positive power is 0, to 0 is 1,
-  // otherwise NaN.
+  // The power is computed by logarithms, and 0 has no logarithm. So a base of 0 is a case of its
+  // own: the result is 1 for the exponent 0, 0 for an exponent with a positive real part, otherwise
+  // NaN.
   const Value zero = zero_of(b, x[0]);
   const Value nan = zero / zero;
   const Value positive = b.apply(Op::real, {x[1]}) > 0.0;

@@ -179,8 +179,8 @@ void range(const Frame& f) {
       [&](const Values& ends) { f.store(ends[0] - ends[1]); });
 }
 
-// Finds the best element and its number. A NaN is better than any number, except where NaN is
-// skipped: then it is worst, and its number is -1.
+// Finds the best element and its number. A NaN is better than any number. If NaN is skipped, a NaN
+// is worse than any number instead, and its number is -1.
 void place(const Frame& f) {
   Builder& k = f.k;
   const bool largest = f.spec.ufunc->name == "maximum";

@@ -74,8 +74,8 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
 
 // ---- kernels
 
-// Selects a kernel. `x` has dtype `array` in memory and is converted to `loop`; the result to
-// `out`.
+// Selects a kernel. `x` has dtype `array` in memory and is converted to `loop`. The result is
+// converted to `out`.
 struct ReductionSpec {
   Form form = Form::fold;
   const UFunc* ufunc = nullptr;  // of fold and place
@@ -89,7 +89,8 @@ struct ReductionSpec {
       false;
   bool skips_nan = false;
   bool root = false;
-  // In order: an operand holds each row's total so far; not together with initial.
+  // Only for make_ordered_kernel: an operand holds each row's total so far. It cannot be combined
+  // with `initial`.
   bool carried = false;
 };
 

@@ -36,8 +36,8 @@ struct ExchangeStep {
 };
 
 // Returns the steps of algorithm M in Knuth, "The Art of Computer Programming" 3, 5.2.2 (Batcher
-// 1968). It takes any length in t (t + 1) / 2 steps, where 2^t is the first power of two that
-// reaches it.
+// 1968). It sorts rows of any length in t (t + 1) / 2 steps, where 2^t is the smallest power of two
+// that is not less than the length.
 std::vector<ExchangeStep> exchange_steps(std::int32_t length);
 
 }  // namespace arraycore::ops

@@ -69,8 +69,8 @@ DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   return result_type(mode, {arrays.data(), array_count}, {scalars.data(), scalar_count});
 }
 
-// Returns whether scalars and arrays meet in one type. In ldexp they do not, because its second
-// operand is an integer.
+// Returns whether both operands of the ufunc's loops have one type. In ldexp they have two, because
+// its second operand is an integer.
 bool operands_are_alike(const UFunc& ufunc) {
   bool alike = true;
   walk(ufunc.loops, [&](const Loop& loop) {

@@ -34,8 +34,8 @@ struct Tolerance {
   // The same for complex loops; the larger error of the two parts counts. NumPy uses fused
   // multiply-add in products.
   float complex_ulp = 0;
-  // Results smaller than this may have the error that this would have, in functions that pass
-  // through 0.
+  // For functions that pass through 0: a result smaller than `floor` may have the error that
+  // `floor` itself would have.
   float floor = 0;
 };
 

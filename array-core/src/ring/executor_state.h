@@ -44,7 +44,8 @@ struct Drain {
   bool lost = false;  // commands are dropped until a reset
   bool closing = false;
   // The newest command was a fence. The news of its end will wake the issuer. So the issuer is not
-  // also woken because the command was taken, which would only disturb it while the device works.
+  // also woken when the command is taken: that would only disturb the issuer while the device
+  // works.
   bool news_follows = false;
   bool by_message = false;     // this host cannot sleep on a word
   std::uint32_t position = 0;  // of the next command

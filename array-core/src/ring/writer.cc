@@ -45,8 +45,8 @@ Address Writer::address_of(const void* pointer) const {
 
 // ---- appending --------------------------------------------------------------------------------
 
-// Makes room for a command of `words` words and writes its header. Returns null where there is no
-// room (refused_).
+// Makes room for a command of `words` words and writes its header. Returns null if there is no
+// room; `refused_` then says why.
 std::uint32_t* Writer::begin(Opcode opcode, std::uint32_t words) {
   const std::uint32_t mask = capacity_ - 1;
   const std::uint32_t until_end = capacity_ - (machine_.head & mask);

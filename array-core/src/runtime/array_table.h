@@ -1,5 +1,6 @@
-// The arrays that Python holds, by id. An id is a slot's number with the slot's generation above
-// it, so that an id used after its array was freed finds nothing. Touched by Python's thread only.
+// The arrays that Python holds, by id. The low bits of an id are a slot's number, and the high bits
+// are the slot's generation. So an id that is used after its array was freed finds nothing. Touched
+// by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class ArrayTable {
  public:
   // Returns 0 when every slot is taken.
   ArrayId insert(Array array);
-  // Returns nullptr for an id that names no array, or no longer. The pointer is valid until the
-  // next insert.
+  // Returns nullptr if the id names no array, for example because the array was freed. The pointer
+  // is valid until the next insert.
   const Array* find(ArrayId id) const;
   // Ignores ids that name nothing, because a reset may come before Python's `__del__`.
   void erase(ArrayId id);

@@ -1,8 +1,9 @@
 // Batched launches. The same elementwise kernel over many sets of small existing arrays, such as an
-// optimizer's parameters, becomes one launch (fuse/batch.h). A launch waits if all that it touches
-// is in shared buffers of the device (Backend::shared_buffer). A later operation that touches what
-// it wrote, or writes what it reads, first launches everything that waits. So the launches depend
-// on the program's operations only, not on time. Touched by Python's thread only.
+// optimizer's parameters, becomes one launch (fuse/batch.h). A launch waits if all arrays that it
+// touches are in shared buffers of the device (Backend::shared_buffer). Later, an operation may
+// touch an array that a waiting launch writes, or may write an array that a waiting launch reads.
+// Such an operation first launches everything that waits. So the launches depend on the program's
+// operations only, not on time. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>

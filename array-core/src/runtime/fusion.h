@@ -36,7 +36,8 @@ class Fusion {
   static constexpr std::size_t kSpareArrays = 7;
   static constexpr std::uint32_t kMaxExpressions = 1500;
   static constexpr std::size_t kMaxKernels = 1024;
-  // A flush follows when waiting operations alone hold more than a tenth of what callers hold.
+  // Groups are flushed if the bytes that only waiting operations hold exceed a tenth of the bytes
+  // that callers hold.
   static constexpr std::int64_t kPinnedShare = 10;
 
   explicit Fusion(Launcher& launcher) : launcher_(launcher) {}

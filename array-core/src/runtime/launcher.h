@@ -84,13 +84,13 @@ class Launcher {
   // Adds a kernel. REQUIRES: verify(kernel) passes.
   Result<KernelRef> prepare(ir::Kernel kernel);
   const ir::Kernel& kernel(KernelRef kernel) const { return kernels_[kernel].kernel; }
-  // Launches a kernel, now or (with fusion) when its results are needed; not at all where the loop
-  // is empty. Elementwise operands broadcast to the loop. Written ones have its shape, or in a
+  // Launches a kernel, now or (with fusion) when its results are needed. An empty loop launches
+  // nothing. Elementwise operands broadcast to the loop. Written ones have its shape, or in a
   // reduction the shape of the other axes. Error: value, "shapes_do_not_broadcast".
   Status launch(const KernelCall& call);
 
-  // Checks that each element has memory of its own, which a broadcast view's have not. Error:
-  // value, "read_only".
+  // Checks that each element has memory of its own. The elements of a broadcast view share memory.
+  // Error: value, "read_only".
   static Status writable(const Array& array);
 
   // `target[...] = source`, cast as Op::convert does. Views may overlap. REQUIRES: equal shapes, or
@@ -124,14 +124,15 @@ class Launcher {
   // "not_profiled".
   Status end_profile(std::string& text);
 
-  // Fusion: whether launches into new arrays wait and become one with what reads them (fusion.h).
-  // Turning it off launches what waits.
+  // Whether fusion is on: then launches into new arrays wait and become one with the launches that
+  // read them (fusion.h). Turning fusion off launches everything that waits.
   bool is_fusing() const { return fusion_ != nullptr; }
   Status set_fusing(bool fusing);
   // Makes the array's bytes readable through its storage, by launching what computes them.
   Status prepare_read(const Array& array);
-  // Makes them writable too, by launching what reads the old bytes. Code that touches a storage's
-  // bytes without a launch or an assignment must call one of the two.
+  // Makes the array's bytes readable and writable, by also launching what reads the old bytes. Code
+  // that touches a storage's bytes without a launch or an assignment must call prepare_read() or
+  // prepare_write().
   Status prepare_write(const Array& array);
   // Launches everything that waits.
   Status flush();

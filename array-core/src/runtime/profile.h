@@ -17,7 +17,8 @@ namespace arraycore {
 
 class Profile {
  public:
-  // The most spans, and the most kernels' times, in the trace; the rows count later ones too.
+  // The trace holds at most this many spans, and at most this many times of kernels. The rows also
+  // count those that the trace leaves out.
   static constexpr std::size_t kMaxEvents = std::size_t{1} << 18;
 
   // `device` is null where the CPU is the only back end.

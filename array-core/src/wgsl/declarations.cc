@@ -145,7 +145,8 @@ Declarations read_declarations(Tokens tokens, dialect::Sources& sources) {
 }
 
 std::optional<std::uint32_t> integer_of(Tokens tokens, const Declarations& declarations) {
-  // A constant may name another constant. The limit stops at a cycle of such names.
+  // A constant may name another constant. The limit ends the search if constants name each other in
+  // a cycle.
   for (int depth = 0; depth < 8 && tokens.size() == 1; ++depth) {
     std::string_view text = tokens[0].text;
     if (tokens[0].kind == Token::Kind::identifier) {

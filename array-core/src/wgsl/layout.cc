@@ -152,7 +152,8 @@ class LayoutReader {
     layout.size = round_up(layout.size, layout.align);
     return layout;
   }
-  // Reads @align(n) or @size(n) into `value`. It may not be smaller than the type's own.
+  // Reads @align(n) or @size(n) into `value`. The number may not be smaller than the type's own
+  // alignment or size, which `value` holds before.
   bool adjust(const Member& member, std::string_view name, std::uint32_t& value) {
     const Attribute* const attribute = find(member.attributes, name);
     if (attribute == nullptr) return true;

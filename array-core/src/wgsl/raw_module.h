@@ -3,7 +3,7 @@
 // group 0, and storage bindings from 1 on. Only binding numbers and the name `main` are rewritten,
 // so messages of the device's compiler name the user's own lines.
 //
-// Only declarations are parsed; function bodies are left to that compiler. Pure; any thread.
+// Only declarations are parsed; the device's compiler checks the function bodies. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from,
   }
 }
 
-// Merges the ranges of the same heap until there are few enough. A merged binding also spans bytes
-// between them. They belong to arrays that the kernel does not use.
+// Merges the ranges of the same heap until there are few enough ranges. A merged range also spans
+// the bytes between the ranges. Those bytes belong to arrays that the kernel does not use.
 void share_heaps(const ir::Kernel& kernel, codegen::Launch& launch, std::vector<BoundRange>& ranges,
                  std::uint32_t most) {
   for (std::size_t first = 0; first < ranges.size() && ranges.size() > most; ++first) {
@@ -97,7 +97,7 @@ Result<Packing> pack(const ir::Kernel& kernel, codegen::Launch& launch,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return touched[a].cost() < touched[b].cost();
     });
-    // The packed ranges need one binding together, that of the block.
+    // All packed ranges together need one binding, which is the block's.
     order.resize(ranges.size() - most + 1);
     std::vector<bool> packed(ranges.size(), false);
     for (const std::size_t r : order) packed[r] = true;

@@ -101,7 +101,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
     codegen::WgslProgram wgsl;
     std::vector<ring::PipelineId> pipelines;
   };
-  // The program of the launches with one signature, or the error why there is none.
+  // The program of the launches with one signature, or the error that says why there is no program.
   struct Known {
     std::uint64_t hash = 0;
     codegen::LaunchSignature signature;
@@ -136,7 +136,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // Allocates a region that shares its buffer with no other region.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
-  // Returns the batched kernel (fuse/batch.h) for so many segments.
+  // Returns the kernel that runs `kernel` over this many segments in one launch (fuse/batch.h).
   Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
   // The functions below work on the launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);

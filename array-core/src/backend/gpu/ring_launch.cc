@@ -86,7 +86,8 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
     if (known.hash == hash && known.signature == analysis_.signature) return known.program;
   auto compiled = compile(prepared);
   // An outcome is kept if it is final: a program, or the error that this device cannot compute the
-  // launch. Another error, of a command that the ring refused, may not happen again.
+  // launch. Any other error comes from a command that the ring refused. It is not kept, because the
+  // next attempt may succeed.
   if (compiled || compiled.error().kind == ErrorKind::not_implemented)
     prepared.known.push_back({hash, analysis_.signature, compiled});
   return compiled;

@@ -1,7 +1,7 @@
 // The kernels of indexing with integer arrays: gather, scatter, and updates at places that several
-// indices may name. Each takes a source or target whose picked axes come first, in the order of its
-// indices. Its loop is the shape of the indices followed by the kept axes. A kernel is made once
-// for each signature and kept. Touched by Python's thread only.
+// indices may name. Each kernel takes a source or target whose picked axes come first, in the order
+// of the index arrays. The loop's shape is the shape of the indices followed by the kept axes. A
+// kernel is made once for each signature and kept. Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>

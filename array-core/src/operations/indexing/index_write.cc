@@ -60,9 +60,10 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
   return scatter(signature, target, picking, key, found, value);
 }
 
-// Writes through one mask without other indices. If the value is the same for every true element,
-// the number of true elements is not needed. On a device it is not needed either if the value has a
-// row for each: the write uses as many true elements as the value has rows.
+// Writes through one mask without other indices. The number of true elements is not needed if the
+// value is the same for all of them. If the value has a row for each true element, the number must
+// be known. On a device it is then not counted: the write uses as many true elements as the value
+// has rows.
 Status IndexCalls::write_mask(const Array& target, const Picking& picking,
                               std::span<const KeyItem> key, const IndexedValue& value) {
   const Array& mask = key[picking.parts[0].item].array;

@@ -13,7 +13,7 @@ namespace arraycore {
 namespace {
 
 // The low bits of a kernel's number are its index. The high bits count the instances of this class,
-// so that the number of a closed library's kernel names no kernel of a later one.
+// so that a number from a closed library names no kernel of a library that is opened later.
 constexpr int kPlaceBits = 20;
 constexpr std::uint32_t kInstances = 1U << (31 - kPlaceBits);
 constexpr std::size_t kMaxKernels = std::size_t{1} << kPlaceBits;

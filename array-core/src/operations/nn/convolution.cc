@@ -73,8 +73,8 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// An image with fewer positions than this is no product of its own, because it fills blocks badly.
-// Then all images are one product.
+// The least number of positions for which each image is a product of its own. With fewer positions
+// all images are one product, because small images fill the kernels' blocks badly.
 constexpr std::int64_t kWorthAProduct = 32;
 
 // Returns the problem as one plain product for each image. It has the strides of a window of one
@@ -278,8 +278,8 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
-  // With groups, a pointwise batch has the two axes image and group. The extras of groups have no
-  // single stride for it.
+  // With groups, a pointwise batch has two axes: image and group. The extras have one batch stride,
+  // which cannot select the group.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   TRY(auto& stages, stages_of(out.dtype, extras));
   for (std::size_t i = 0; i < 2; ++i) {

@@ -95,7 +95,8 @@ Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
   return own_.back()->id();
 }
 
-// Replaces names by ids. Storage of the step is used again for another name after its last use.
+// Replaces names by ids. Temporary storages of the step share the capture's own storages: after the
+// last use of one, the next temporary storage of the same size and back end takes its place.
 Status Capture::place(const Tape& tape) {
   const auto temporary = [&](Name name) {
     return is_made(name) && !tape.made()[number_of(name)].alive;
@@ -118,8 +119,8 @@ Status Capture::place(const Tape& tape) {
       const Name name = *storage;
       const std::uint32_t number = number_of(name);
       if (is_carried(name)) {
-        // It has the size of what this step makes, because the same program makes the same
-        // storages.
+        // The storage from the step before has the size of the storage that this step makes,
+        // because the same program makes the same storages.
         if (carried[number] == 0) {
           TRY(const auto& lent, lend(side, tape.made()[number].bytes));
           carried[number] = lent;

@@ -29,7 +29,7 @@ struct Mismatch {
 
 struct Comparison {
   std::vector<Difference> differences;
-  std::optional<Mismatch> mismatch;  // set where they are not one program
+  std::optional<Mismatch> mismatch;  // set if the two steps are not one program
 };
 
 // Compares two tapes. Errors of mismatches, all of kind value: those with which a tape was refused,

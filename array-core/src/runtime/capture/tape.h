@@ -2,9 +2,10 @@
 // Two tapes of one program are compared (compare.h), and the second one is played (capture.h).
 // Touched by Python's thread only.
 //
-// A tape refers to a storage by a Name. A storage from before the step is named by its id, one that
-// the step made by its number among those, and one that the step before made by its number there.
-// So the same program gives the same names, wherever its arrays are.
+// A tape refers to a storage by a Name. A storage from before both steps is named by its id. A
+// storage that this step made is named by kMade and its number: each step numbers the storages that
+// it makes from 0. A storage that the step before made is named by kCarried and its number in that
+// step. So the same program gives the same names, wherever its arrays are.
 #pragma once
 
 #include <array>
@@ -97,7 +98,8 @@ class Tape {
     made_at_[side][id] = static_cast<std::uint32_t>(made_.size());
     made_.push_back({side, id, bytes});
   }
-  // Notes that a storage was freed, also after the recording as long as the tape is kept.
+  // Notes that a storage was freed. That may happen after the recording, as long as the tape
+  // exists.
   void destroyed(std::size_t side, StorageId id);
   // Notes why the step cannot be played; only the first reason counts.
   void refuse(Error error);

@@ -1,6 +1,7 @@
 // Stands in front of each back end of a launcher. It passes on every call and, while a step is
-// recorded, notes it on the tape. Storage that a capture plays is pinned: when it is freed, it
-// stays as it is until the capture ends, and so do kernels. Touched by Python's thread only.
+// recorded, notes the call on the tape. Storage that a capture plays is pinned: a pinned storage
+// that is freed keeps its memory until it is unpinned. Kernels that are dropped stay as long as any
+// storage is pinned. Touched by Python's thread only.
 #pragma once
 
 #include <cstddef>
