@@ -83,7 +83,7 @@ Accuracy accuracy_of(Op op, DType dtype) {
     case Op::erfcinv:
       return bound(32, 1e-6);
     case Op::ndtr:
-      return bound(128);  // far in the tail, x / sqrt(2) loses its last digit
+      return bound(128);  // for large negative x, x / sqrt(2) loses its last digit
     case Op::ndtri:
       return bound(32, 1e-6);
     case Op::lgamma:

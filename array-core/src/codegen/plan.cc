@@ -275,8 +275,8 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     return refused(kernel, "it binds " + std::to_string(plan.slots.size()) +
                                " buffers, and the device has " +
                                std::to_string(limits.storage_buffers));
-  // A row is not divided if no binding is left for the scratch buffer. Nor is it divided in a scan
-  // with atomic updates, because a divided scan maps each element twice.
+  // A row is not divided if no binding is left for the scratch buffer. The rows of a scan with
+  // atomic updates are not divided either, because a divided scan maps each element twice.
   const bool updates = reduction && kernel.reduction->running() &&
                        std::ranges::any_of(kernel.params, &Param::atomic);
   if (plan.rows == Rows::split && (updates || plan.slots.size() >= limits.storage_buffers))

@@ -49,7 +49,7 @@ enum class Rows : std::uint8_t {
   none,    // neither a reduction nor a scan
   thread,  // one invocation computes a row
   group,   // the lanes of one workgroup share a row
-  split,  // several workgroups share a row through a scratch buffer, which takes further dispatches
+  split,   // several workgroups share a row through a scratch buffer, in two or three dispatches
 };
 
 // The properties of one argument that a plan depends on.
@@ -66,9 +66,10 @@ struct ParamSignature {
 };
 
 struct LaunchSignature {
-  std::vector<ParamSignature> params;  // scalars have an entry too, unused
-  std::uint8_t loop_ndim = 0;          // the number of axes of lower::Walks::outer
-  std::uint8_t inner_ndim = 0;         // the number of axes of lower::Walks::inner
+  std::vector<ParamSignature> params;  // a scalar has an entry too, which is unused
+  // Axes of Walks::outer (lower/loop.h); in a reduction, the axes that stay.
+  std::uint8_t loop_ndim = 0;
+  std::uint8_t inner_ndim = 0;  // axes of Walks::inner, which are the reduced ones
   Rows rows = Rows::none;
   std::uint8_t lanes = 0;  // 2^lanes invocations of a workgroup share a row
   bool columns = false;    // neighbouring rows are nearer than neighbouring elements of a row
@@ -102,13 +103,13 @@ struct ParamPlan {
 };
 
 struct SlotPlan {
-  bool written = false;  // some parameter writes it, or another binding of the same heap
+  bool written = false;  // a parameter writes to it or to another binding of the same heap
   bool atomic = false;   // array<atomic<u32>>
   bool vectors = false;  // array<vec4<u32>>
 };
 
 struct Plan {
-  std::vector<ParamPlan> params;  // scalars have an entry too, unused
+  std::vector<ParamPlan> params;  // a scalar has an entry too, which is unused
   std::vector<SlotPlan> slots;
   std::uint8_t loop_ndim = 0;
   std::uint8_t inner_ndim = 0;
@@ -127,8 +128,8 @@ struct Plan {
   std::string key() const;
 };
 
-// For Rows::split: how many workgroups share a row. In a scan each takes `length` consecutive
-// elements. In a reduction the lanes of all workgroups take turns.
+// How many workgroups share a row (for Rows::split; otherwise 1). In a scan, each workgroup takes
+// `length` consecutive elements. In a reduction, the lanes of all workgroups take turns.
 struct Parts {
   std::int64_t count = 1;
   std::int64_t length = 0;

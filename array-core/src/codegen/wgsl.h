@@ -20,7 +20,7 @@ namespace arraycore::codegen {
 enum class BindingAccess : std::uint8_t { read, read_write };
 
 struct Binding {
-  std::uint32_t slot = 0;  // the number of the plan's slot, or kScratch for the scratch buffer
+  std::uint32_t slot = 0;  // the index of the plan's slot, or kScratch for the scratch buffer
   BindingAccess access = BindingAccess::read;
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
@@ -31,7 +31,7 @@ struct UniformWord {
     bits,          // `bits`
     loop_size,     // elements of the loop
     rows,          // elements of the output of a reduction
-    row_length,    // elements that one result is reduced from
+    row_length,    // elements of a row, which give one result
     parts,         // workgroups that share a row
     part_length,   // elements of a scan's part
     outer_extent,  // the extent of axis `axis` of lower::Walks::outer
@@ -41,10 +41,10 @@ struct UniformWord {
     outer_stride,
     inner_stride,
     offset,  // the position of the parameter's first element, in elements
-    extent,  // of the raw parameter's own axis
+    extent,  // of the raw parameter along axis `axis`
     stride,
-    count,   // of the parameter's elements
-    scalar,  // word `axis` of the scalar
+    count,   // the number of the parameter's elements
+    scalar,  // word `axis` of the scalar's value
   };
   From from = From::bits;
   std::uint32_t param = 0;
@@ -60,7 +60,7 @@ struct WgslStage {
 
 struct WgslProgram {
   std::vector<WgslStage> stages;      // all share one uniform block
-  std::vector<UniformWord> uniforms;  // a multiple of four
+  std::vector<UniformWord> uniforms;  // their count is a multiple of four
   std::uint32_t scratch_pairs_per_part =
       0;  // counted in pairs of words; 0: there is no scratch buffer
   Plan plan;

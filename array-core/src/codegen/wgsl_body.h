@@ -29,15 +29,15 @@ class Environment {
   virtual std::string store(ir::Id param, const std::string& value) = 0;
   virtual std::string atomic(ir::Op op, ir::Id param, const std::string& address,
                              const std::vector<std::string>& values) = 0;
-  // What the kernel needs but WGSL lacks. The writer sets it. Empty: nothing.
+  // What the kernel needs but WGSL lacks; empty if WGSL has everything. The writer sets it.
   std::string missing;
 };
 
 std::string local_name(const ir::Kernel& kernel, ir::Id local);
 std::string function_name(const ir::Kernel& kernel, ir::Id function);
 
-// Returns the statements of `block`, indented. `shared` locals are declared elsewhere; the others
-// that the block uses are declared at its top.
+// Returns the statements of `block`, indented. The `shared` locals are declared elsewhere. All
+// other locals that the block uses are declared at its top.
 std::string write_block(const ir::Kernel& kernel, Environment& environment, ir::Id block,
                         const std::vector<ir::Id>& shared);
 // Returns code that computes `expr` and returns its value.

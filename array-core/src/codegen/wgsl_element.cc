@@ -28,7 +28,8 @@ bool always_stores(const Kernel& k, Id block, Id param, bool& stopped) {
     const bool yes = s.then != kNone && always_stores(k, s.then, param, inner);
     const bool no = s.otherwise != kNone && always_stores(k, s.otherwise, param, inner);
     if (s.kind == ir::StmtKind::branch && yes && no) return true;
-    // A `return` ends the search, also inside of a loop, because what follows may not run.
+    // A nested `return`, `break` or `continue` ends the search, because the statements after it may
+    // not run.
     if (inner) {
       stopped = true;
       return false;

@@ -143,8 +143,8 @@ std::string Generator::both_steps(Id p) {
          steps("d", p, plan_.inner_ndim, From::inner_stride);
 }
 
-// A reduction's results belong to a row. A scan's belong to an element, and need its mapped values
-// too.
+// In a reduction, `post` runs for a row. In a scan, it runs for an element and also needs the
+// element's mapped values.
 std::string Generator::run_post() {
   const ir::Reduction& r = *k_.reduction;
   std::string text = r.running() ? "fn finish(row: i32, inner: i32, total: Total, own: Total) {\n"

@@ -72,7 +72,8 @@ class Generator final : public Environment {
                           From extent);
   std::string steps(const std::string& prefix, Id p, int ndim, From stride);
   bool needs_coordinates() const;
-  // Returns the element address of `p` in an elementwise kernel, at loop element `number` (i32).
+  // Returns the element address of `p` in an elementwise kernel, at the loop element with the
+  // C-order index `number` (i32).
   std::string place(Id p, const std::string& number);
   std::string axis(Id a);
 
@@ -80,7 +81,7 @@ class Generator final : public Environment {
   bool preloads(Id p) const;
   bool written(Id p) const;
   std::string element_body();
-  // Returns code that computes loop element `number` alone.
+  // Returns code that computes only the loop element with the C-order index `number`.
   std::string one_element(const std::string& number);
   std::string entry(const std::string& body) const;
   std::string single_main();

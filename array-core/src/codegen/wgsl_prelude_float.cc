@@ -27,7 +27,7 @@ constexpr std::string_view kHelpers[] = {
   return ac_copysign(1.0, x);
 })",
     // A compiler may reverse a comparison as if there were no NaN, or assume that x equals x. So
-    // comparisons test the bits for NaN: only "not equal" is true for it.
+    // comparisons test the bits for NaN. If an operand is NaN, only "not equal" is true.
     R"(fn ac_ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 })",
@@ -427,8 +427,9 @@ constexpr std::string_view kHelpers[] = {
 })",
     // ---- trigonometry
     //
-    // Splits x / (pi / 2) = 4 m + quadrant + rest into (rest * pi / 2, quadrant). Small x use a
-    // split pi, large x the leading bits of 1 / (2 pi) (Payne and Hanek).
+    // Splits x / (pi / 2) = 4 m + quadrant + rest into (rest * pi / 2, quadrant). For |x| < 100, pi
+    // / 2 is split into three constants. For larger x, the leading bits of 1 / (2 pi) are used
+    // (Payne and Hanek).
     R"(struct AcAngle { rest: f32, quadrant: u32 }
 fn ac_reduce(x: f32) -> AcAngle {
   let size = abs(x);

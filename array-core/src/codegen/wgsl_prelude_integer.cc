@@ -212,7 +212,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_i32_to_f32(a: i32) -> f32 {
   return f32(a >> 16u) * 65536.0 + f32(a & 0xffffi);
 })",
-    // Rounds to nearest even: from the 24 highest bits, and from what was cut off below them.
+    // Rounds to nearest, ties to even. `cut` has the eight bits below the mantissa, then one bit
+    // that says whether any lower bit is set.
     R"(fn ac_u64_to_f32(a: vec2<u32>) -> f32 {
   if ((a.x | a.y) == 0u) { return 0.0; }
   let zeros = ac_clz_u64(a);

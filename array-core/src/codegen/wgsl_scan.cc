@@ -29,7 +29,7 @@ std::string Generator::thread_scan() {
                "finish(row, j, total, own);\n  }\n");
 }
 
-// Afterwards lane l's place holds the total of the lanes 0 to l.
+// Returns code after which lanes[l] holds the total of the lanes 0 to l.
 std::string Generator::scan_lanes() const {
   return "    workgroupBarrier();\n    for (var step = 1u; step < " + num(plan_.workgroup) +
          "u; step <<= 1u) {\n      var joined = lanes[lid];\n      if (lid >= step) { joined = "
@@ -104,8 +104,8 @@ std::string Generator::scan_tiles() {
           "   if (k == 0i) { total = own[k]; } else { total = combine(total, own[k]); }\n      "
           "}\n    }\n    lanes[lid] = total;\n" +
           scan_lanes();
-  // `running` begins with the total of all elements before the lane's own: those of earlier tiles,
-  // and those of earlier lanes in this tile.
+  // `running` begins as the total of all elements before the lane's own: `carry` is the total of
+  // the earlier tiles, and lanes[lid - 1] that of the earlier lanes in this tile.
   body +=
       "    var some = before;\n    var running = carry;\n    if (lid > 0u) {\n      running = "
       "lanes[lid - 1u];\n      if (before) { running = combine(carry, running); }\n      some "

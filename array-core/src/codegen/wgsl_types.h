@@ -30,7 +30,7 @@ std::optional<std::string> literal(DType dtype, const ir::Scalar& value);
 std::optional<std::string> operation(ir::Op op, DType operand, DType result,
                                      const std::vector<std::string>& x);
 
-// Returns the helper functions (ac_...) that `text` uses, and the helpers that these functions use.
+// Returns the helper functions (ac_...) that `text` uses, directly or through other helpers.
 std::string prelude_for(const std::string& text);
 
 }  // namespace arraycore::codegen

@@ -1,5 +1,5 @@
-// The untyped syntax tree of the dialect: nodes in arenas, which refer to each other by number. The
-// parser bounds its depth, so that code may walk it by recursion.
+// The untyped syntax tree of the dialect: nodes in arenas, which refer to each other by index. The
+// parser bounds the depth of the tree, so that recursive code cannot overflow the stack.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct Declarator {
   std::string_view name;
   bool is_pointer = false;
   bool is_array = false;
-  // The length of an array; none: the array is as long as its list of initial values.
+  // The length of an array. kNoNode means that the array is as long as its list of initial values.
   NodeId length = kNoNode;
   NodeId init = kNoNode;
   bool has_list = false;  // it has a list of initial values, {...}

@@ -12,7 +12,8 @@ namespace arraycore::dialect {
 
 struct Builtin {
   enum class Rule : std::uint8_t {
-    floating,   // operands and result are floating; for integers they have the literals' type
+    // Operands and result are floating; integer operands get the type of floating literals.
+    floating,
     number,     // floating or complex
     test,       // floating or complex -> bool
     smaller,    // min, max, also of integers; of two floats, the one that is not NaN
@@ -44,7 +45,7 @@ struct FoundBuiltin {
 };
 FoundBuiltin find_builtin(std::string_view name);
 
-// atomicAdd and similar functions; `negate` is for atomicSub.
+// Describes atomicAdd and similar functions. `negate` is true for atomicSub.
 struct Atomic {
   std::string_view name;
   ir::Op op;

@@ -86,15 +86,15 @@ struct ElementwiseText {
   std::string name = "kernel";
   std::string preamble;
   std::string loop_prep;   // runs before each element's operation
-  std::string after_loop;  // runs after it, `return` or not
+  std::string after_loop;  // runs after each element's operation, even if that returns early
 };
 
 struct ReductionText {
   std::vector<ParamSpec> in_params;
   std::vector<ParamSpec> out_params;
   std::string map_expr;
-  std::string reduce_expr;    // over a and b
-  std::string post_map_expr;  // over a and the outputs
+  std::string reduce_expr;    // combines the values a and b
+  std::string post_map_expr;  // computes the outputs from the combined value a
   std::string identity;       // empty: reducing no elements is an error
   std::string name = "kernel";
   std::string reduce_type;  // a letter or a C type; empty: the first output's type

@@ -79,12 +79,12 @@ class Lowering {
   void open_scope() { scopes_.emplace_back(); }
   void close_scope() { scopes_.pop_back(); }
   ir::Id block_of(const std::function<void()>& fill);
-  // Lowers statements in which `return`, and `continue` outside of a loop, end the element. With
-  // `then`, the code after them still runs.
+  // Lowers statements in which `return`, and `continue` outside of a loop, end the work on the
+  // element. If `then` is true, the code after these statements still runs.
   void operation(const std::vector<StatementId>& statements, bool then);
   void statements(const std::vector<StatementId>& list);
   Value expression(NodeId id);
-  void discard(NodeId id);  // lowers it for its effects
+  void discard(NodeId id);  // lowers an expression whose value is not needed, only its effects
   Value convert(Value value, DType to, Where where);
   ir::Id new_local(std::string_view name, DType type, std::uint32_t length = 0);
   void assign(ir::Id local, Value value);

@@ -12,8 +12,8 @@
 
 namespace arraycore::dialect {
 
-// The largest accepted text. A kernel is a page of code, and later steps recurse or copy in
-// proportion to it.
+// The largest accepted text. A kernel is about a page of code. The limit bounds how far later steps
+// recurse and how much they copy.
 inline constexpr std::size_t kMaxTextBytes = 256 * 1024;
 inline constexpr std::size_t kMaxTokens = 64 * 1024;  // after macros
 inline constexpr int kMaxMacroDepth = 32;

@@ -26,8 +26,8 @@ using ir::StmtKind;
 
 constexpr std::size_t kMostArrays = 6;
 constexpr std::size_t kMostScalars = 16;
-// The uniform words for segments, a part of a launch's 256 words. The others are the kernel's own
-// scalars and the buffers' extents.
+// How many of a launch's 256 uniform words segments may use. The kernel's own scalars and the
+// buffers' extents use the rest.
 constexpr std::uint32_t kSegmentWords = 192;
 
 bool asks_where(Op op) {

@@ -17,7 +17,8 @@ using ir::Op;
 using ir::Stmt;
 using ir::StmtKind;
 
-// The greatest depth of a forwarded expression: half of what a kernel may have.
+// The greatest depth of an expression that replaces its only use. It is half of the depth that a
+// kernel may have.
 constexpr std::uint32_t kForwardDepth = 400;
 constexpr std::size_t kNamedParts = 3;
 
@@ -25,9 +26,9 @@ bool is_read_element(const ir::Param& param) {
   return param.kind == ir::ParamKind::elementwise && param.access == ir::Access::read;
 }
 
-// Returns whether a device may change the value by compiling it together with its reader: it may
-// round a product and a sum once. float16 is rounded by its bits, and float64 is never compiled for
-// a device.
+// Returns whether a device may change the value by compiling it together with the expression that
+// reads it. For example, it may round a product and a sum only once. float16 is rounded by its
+// bits, and float64 is never compiled for a device.
 bool needs_rounding(DType dtype) { return dtype == DType::float32 || dtype == DType::complex64; }
 
 bool returns(const Kernel& kernel, Id block) {
@@ -56,7 +57,7 @@ class Fuser {
   }
 
  private:
-  // The result of a part for later parts: a local, or the expression itself.
+  // What later parts read as the result of a part: a local, or the expression itself.
   struct Value {
     Id local = kNone;
     Id expr = kNone;
@@ -149,7 +150,7 @@ class Fuser {
     return static_cast<Id>(to_.exprs.size() - 1);
   }
 
-  // Returns the value as memory would round it, whatever reads it.
+  // Returns the value rounded as memory would round it.
   Id as_stored(Id value) {
     Expr e{.op = Op::stored, .type = to_.exprs[value].type};
     if (!needs_rounding(e.type)) return value;
@@ -250,10 +251,10 @@ class Fuser {
   std::vector<Traits> traits_;
   std::vector<std::uint32_t> uses_;  // how often later parts use each part's result
   std::vector<bool> forwards_;
-  std::vector<Value> values_;  // by part
+  std::vector<Value> values_;  // one for each part
   Kernel to_;
   std::vector<std::uint32_t> depth_;  // of each expression of `to_`
-  // The first numbers of the part that is being added, and the new number of each of its
+  // The indices in `to_` at which the current part begins, and the index in `to_` of each of its
   // expressions.
   Id first_local_ = 0, first_function_ = 0, first_block_ = 0, first_stmt_ = 0;
   std::vector<Id> at_;

@@ -29,13 +29,14 @@ struct Traits {
 };
 Traits traits_of(const ir::Kernel& kernel);
 
-// The replacement of a part's parameter.
+// What replaces a parameter of a part.
 struct Wire {
   enum class Kind : std::uint8_t {
-    // Parameter `index` of the fused kernel. Several wires may name one that is only read.
+    // Parameter `index` of the fused kernel. Several wires may name the same parameter if it is
+    // only read.
     param,
-    // For a read parameter: the result of part `index`. For a member's own result: it is kept, but
-    // not stored.
+    // A value inside of the fused kernel. A parameter that is read gets the result of part `index`.
+    // A part's own result is kept for later parts and is not stored to memory.
     value,
   };
   Kind kind = Kind::param;
@@ -45,13 +46,14 @@ struct Wire {
 
 struct Part {
   const ir::Kernel* kernel = nullptr;
-  std::vector<Wire> wires;  // one a parameter
+  std::vector<Wire> wires;  // one for each parameter
 };
 
-// Fuses the parts. REQUIRES: every part verifies; all but the last are members, and the last one is
-// a member or a consumer; wires of kind value name earlier parts, at elementwise parameters of the
-// result's dtype; every one of the `params` parameters has a wire; the last part's written
-// parameters are `param`s.
+// Fuses the parts. REQUIRES: verify() passes for every part; Traits::member is true for all parts,
+// except that the last one may have Traits::consumer instead; if a parameter that is read has a
+// wire of kind `value`, the wire names an earlier part, and the parameter is elementwise and has
+// the dtype of that part's result; every one of the `params` parameters has a wire; the wires of
+// the last part's written parameters have kind `param`.
 ir::Kernel fuse(std::string name, std::span<const Part> parts, std::size_t params);
 
 // Returns a name for messages and the device's labels, such as "subtract+multiply+add". Of many

@@ -74,7 +74,7 @@ class Builder {
   Value reduce_index();
   Value shape(ParamRef param, int axis);
   Value size(ParamRef param);
-  Value convert(DType to, Value value);  // returns `value` itself where the type is the same
+  Value convert(DType to, Value value);  // returns `value` itself if it has that type
   Value bitcast(DType to, Value value);
   // Applies any operation of ir.h. The result's type follows from the operands'.
   Value apply(Op op, std::initializer_list<Value> operands);
@@ -113,8 +113,8 @@ class Builder {
   void reduce(Value mapped, std::optional<Value> identity,
               const std::function<Value(Value, Value)>& combine,
               const std::function<void(Value)>& post);
-  // Reduces several values together. `combine` gets each value so far and one more of each, and
-  // returns each new value.
+  // Reduces several values together. `combine` gets two lists: the values combined so far, and one
+  // more of each. It returns the list of the new combined values.
   using Values = std::vector<Value>;
   struct Mapped {
     Value value;
@@ -123,8 +123,8 @@ class Builder {
   using Combine = std::function<Values(const Values&, const Values&)>;
   void reduce(const std::vector<Mapped>& mapped, const Combine& combine,
               const std::function<void(const Values&)>& post);
-  // Makes the kernel a scan. `post` gets the values combined up to the element, and the element's
-  // own.
+  // Makes the kernel a scan. `post` gets two lists: the values combined up to and including the
+  // element, and the element's own values.
   void scan(const std::vector<Mapped>& mapped, const Combine& combine,
             const std::function<void(const Values&, const Values&)>& post);
 

@@ -130,8 +130,8 @@ class Interpreter {
     return values;
   }
 
-  // Runs the body for one element, which number_ and at_ then identify, and returns the mapped
-  // values.
+  // Runs the body for one element and returns its mapped values. Sets number_ and at_ to the
+  // element's position.
   Values map(const Dims& outer_at, const Dims& inner, std::int64_t number) {
     const Dims inner_at = coordinates(inner, number);
     at_.resize(0);
@@ -152,7 +152,8 @@ class Interpreter {
     return values;
   }
 
-  // Combines the results of two halves.
+  // Returns the combined values of `count` elements from `first` on. It combines two halves
+  // recursively.
   Values tree(const Dims& outer_at, const Dims& inner, std::int64_t first, std::int64_t count) {
     if (count == 1) return map(outer_at, inner, first);
     const std::int64_t half = count / 2;

@@ -6,15 +6,15 @@
 // An elementwise kernel runs its body once for each element of its loop. The loop is a C-ordered
 // n-dimensional domain of `n` elements, to which every elementwise parameter is broadcast.
 //
-// A reduction runs `body` for each element, and combines the values that it left in the
-// accumulators' `mapped`. Then it runs `reduction.post` once for each element of the output, whose
-// axes are the loop's without the reduced ones. The body reads elementwise parameters at the loop's
-// element. `post` stores to the written parameters at the output's element; it may read those, raw
-// parameters and scalars.
+// A reduction runs `body` for each element. `body` leaves values in the accumulators' `mapped`, and
+// the reduction combines these. Then it runs `reduction.post` once for each element of the output,
+// whose axes are the loop's without the reduced ones. The body reads elementwise parameters at the
+// loop's element. `post` stores to the written parameters at the output's element; it may read
+// those, raw parameters and scalars.
 //
-// A scan is a reduction whose `post` runs for every element of the loop, with what was combined up
-// to that element. Its outputs have the loop's shape, and `mapped` still holds the element's own
-// values.
+// A scan is a reduction whose `post` runs for every element of the loop, with the values combined
+// up to and including that element. The outputs have the loop's shape, and `mapped` still holds the
+// element's own values.
 //
 // Locals are zero when an element begins. An expression is evaluated once in each statement that
 // uses it, however often it is used there. Operands of `select`, `logical_and` and `logical_or` are
@@ -110,8 +110,8 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
-  stored,  // the operand as memory would hold it. A device may not combine operations across it, so
-           // both sides are rounded as in separate kernels
+  stored,  // the operand as memory would hold it. A device may not combine the operation that makes
+           // it with one that reads it, so both round their results as in separate kernels
   // ---- two operands
   add,
   subtract,
@@ -129,7 +129,7 @@ enum class Op : std::uint8_t {
   minimum,
   maximum,  // NaN if either operand is NaN
   fmin,
-  fmax,  // if one operand is NaN, the other one
+  fmax,  // if one operand is NaN, the result is the other one
   bit_and,
   bit_or,
   bit_xor,
@@ -142,15 +142,16 @@ enum class Op : std::uint8_t {
   greater,
   greater_equal,  // operands of one type; -> bool
   logical_and,
-  logical_or,  // bool; the second operand is evaluated only where it decides
+  logical_or,  // bool; the second operand is evaluated only if it decides the result
   logical_xor,
   make_complex,  // (real, imaginary)
   // ---- more
   fma,     // (a, b, c): a * b + c, rounded once or twice
   select,  // (condition, then, else); only the chosen one is evaluated
   call,    // index: a Function; args
-  // Reads, changes and writes an element of a raw parameter atomically. The args are the index or
-  // indices, then the value. It gives the old value. Integers and floats of any size.
+  // Reads, changes and writes an element of a raw parameter atomically, and gives the old value.
+  // The args are the index or indices, then the value. The element may be an integer or a float of
+  // any size.
   atomic_add,
   atomic_min,
   atomic_max,
@@ -190,8 +191,9 @@ struct Param {
   DType dtype = DType::float32;
   ParamKind kind = ParamKind::elementwise;
   Access access = Access::read;
-  bool atomic = false;    // some statement updates it atomically
-  std::int8_t ndim = -1;  // for a raw parameter with one index for each axis, their number; else -1
+  bool atomic = false;  // some statement updates it atomically
+  // The number of axes of a raw parameter with one index for each axis; otherwise -1.
+  std::int8_t ndim = -1;
 };
 
 enum class StmtKind : std::uint8_t {
@@ -230,8 +232,8 @@ struct Function {
   Id body = kNone;  // Block
 };
 
-// One of the values that a reduction combines. All are combined together, so that one may decide
-// for another (the largest, and its place).
+// One of the values that a reduction combines. All accumulators are combined in one step, so that
+// one can decide for another. For example, the largest value decides which position is kept.
 struct Accumulator {
   Id mapped = kNone;    // Local that the body sets for each element
   Id a = kNone;         // Local: the value so far
@@ -245,7 +247,7 @@ struct Reduction {
     totals,   // one result for each row
     running,  // one result for each element: a scan, in C order over the reduced axes
   };
-  // At least one. All `combine` together are associative and commutative.
+  // At least one. All `combine` expressions together are one associative and commutative operation.
   std::vector<Accumulator> values;
   Id post = kNone;  // Block: reads every a, stores outputs
   Gives gives = Gives::totals;

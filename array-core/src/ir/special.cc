@@ -25,8 +25,8 @@ double exp_square(double x) {
 }
 
 // Returns the inverse of erfc on (0, 1]. It starts from an estimate with a few digits (Giles 2010
-// for the centre, the asymptotic form for the tail) and takes Halley's steps until they change
-// nothing.
+// for the centre, the asymptotic form for the tail). Then it takes four steps of Halley's method,
+// or of Newton's method if y is below 1e-290.
 double inverse_erfc_upper(double y) {
   double x = 0;
   if (y > 0.05) {

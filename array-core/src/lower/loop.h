@@ -1,6 +1,7 @@
-// The loop of a launch as executors walk it. Axes of extent 1 are removed, and neighbouring axes
-// that every operand walks evenly are merged. Pure; any thread. Walks keep their memory, so that
-// only the first launch allocates.
+// Makes walks. A walk is the loop of a launch as executors run it: its axes and every operand's
+// strides along them. Axes of extent 1 are removed. Neighbouring axes are merged if every operand's
+// strides allow it. Pure; any thread. Walks keep their memory, so that only the first launch
+// allocates.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,20 @@
 
 namespace arraycore::lower {
 
-// The axes to walk in C order, and each operand's byte strides along them (0 where it broadcasts).
+// The axes of the loop in C order, and each operand's byte strides along them. A stride is 0 if the
+// operand is broadcast along the axis.
 struct Walk {
   Dims shape;
   std::vector<Dims> strides;
   std::int64_t count() const;
 };
 
-// Whether axes may be merged. `off` keeps every axis, for kernels that use an axis' index.
+// Whether axes may be merged. `off` keeps every axis, for kernels that use the index along an axis.
 enum class Merge : std::uint8_t { off, on };
 void walk(const Dims& loop, std::uint32_t axes, std::span<const View* const> views, Merge merge,
           Walk& result);
 
-// How one launch of a kernel walks its elementwise parameters.
+// The walks of one launch over a kernel's elementwise parameters.
 class Walks {
  public:
   // Sets the walks of a launch. `views` has one entry for each parameter; those of scalar and raw
@@ -35,7 +37,7 @@ class Walks {
 
   Walk outer;                // the axes that stay; all axes if nothing is reduced
   Walk inner;                // the reduced axes
-  std::vector<int> operand;  // from parameter to operand of the walks; -1: none
+  std::vector<int> operand;  // for each parameter: the index of its operand in the walks, or -1
   int number =
       0;  // the operand that stands for the loop's C-order number; its elements have one byte
 
