@@ -17,8 +17,8 @@ const names = {
 };
 
 /**
- * Writes the list of files next to the folder `app`. There the server serves it under its own name, as a file that may
- * change.
+ * Writes a list of the built files. The list is not in the folder `app`, but beside it, because the server treats the
+ * files in `app` as files that never change. The list has no hash in its name, so it changes with every build.
  */
 function listing(): Plugin {
   let outDir = "";

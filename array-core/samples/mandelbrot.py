@@ -2,9 +2,10 @@
 
     ./run python --mount array-core/python array-core/samples/mandelbrot.py [WIDTH [LIMIT]]
 
-Both ways take the same steps in float32 and give the same picture; only a GPU that fuses the
-kernel's multiplications with its additions may place single points of the edge otherwise. Array
-operations launch ten kernels a step; the kernel of one's own is one launch for the whole set.
+Both ways take the same steps in float32 and give the same picture. A GPU may fuse the kernel's
+multiplications with its additions; then a few points at the edge of the set may differ. The array
+operations launch ten kernels for each step. The custom kernel is launched once for the whole
+picture.
 """
 
 from __future__ import annotations

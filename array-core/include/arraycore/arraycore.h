@@ -35,8 +35,8 @@ enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 // Opens the library. `budget_bytes` limits the memory of all arrays, 0 for no limit. It is a
 // double, because JavaScript has no other number of that size. REQUIRES: not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
-// Sets how dtypes meet from now on: 0 as in NumPy 2, 1 as in CuPy under Chainer
-// (dtype/promotion.h). Returns the old mode.
+// Sets the rule for the dtype of a result whose operands have different dtypes: 0 as in NumPy 2, 1
+// as in CuPy under Chainer (dtype/promotion.h). Returns the old mode.
 AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
 // Frees every array and what the back end holds. If nothing is open, it does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);

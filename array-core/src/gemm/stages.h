@@ -26,8 +26,9 @@ struct Stage {
 };
 
 // The layout of an operand, from the beginning of its storage. An epilogue's operand is indexed by
-// row and column, or with a window by row only. A prologue's is indexed by term or by column, or
-// with a window by their outer digits. `batch_stride` counts batches.
+// row and column; with a window, by row only. A prologue's operand is indexed by the term of the
+// sum or by the column. With a window (window.h), that index is split into digits, and only the
+// outer digit indexes the operand. `batch_stride` counts batches.
 struct OperandLayout {
   std::int64_t offset = 0;
   std::int64_t row_stride = 0;  // for a prologue, the stride of terms

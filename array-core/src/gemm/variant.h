@@ -93,8 +93,8 @@ struct Tuning {
 
 const std::vector<Tile>& tiles();
 
-// Chooses a kernel. REQUIRES: problem.dtype is float32; without a window, a result with one row
-// also has one column (a vector is passed as a column).
+// Chooses a kernel. REQUIRES: problem.dtype is float32; a vector is passed as a column. So
+// without a window, a result with one row also has one column.
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);

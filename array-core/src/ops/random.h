@@ -12,7 +12,7 @@
 
 namespace arraycore::ops {
 
-// The distributions, with the numbers of AC_CALL_RANDOM. `a` and `b` are a kernel's two parameters.
+// The distributions, numbered as in AC_CALL_RANDOM. `a` and `b` are a kernel's two parameters.
 // The floating ones give float32 or float64, the others integers (and bool where 0 and 1 are
 // drawn). U is uniform in [0, 1): 24 bits of one word for float32, 53 bits of two words for
 // float64.
@@ -20,7 +20,7 @@ enum class Distribution : std::uint8_t {
   bits,         // the words themselves; uint32
   uniform,      // a + b U
   normal,       // a + b Z, with Z by Box and Muller (1958): |Z| < 6.8 for float32, 8.7 for float64
-  exponential,  // b E, where E = -log(1 - U) and U keeps its leading bits at full precision
+  exponential,  // b E, where E = -log(V) and V is uniform in (0, 1], with full precision near 0
   lognormal,    // exp(a + b Z)
   gumbel,       // a - b log(E)
   laplace,      // a + b E or a - b E

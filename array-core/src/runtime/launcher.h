@@ -72,7 +72,8 @@ class Launcher {
   // "over_budget"; value, "array_too_big".
   Result<Array> allocate(DType dtype, const Dims& shape);
   // Checks that `bytes` more bytes fit the budget; `use` says in the message what they are for.
-  // Before it fails it launches what waits, which may free memory. Error: memory, "over_budget".
+  // Before it fails, it launches the waiting operations, which may free memory. Error: memory,
+  // "over_budget".
   Status check_budget(std::int64_t bytes, std::string_view use);
   // `elements` are all elements of the array in C order. REQUIRES: the array is new from
   // allocate().

@@ -84,7 +84,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Heartbeat
 bool State::refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                            std::optional<std::int64_t> call) {
   const auto found = attempts.find(attempt);
-  // The attempt may have ended (R12). Storage knows its device.
+  // An attempt that is not in memory may have ended (R12). Then storage checks whether the attempt
+  // belongs to this device.
   if (found == attempts.end() || find_live(attempt, session.device) != nullptr) return false;
   send_error(id, "unknown_attempt", attempt, call);
   return true;

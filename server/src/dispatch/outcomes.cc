@@ -123,9 +123,9 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   if (started) propose(storage::EndAttempt{what.attempt, *attempt.end_state, {}});
   drop_attempt(what.attempt);
   if (outcome.applied == Applied::superseded) {
-    // If the trial is in memory, another server finished it, or this server did so before its last
-    // start (restore_study searches from the first number again). A trial that this server finishes
-    // leaves memory.
+    // A trial that this server finishes is removed from memory. So if the trial is still in memory,
+    // another server finished it, or this server finished it before it restarted: restore_study may
+    // let the grid's cursor start at 0 again.
     if (find_trial(key) != nullptr) finish_trial(key);
   } else {
     requeue(key, started ? 0 : jitter(kConflictBackOffMs));

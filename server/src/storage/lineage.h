@@ -31,7 +31,7 @@ class Lineage {
     if (!most_ || point.step <= *most_) points_.emplace(point.step, point.value);
   }
 
-  // Continues with the attempt that saved this checkpoint, from which the current one began.
+  // The current attempt began from the checkpoint `from`. Continues with the attempt that saved it.
   void go_on(const std::optional<protocol::Checkpoint>& from) {
     wanted_.reset();
     if (!from || !from->step) return;

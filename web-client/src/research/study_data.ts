@@ -11,7 +11,7 @@ export interface StudyData {
   readonly trials: readonly TrialRow[];
   /** `seq` of the newest row that was read. */
   readonly cursor: number;
-  /** Whether the page's limit was reached, so that later trials are missing. */
+  /** Whether the table has as many trials as the web page shows at most, so that later trials are missing. */
   readonly full: boolean;
 }
 

@@ -55,7 +55,7 @@ def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> ndarray:
 
 
 def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> ndarray:
-    """Return a vector of the numbers in a text that ``sep`` separates."""
+    """Return a vector of the numbers in a text, in which ``sep`` stands between the numbers."""
     return array(np.fromstring(string, dtype, count, sep=sep))
 
 

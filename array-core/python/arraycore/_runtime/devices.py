@@ -141,7 +141,8 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 
 
 class Stream:
-    """The only order of operations; as a context manager it does nothing.
+    """A stand-in for CuPy's stream. There is only one stream, because operations run in the order
+    of their calls. As a context manager it does nothing.
 
     Parameters
     ----------

@@ -55,7 +55,9 @@ def check(status: int) -> int:
 
 
 def recover(status: int) -> None:
-    """Free waiting arrays after a call that ran out of memory; raise any other error."""
+    """After a call that ran out of memory, free the arrays that wait to be freed. Raise any other
+    error.
+    """
     if status != _OUT_OF_MEMORY or not freed:
         raise failure()
     drain()

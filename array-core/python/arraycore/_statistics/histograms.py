@@ -195,7 +195,8 @@ def histogram(
     a : array_like
         The values.
     bins : int or edges
-        The number of bins of equal width, or their edges, ascending. Edges on a device are read.
+        The number of bins of equal width, or their edges, ascending. Edges on a device are copied
+        to the CPU.
         Without a ``range`` the smallest and the largest value are read from the device.
     range : pair, optional
         The first and the last edge.

@@ -86,7 +86,7 @@ class Host:
         """Called before a step is recorded."""
 
     def after(self) -> None:
-        """Called when the step's function has returned or raised. It must launch nothing."""
+        """Called when the step's function has returned or raised. This call must launch nothing."""
 
     def recorded(self) -> None:
         """Called when a step has been recorded."""

@@ -56,7 +56,9 @@ class StaleCapture(Exception):
 
 
 class _Place(NamedTuple):
-    """The number of commands after a line of Python, and whether that line refused the step."""
+    """How many commands were recorded when a line of Python ended, and whether that line made the
+    step impossible to capture.
+    """
 
     commands: int
     refused: bool

@@ -29,7 +29,8 @@ class PackedPrologue {
     std::int64_t terms = 0;
     int width = 0;  // the columns of a panel; the last panel is as wide as the others
   };
-  // `packed` holds consecutive panels; in each panel, the columns at one term are together.
+  // `packed` holds consecutive panels. In a panel, the elements of all its columns that belong to
+  // the same term of the sum are adjacent.
   virtual Status apply(const Part& part, std::byte* packed) = 0;
 };
 

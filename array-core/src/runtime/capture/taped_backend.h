@@ -37,7 +37,7 @@ class TapedBackend final : public Backend {
   void unpin(StorageId storage);
   // Returns a number that distinguishes a storage from others that had its id.
   std::uint64_t serial(StorageId storage) const { return serials_[storage - 1]; }
-  // Copies bytes from one storage to another. Error: what the back end says.
+  // Copies bytes from one storage to another. Errors: those of the back end.
   Result<Launch> copy(StorageId from, StorageId to, std::int64_t bytes);
 
   bool is_device() const override { return inner_->is_device(); }

@@ -155,7 +155,9 @@ class Capture:
         return f"_hf_{self._count}"
 
     def cross(self, owner: Home, name: str, home: Home) -> str:
-        """Return an expression in ``home`` for a name of another generated module."""
+        """Return an expression that code in the generated module ``home`` can use for ``name`` of
+        the generated module ``owner``.
+        """
         if owner is home:
             return name
         alias = f"{name}_of_{owner.name.replace('.', '_')}"
@@ -461,7 +463,7 @@ def _uses(where: str, name: str) -> str:
 
 
 def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: str) -> bool:
-    """Whether a variable is the function's own name, which its definition binds."""
+    """Whether a variable is the name of the function itself, which its ``def`` binds."""
     try:
         return variable == own and cell.cell_contents is function
     except ValueError:

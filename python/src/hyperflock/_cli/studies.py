@@ -259,7 +259,9 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
 
 
 def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
-    """Return a text about the connected devices for a study of which no trial runs."""
+    """Return a row for the table of a study of which no trial runs: whether the connected devices
+    can run it. Return no row for other studies.
+    """
     row = study.row
     if row.state != "running" or row.running or row.paused:
         return []

@@ -139,7 +139,8 @@ async def in_thread(work: Callable[[], _T]) -> _T:
 
 
 def tell(work: _Work) -> None:
-    """Call ``work`` in the thread that waits for this coroutine; at once if that is this thread.
+    """Call ``work`` in the thread that waits for the caller's coroutine. If the caller already runs
+    in that thread, call it at once.
 
     A progress bar in a notebook needs this: only the cell's own thread writes below the cell.
     """

@@ -39,7 +39,7 @@ class Settings:
 
 
 def settings(url: str | None, token: str | None) -> Settings:
-    """Return address and token, the token without a trailing newline from a file."""
+    """Return the server's address and token. Spaces and newlines around the token are removed."""
     url = url or os.environ.get("HYPERFLOCK_URL") or None
     token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
     here = settings_here()

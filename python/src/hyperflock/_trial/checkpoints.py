@@ -254,7 +254,7 @@ def _malformed(message: str) -> CheckpointError:
 
 
 class _TreeReader:
-    """A reader of trees. It raises an error for an invalid tree, which `decode` converts."""
+    """A reader of trees. If a tree is invalid, it raises an error, and `decode` raises its own."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

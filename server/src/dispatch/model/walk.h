@@ -77,7 +77,8 @@ class Pair {
   static std::string project_of(const std::string& worker) { return worker == "e" ? "q" : "p"; }
 
  private:
-  // Owners confirm all batches. Batches in `said` are replaced by their items.
+  // Lets each owner confirm the batches that `said` contains, and replaces each batch there by its
+  // items.
   void take_in(Said& said);
   std::optional<std::string> compare_said(Said real, Said model) const;
   std::optional<std::string> compare_state() const;

@@ -98,12 +98,12 @@ inline constexpr std::string_view kPagePolicy =
     "'none'; "
     "frame-ancestors 'none'";
 
-// The policy of the thread that runs trials. It may load scripts of its own origin and read the
-// runtime, and nothing else. REQUIRES: valid_host(host).
+// The policy of the thread that runs trials. The thread may load scripts of its own origin and read
+// the runtime, and nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
-// The policy of the thread that owns the graphics device. It may load scripts of its own origin and
-// request nothing. It runs code of trials only as shaders.
+// The policy of the thread that owns the graphics device. The thread may load scripts of its own
+// origin and request nothing. It runs code of trials only as shaders.
 inline constexpr std::string_view kGpuThreadPolicy =
     "default-src 'none'; script-src 'self'; worker-src 'none'";
 

@@ -34,10 +34,10 @@ void LogKeeper::copy() {
   }
 }
 
-// When SQLite begins to wait, it chooses the readers that it waits for by the slots in which they
-// noted what they read. A later reader may use the same slot, and then SQLite waits in vain until
-// its time-out. A second try finds such readers up to date. So the patience is divided into several
-// tries, each twice as long as the one before.
+// A reader holds a slot that says which state it reads. SQLite waits until the slots of old states
+// are free. If a new reader takes such a slot meanwhile, SQLite waits for it too, in vain, until
+// the time-out. A second try sees that this reader reads the newest state. So the time for which
+// this function waits is divided into several tries, each twice as long as the one before.
 void LogKeeper::restart() {
   int left = limits_.reader_patience_ms;
   for (int wait = kFirstTryMs; left > 0; wait *= 2) {

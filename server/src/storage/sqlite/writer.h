@@ -102,8 +102,8 @@ class Writer {
   void add_study(const CreateStudy& create);
   // Stores the points. Returns how many of them are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
-  // Returns whether the attempt may upload a checkpoint or an artifact. The outcome is `applied` if
-  // it may, and contains its trial.
+  // Checks whether the attempt may upload a checkpoint or an artifact. If it may, the outcome is
+  // `applied` and contains the attempt's trial.
   Outcome judge_upload(AttemptId attempt, const std::string& device);
   // Deletes all but the newest `kept` checkpoints of a trial, or all checkpoints of a study.
   // Returns the blobs that no row names any more.

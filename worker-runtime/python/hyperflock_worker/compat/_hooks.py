@@ -26,7 +26,7 @@ class Patch:
     module : str
         The full name of the module.
     apply : callable
-        A function of the module that makes the change.
+        Makes the change. Its argument is the module.
     versions : tuple of str
         The versions of Chainer that need it.
     """

@@ -141,7 +141,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def typing_extensions(module: ModuleType) -> None:
-    """Fill ``typing_extensions`` for 7.8.1; its ``Protocol`` is in ``typing`` since Python 3.8."""
+    """Fill ``typing_extensions``, which Chainer 7.8.1 imports. Its names come from ``typing``."""
 
     def from_typing(name: str) -> object:
         try:

@@ -5,7 +5,7 @@ import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
 
 const MIB = 1_048_576;
-/** The most MiB of all arrays on the GPU, by class. A browser ends a tab that takes more, without an error. */
+/** The limit for all arrays on the GPU together, in MiB, by class of device. A browser ends a tab that takes more, without an error. */
 const BUDGET_MOST = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
 /** The budget in MiB of a device that does not report its memory. */
 const BUDGET_UNKNOWN = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;

@@ -1,4 +1,4 @@
-"""The switch of the device functions, and the function that replaces a method."""
+"""Decides whether a call uses a device function, and replaces methods by device functions."""
 
 from __future__ import annotations
 
