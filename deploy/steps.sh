@@ -11,7 +11,9 @@ ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 # apt_missing PACKAGE...: prints the packages that are not installed.
 apt_missing() {
   local package installed
-  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null)
+  # dpkg-query fails if it does not know one of the packages. Under `set -e` that would end this function, and the
+  # caller would see no missing package.
+  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null) || true
   for package in "$@"; do
     [[ $'\n'$installed$'\n' == *$'\n'"$package install ok installed"$'\n'* ]] || echo "$package"
   done
