@@ -1,4 +1,4 @@
-# Finds or installs the Emscripten compiler. Sourced by steps.sh; needs ROOT.
+# Finds or installs the Emscripten compiler. Sourced by steps.sh; needs ROOT and deploy/debian.sh.
 # shellcheck shell=bash
 #
 # `emcc` on PATH is used if it is new enough. Otherwise, on Debian as root, a folder with Debian 13 is made and entered
@@ -19,34 +19,17 @@ emcc_on_path() {
 # emscripten_root_made: succeeds if the folder is complete. Without the file `made`, it was left unfinished.
 emscripten_root_made() { [[ -f $EMSCRIPTEN_ROOT/made ]]; }
 
-# Prints the mirror that this machine's apt uses for its own release.
-debian_mirror() {
-  # shellcheck disable=SC2016
-  apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
-}
-
-# Prints the settings of this machine's apt that decide how a mirror is reached and verified.
-apt_settings() { apt-config dump --format '%F "%v";%n' Acquire | grep -E '^Acquire::(Check|Retries|http|https)' || true; }
-
 make_emscripten_root() {
-  local mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg mode=()
+  local mirror
   if ((EUID)) || ! command -v apt-get >/dev/null; then
     echo "Install Emscripten $EMSCRIPTEN_OLDEST or newer and put emcc on PATH; only root on Debian can do without."
     return 1
   fi
-  apt_install mmdebstrap debian-archive-keyring
   mirror=$(debian_mirror)
   [[ -n $mirror ]] || { echo "Run apt-get update with a Debian mirror in /etc/apt, or put emcc $EMSCRIPTEN_OLDEST on PATH."; return 1; }
-  rm -rf "$EMSCRIPTEN_ROOT"
-  mkdir -p "$EMSCRIPTEN_ROOT"
-  apt_settings >"$ROOT/build/cache/emscripten-apt.conf"
-  # If mounting is not allowed, packages are set up without /proc and /sys, which these packages do not need.
-  unshare --mount true 2>/dev/null || mode=(--skip=check/canmount)
-  mmdebstrap --mode=root --variant=essential "${mode[@]}" --include=emscripten,cmake,ninja-build \
-    --aptopt="$ROOT/build/cache/emscripten-apt.conf" --keyring="$keyring" \
+  debian_root "$EMSCRIPTEN_ROOT" trixie emscripten,cmake,ninja-build "deb $mirror trixie main" --variant=essential \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' \
-    trixie "$EMSCRIPTEN_ROOT" "$mirror"
+    --dpkgopt='path-exclude=/usr/share/locale/*'
   rm -rf "$EMSCRIPTEN_ROOT"/var/cache/apt/archives/*.deb "$EMSCRIPTEN_ROOT"/var/lib/apt/lists/*
   touch "$EMSCRIPTEN_ROOT/made"
 }

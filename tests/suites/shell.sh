@@ -46,6 +46,8 @@ run_vitest() { # FOLDER ARGUMENT...
     --outputFile.junit="$JUNIT/$((++REPORTS)).xml" "${@:2}"
 }
 
+# shellcheck source=deploy/debian.sh
+. "$ROOT/deploy/debian.sh"
 for file in "$ROOT"/*/steps.sh; do
   # shellcheck source=/dev/null
   . "$file"
