@@ -1,4 +1,4 @@
-"""Objectives for tests of asked studies; plain Optuna runs them too."""
+"""Objectives for tests of ask-and-tell studies. The tests run them in plain Optuna too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optuna.artifacts import upload_artifact
 
 
 def curved(trial: Any) -> float:
-    """Three kinds of parameters, a curve, a pruner that is asked at each step."""
+    """Suggest parameters of three kinds, report a curve, and ask the pruner at each step."""
     x = trial.suggest_float("x", -10, 10)
     n = trial.suggest_int("n", 1, 5)
     kind = trial.suggest_categorical("kind", ["a", "b", None])
@@ -25,7 +25,7 @@ def curved(trial: Any) -> float:
 
 
 def curve_end(x: float, n: int, kind: str | None) -> float:
-    """What `curved` gives."""
+    """Return the value that `curved` returns for these parameters."""
     return float(x * x / 4 + n)
 
 
@@ -40,12 +40,12 @@ def sometimes_nan(trial: Any) -> float:
 
 
 def square(trial: Any) -> float:
-    """The shortest one."""
+    """Return the square of x; the shortest of the objectives."""
     return float(trial.suggest_float("x", -10, 10)) ** 2
 
 
 def two_ways(trial: Any) -> tuple[float, float]:
-    """Two objectives and a constraint."""
+    """Return two values, and set a constraint."""
     x = trial.suggest_float("x", 0, 5)
     y = trial.suggest_float("y", 0, 3)
     if hasattr(trial, "set_constraint"):
@@ -54,7 +54,7 @@ def two_ways(trial: Any) -> tuple[float, float]:
 
 
 class NotToday(ValueError):
-    """An error of the objective's own."""
+    """An error class that only the objective's file defines."""
 
 
 def failing(trial: Any) -> float:
@@ -78,7 +78,7 @@ def stopping(trial: Any) -> float:
 
 
 def endless(trial: Any) -> float:
-    """Give what no JSON number can."""
+    """Return an infinity, which JSON cannot represent as a number."""
     return float(trial.suggest_categorical("x", ["inf", "-inf"]))
 
 
@@ -86,7 +86,7 @@ STEPS = 6
 
 
 def resumable(trial: Any) -> float:
-    """Walk in steps that a checkpoint keeps, so that another device ends where this one would."""
+    """Walk in steps and save each in a checkpoint, so that another device can finish the walk."""
     x = trial.suggest_float("x", 0, 1)
     state = trial.resume() or {"step": 0, "walked": 0.0}
     for step in range(state["step"], STEPS):
@@ -98,7 +98,7 @@ def resumable(trial: Any) -> float:
 
 
 def walked(x: float, seed: int) -> float:
-    """What `resumable` gives, without a device: a trial's generators begin with its seed."""
+    """Return what `resumable` returns on one device: the trial's generator starts at its seed."""
     chance = random.Random(seed)
     total = 0.0
     for _ in range(STEPS):
@@ -107,7 +107,7 @@ def walked(x: float, seed: int) -> float:
 
 
 def descending(trial: Any) -> float:
-    """Nine steps down from where x puts it."""
+    """Report nine values that descend from a start that x sets."""
     x = trial.suggest_float("x", 0, 10)
     rate = trial.suggest_float("rate", 0.1, 1, log=True)
     for step in range(1, 10):
@@ -118,7 +118,7 @@ def descending(trial: Any) -> float:
 
 
 def uploading(*stores: Any) -> Callable[[Any], float]:
-    """An objective that uploads a file to each store, as Optuna's documentation writes it."""
+    """Build an objective that uploads a file to each store, as Optuna's documentation shows."""
 
     def objective(trial: Any) -> float:
         x = trial.suggest_float("x", -10, 10)

@@ -1,4 +1,4 @@
-"""optuna-dashboard as an application without a socket, and a study for it to show."""
+"""Calls optuna-dashboard's application without a socket, and makes a study for it to show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperflock.optuna import ArtifactStore, Storage
 
 
 def asked(server: FakeConsole, client: Client, n_trials: int, name: str = "mine") -> optuna.Study:
-    """Run an asked study; the researcher's own."""
+    """Run an ask-and-tell study. Return the Optuna study of the researcher's process."""
     sampler = optuna.samplers.RandomSampler(seed=7)
     pruner = optuna.pruners.MedianPruner(2)
     study = optuna.create_study(study_name=name, sampler=sampler, pruner=pruner)
@@ -29,7 +29,7 @@ def asked(server: FakeConsole, client: Client, n_trials: int, name: str = "mine"
 
 
 class Dashboard:
-    """The application, without a socket."""
+    """The dashboard's application, which is called directly instead of over a socket."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Dashboard:
         self._app = app or explained(optuna_dashboard.wsgi(storage, artifact_store=artifacts))
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> tuple[str, Any]:
-        """Give status and JSON, or text, of an answer."""
+        """Send a request. Return the status of the answer, and its content as JSON or text."""
         content = json.dumps(body).encode()
         path, _, query = path.partition("?")
         environ: dict[str, Any] = {

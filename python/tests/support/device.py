@@ -2,9 +2,9 @@
 
     with Device.join(compute, code) as device:
         lease = device.ready()
-        lease = device.complete(lease, 0.5)      # the next one, or None
+        lease = device.complete(lease, 0.5)      # the next lease, or None
 
-Blocking, one thread; every wait has a time-out.
+All calls block, in one thread. Every wait has a time limit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Device:
         self.close()
 
     def open(self, held: tuple[int, ...] = ()) -> _protocol.Welcome:
-        """Say hello."""
+        """Open the session: connect and send hello."""
         address = f"ws{self.compute.removeprefix('http')}/ws/worker"
         self._socket = self._sessions.enter_context(
             connect(address, compression=None, proxy=None, open_timeout=LIMIT_S)
@@ -72,11 +72,11 @@ class Device:
         return welcome
 
     def close(self) -> None:
-        """Leave cleanly."""
+        """Close the session with a close frame."""
         self._sessions.close()
 
     def ready(self) -> Lease:
-        """Ask for work; waits for a lease."""
+        """Ask for work, and wait for a lease."""
         self.send(_protocol.Ready())
         return self.next_lease()
 
@@ -87,14 +87,17 @@ class Device:
         return message.lease
 
     def complete(self, lease: Lease, value: float) -> Lease | None:
-        """Report two points, send the result, take what comes with its acknowledgement."""
+        """Report two points and send the result.
+
+        Return the lease that comes with its acknowledgement.
+        """
         self._seq += 1
         self.send(_protocol.Report(lease.attempt, self._seq, [(0, value + 1), (1, value)]))
         assert self.expect(_protocol.Ack).seq == self._seq
         return self.result(lease, outcome="complete", values=[value]).lease or None
 
     def result(self, lease: Lease, *, more: bool = True, **fields: Any) -> _protocol.ResultAck:
-        """Send a result and wait until it is committed; with ``more``, ask for the next trial."""
+        """Send a result and wait until it is committed; ``more`` asks for the next trial too."""
         self._seq += 1
         metrics = _protocol.RunMetrics(load_ms=12, run_ms=345)
         self.send(
@@ -128,7 +131,7 @@ class Device:
         return frames.parse_server(frame)
 
     def expect(self, kind: type[Any]) -> Any:
-        """Wait for a message of one type; leases' `wait` in between is skipped."""
+        """Wait for a message of one type. Skip the `wait` messages that come before it."""
         while isinstance(message := self.receive(), _protocol.Wait):
             pass
         assert isinstance(message, kind), message
@@ -136,7 +139,7 @@ class Device:
 
 
 def params(lease: Lease) -> dict[str, Any]:
-    """A lease's parameters."""
+    """Return the parameters of a lease."""
     decoded = json.loads(lease.params)
     assert isinstance(decoded, dict)
     return decoded

@@ -1,4 +1,4 @@
-"""Where the examples are, and the files that their tests need."""
+"""Paths of the examples, and the files that their tests need."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_idx(path: Path, array: np.ndarray[Any, Any]) -> None:
 
 
 def paths(version: str, *more: Path) -> str:
-    """``PYTHONPATH`` with a Chainer."""
+    """Return a ``PYTHONPATH`` that contains this version of Chainer."""
     cache = ROOT / "build" / "cache"
     wheel = cache / "wheels" / f"chainer-{version}-py3-none-any.whl"
     six = cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl"

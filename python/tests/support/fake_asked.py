@@ -1,9 +1,9 @@
-"""An asked study of the fake console: what the server keeps and tells, and devices that compute it.
+"""The fake console's ask-and-tell study: the server's side of it, and devices that compute it.
 
     with Devices(console, objective, count=3): ...     # threads that lease, call and send results
 
-The rules are those of the written protocol (R42 to R51), without leases that run out. Every method
-takes the console's lock; a device's thread waits on `changed`.
+It follows the rules R42 to R51 of the written protocol, but leases do not expire. Every method
+takes the console's lock. The threads of devices wait on `changed`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StudyGone(Exception):
 
 @dataclass
 class AskedTrial:
-    """One trial as the server has it."""
+    """One trial in the state that the server keeps."""
 
     number: int
     attempt: int = 0
@@ -73,7 +73,7 @@ class AskedTrial:
 
 
 class AskedStudy:
-    """The server's side of one asked study."""
+    """The server's side of one ask-and-tell study."""
 
     def __init__(
         self,
@@ -97,11 +97,12 @@ class AskedStudy:
         self.room = 0
         self.target = 0
         self.finishing = False
-        # Numbers that were asked, in order, and the most that ran at once.
+        # The numbers of the trials that the owner asked for, in order, and the most that ran at
+        # once.
         self.asked: list[int] = []
         self.most_running = 0
         self.most_waiting = 0
-        # Batches that were taken in before any of their calls was answered.
+        # How many batches the owner acknowledged before it answered any of their calls.
         self.taken_early = 0
         self._seq = 0
         self._call_id = 0
@@ -112,22 +113,22 @@ class AskedStudy:
         self._outstanding = False
         self._demand_told = -1
         self.points_in_pages = True
-        # How many trials the quota has room for.
+        # How many trials the quota has room for. None: any number.
         self.quota: int | None = None
-        # Whether devices give up what they wait for.
+        # Whether devices stop waiting for answers.
         self.closing = False
 
-    # ---- the owner's side; called by the console's session with the lock held
+    # ---- The owner's side. The console's session calls it and holds the lock.
 
     def claim(self, owner: object) -> None:
-        """Give the study a new owner; what was not answered is handed over."""
+        """Give the study a new owner, who gets the calls that the earlier one did not answer."""
         self.generation += 1
         self.owner = owner
         self.state, self.finishing = "running", False
         self.room = 0
         for trial in self.trials.values():
             trial.told = 0
-        # Whatever else was to be told is read over HTTP by the new one.
+        # The new owner reads everything else over HTTP.
         self._calls = [self._renewed(call) for call in self._open_calls.values()]
         self._batch, self._outstanding, self._demand_told = 0, False, -1
 
@@ -138,11 +139,11 @@ class AskedStudy:
         return call
 
     def first_batch(self) -> OwnerCall:
-        """Answer a claim."""
+        """Return the empty batch that answers a claim."""
         return OwnerCall(self.study, self.generation, 0, 0, [])
 
     def next_batch(self) -> OwnerCall | None:
-        """Give what may leave now."""
+        """Return the next batch for the owner, or None if nothing may be sent now."""
         if self._outstanding or not self.generation:
             return None
         demand = self.demand()
@@ -155,11 +156,11 @@ class AskedStudy:
         return OwnerCall(self.study, self.generation, self._batch, demand, calls)
 
     def demand(self) -> int:
-        """How many idle devices find nothing to lease."""
+        """Return how many more trials the idle devices need, as far as the owner has room."""
         return max(0, min(self.idle - len(self.queue), self.room))
 
     def reply(self, reply: OwnerReply) -> list[_protocol.ErrorMessage]:
-        """Take an owner's reply; the errors that go back."""
+        """Handle an owner's reply. Return the errors to send back."""
         errors = []
         self.room = reply.room
         if reply.target is not UNSET:
@@ -205,7 +206,7 @@ class AskedStudy:
         return errors
 
     def left(self, owner: object) -> None:
-        """Hear that a connection is gone."""
+        """Handle the end of a connection."""
         if owner in self.standing_by:
             self.standing_by.remove(owner)
         if self.owner is owner:
@@ -217,14 +218,14 @@ class AskedStudy:
             self.state = "finished"
 
     def cancel(self) -> None:
-        """End the study at once."""
+        """Cancel the study at once."""
         self.state = "cancelled"
         self.changed.notify_all()
 
-    # ---- a device's side; from any thread
+    # ---- The device's side. Any thread may call it.
 
     def lease(self, device: str, leaving: Callable[[], bool] = lambda: False) -> AskedTrial | None:
-        """Wait for a trial; None when the study is over or the device leaves."""
+        """Wait for a trial. Return None if none comes in time or the device leaves."""
         with self.changed:
             self.idle += 1
             self._notify()
@@ -247,7 +248,10 @@ class AskedStudy:
             return trial
 
     def give_back(self, trial: AskedTrial, step: int | None) -> None:
-        """Release a trial; the next attempt goes on behind ``step``, None: at its beginning."""
+        """Release a trial.
+
+        The next attempt continues after ``step``, or starts anew if it is None.
+        """
         with self.changed:
             trial.state = "waiting"
             kept = [p for p in trial.points if step is not None and p[0] <= step]
@@ -259,7 +263,7 @@ class AskedStudy:
             self.changed.notify_all()
 
     def suggest(self, trial: AskedTrial, name: str, distribution: str) -> Any:
-        """Ask for a value."""
+        """Ask the owner for the value of a parameter, unless the trial has one."""
         with self.changed:
             for known, kind, value in trial.suggested:
                 if known == name:
@@ -271,7 +275,7 @@ class AskedStudy:
             )
 
     def should_prune(self, trial: AskedTrial, step: int | None = None) -> bool:
-        """Ask whether to go on behind a step."""
+        """Send the new points to the owner and ask whether to end the trial at this step."""
         args = StepArgs() if step is None else StepArgs(step)
         with self.changed:
             fresh, trial.told = trial.points[trial.told :], len(trial.points)
@@ -298,12 +302,12 @@ class AskedStudy:
         return answer
 
     def report(self, trial: AskedTrial, step: int, value: float) -> None:
-        """Add a point; it is told with the next call or the result."""
+        """Add a point. It goes to the owner with the trial's next call or result."""
         with self.changed:
             trial.points.append((step, value))
 
     def tell_points(self, trial: AskedTrial) -> None:
-        """Tell what nobody asked about."""
+        """Send the owner the points that no call has carried yet."""
         with self.changed:
             fresh, trial.told = trial.points[trial.told :], len(trial.points)
             self._calls.append(PointsCall(trial.number, 1, fresh))
@@ -317,7 +321,7 @@ class AskedStudy:
         attrs: dict[str, Any] | None = None,
         error: Failure | None = None,
     ) -> None:
-        """End a trial."""
+        """Store the outcome of a trial, and send it to the owner."""
         with self.changed:
             self._seq += 1
             text = json.dumps(attrs) if attrs else UNSET
@@ -346,7 +350,7 @@ class AskedStudy:
             self._notify()
             self.changed.notify_all()
 
-    # ---- rows
+    # ---- Rows of the HTTP pages
 
     def _row(self, trial: AskedTrial) -> dict[str, Any]:
         params = {name: json.loads(value) for name, _, value in trial.suggested}
@@ -367,13 +371,13 @@ class AskedStudy:
         } | ({"suggested": [list(i) for i in trial.suggested]} if trial.suggested else {})
 
     def unfinished(self, *, with_points: bool = False) -> list[dict[str, Any]]:
-        """Give the rows of trials without an outcome."""
+        """Return the rows of the trials that have no outcome."""
         found = sorted(self.trials.values(), key=lambda t: t.number)
         rows = [self._row(trial) for trial in found if not trial.row]
         return self._with_points(rows) if with_points else rows
 
     def finished(self, *, with_points: bool = False) -> list[dict[str, Any]]:
-        """Give the rows of finished trials, in the order in which they finished."""
+        """Return the rows of finished trials, in the order in which they finished."""
         rows = sorted((t.row for t in self.trials.values() if t.row), key=lambda r: r["seq"])
         return self._with_points(rows) if with_points else rows
 
@@ -383,7 +387,7 @@ class AskedStudy:
         return [{**row, "points": self.trials[row["trial"]].points} for row in rows]
 
     def study_fields(self) -> dict[str, Any]:
-        """Give what its row has beside a grid's."""
+        """Return the fields that the row of an ask-and-tell study has and a grid's has not."""
         assert isinstance(self.spec.directions, list)
         return {
             "kind": "asked",
@@ -417,7 +421,7 @@ def _plain(error: Failure) -> dict[str, str]:
 
 
 class DeviceStudy:
-    """What is left of a study on a device."""
+    """The part of the study's interface that an objective can use on a device."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -427,7 +431,10 @@ class DeviceStudy:
 
 
 class DeviceTrial:
-    """The trial that an objective gets on a device here: Optuna's interface over calls."""
+    """The trial that a fake device passes to an objective.
+
+    Its methods, as those of `optuna.Trial`, send calls.
+    """
 
     def __init__(self, asked: AskedStudy, trial: AskedTrial) -> None:
         self._asked, self._trial = asked, trial
@@ -479,7 +486,7 @@ class DeviceTrial:
 
 
 def run_trial(asked: AskedStudy, trial: AskedTrial, objective: Callable[[Any], Any]) -> None:
-    """Run an objective as a device does, and send what came of it."""
+    """Run an objective as a device does, and send its outcome."""
     seen = DeviceTrial(asked, trial)
     try:
         returned = objective(seen)
@@ -504,14 +511,14 @@ def run_trial(asked: AskedStudy, trial: AskedTrial, objective: Callable[[Any], A
 
 
 class Console(Protocol):
-    """What devices need of a console."""
+    """The attributes of a console that `Devices` uses."""
 
     asked: dict[int, AskedStudy]
     asked_more: threading.Condition
 
 
 class Devices:
-    """Threads that compute an asked study of a console, from when it is there."""
+    """Threads that wait for an ask-and-tell study of a console, and compute its trials."""
 
     def __init__(
         self, console: Console, objective: Callable[[Any], Any], count: int = 1, study: int = 1

@@ -4,9 +4,9 @@
         client = Client(server.url, server.token)
         server.finish(study_id, 0, value=0.5)
 
-It keeps to the written interface: every message that it sends is read by the codec that the golden
-files hold, every spec that it takes is checked by it. Its own thread runs the event loop; the
-test's thread changes its state only through the methods here, which hold the lock.
+It follows the written interface: the codec that the golden files check parses every message that
+the server sends, and checks every spec that it receives. The event loop runs in a thread of its
+own. The test's thread changes the server's state only by these methods, which hold the lock.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ NOW = 1_763_683_200_000
 
 
 def artifact_id(study: int, count: int) -> str:
-    """Give the id of a study's artifact, by how many were there before."""
+    """Return the id of an artifact of a study that already had ``count`` artifacts."""
     return f"{study:08x}-0000-4000-8000-{count:012x}"
 
 
 class FakeConsole:
-    """One console with one researcher's token."""
+    """A console that knows one researcher's token."""
 
     token = "hfr_fake"
 
@@ -51,31 +51,32 @@ class FakeConsole:
         self.specs: dict[int, _protocol.StudySpec] = {}
         self.by_key: dict[str, int] = {}
         self.finished: dict[int, list[dict[str, Any]]] = {}
-        # Numbers of grids' trials that run, by study.
+        # The numbers of the grid trials that run, by study.
         self.begun: dict[int, set[int]] = {}
         self.cancelled: set[int] = set()
         self.paused: set[int] = set()
-        # Method and path of every request, in order; hello and watch messages of the WebSocket.
+        # Method and path of every request, in order, and the hello and watch messages of the
+        # WebSocket.
         self.requests: list[str] = []
         self.messages: list[_protocol.ClientMessage] = []
-        # Address and port of everyone who has connected.
+        # Address and port of each client that has connected.
         self.connections: set[tuple[str, int]] = set()
-        # The next requests get these instead of an answer: a status, or None to drop the
+        # What the next requests get instead of an answer: a status, or None, which drops the
         # connection.
         self.faults: list[int | None] = []
-        # The next WebSocket sessions are refused with these codes.
+        # The codes that the next WebSocket sessions are refused with.
         self.refusals: list[str] = []
-        # Frames to send before anything else, as they are.
+        # Frames that are sent as they are, before all others.
         self.strange_frames: list[str | bytes] = []
-        # What trials printed, by study and number.
+        # The lines that trials printed, by study and number.
         self.printed: dict[tuple[int, int], list[str]] = {}
         self.artifacts: dict[int, dict[str, tuple[dict[str, Any], bytes]]] = {}
-        # What is more to a study whose trials an owner asks for.
+        # The server's side of each ask-and-tell study.
         self.asked: dict[int, AskedStudy] = {}
         self.asked_more = threading.Condition(self.lock)
-        # Folders of the compute origin, which this is too: built pages and runtime; None: neither.
+        # The folder of pages and runtime that it serves as the compute origin. None: no folder.
         self.built: Path | None = None
-        # What every study's page of devices tells, with numbers of devices by reason.
+        # What the devices page of every study contains, with the number of devices for each reason.
         self.placement: dict[str, Any] = {
             "devices": 2,
             "matching": 1,
@@ -107,10 +108,13 @@ class FakeConsole:
         self._thread.join(LIMIT_S)
         assert not self._thread.is_alive()
 
-    # ---- what a test does
+    # ---- What a test calls
 
     def finish(self, study: int, number: int, state: str = "complete", **fields: Any) -> None:
-        """Finish a trial; `value` or `values`, `error`, `device`, ... as in a trial row."""
+        """Finish a trial.
+
+        The fields are those of a trial's row: `value` or `values`, `error`, `device`.
+        """
         with self.lock:
             spec = self.specs[study]
             value = fields.pop("value", None)
@@ -135,7 +139,7 @@ class FakeConsole:
             if "error" in row:
                 row["error"] = {"cause": "user_error", "traceback": "", **row["error"]}
             self.begun.get(study, set()).discard(number)
-            # One that failed may finish again: the later row takes the place of the earlier one.
+            # A failed trial may finish again: the later row replaces the earlier one.
             self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
             self.finished[study].append(row)
         self._call(self._notify)
@@ -143,7 +147,7 @@ class FakeConsole:
     def keep(
         self, study: int, trial: int, name: str, content: bytes, *, store: str | None = None
     ) -> str:
-        """Keep what a trial uploaded; its id."""
+        """Store an artifact as if a trial had uploaded it. Return its id."""
         with self.lock:
             kept = self.artifacts.setdefault(study, {})
             identity = artifact_id(study, len(kept))
@@ -162,7 +166,7 @@ class FakeConsole:
         return identity
 
     def begin(self, study: int, number: int) -> None:
-        """Let a trial of a grid run, also one that failed before."""
+        """Set a grid's trial to running, even if it failed before."""
         with self.lock:
             self.begun.setdefault(study, set()).add(number)
             self.finished[study] = [r for r in self.finished[study] if r["trial"] != number]
@@ -191,7 +195,7 @@ class FakeConsole:
         self._call(self._notify)
 
     def kick(self) -> None:
-        """Break every WebSocket, without a close frame."""
+        """Drop every WebSocket without a close frame."""
         self._call(self._break_sockets)
 
     def study_row(self, study: int) -> dict[str, Any]:
@@ -424,7 +428,7 @@ class FakeConsole:
                         return _json(200, {"points": points, "attempts_list": attempts, **row})
         return _refusal(404, "not_found", "there is no such page")
 
-    # ---- the loop's thread
+    # ---- The thread of the event loop
 
     def _call(self, function: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(function)
@@ -542,7 +546,7 @@ class FakeConsole:
 
 
 class _Session:
-    """One researcher's session."""
+    """One session of the researcher."""
 
     def __init__(self, server: FakeConsole, wire: ServerProtocol) -> None:
         self.server = server
@@ -699,7 +703,7 @@ def _refusal(status: int, code: str, message: str, field: str | None = None) -> 
 
 
 def _attempt(row: dict[str, Any]) -> dict[str, Any]:
-    """The last attempt of a trial, as the page of one trial lists it."""
+    """Return the last attempt of a trial as the page of one trial lists it."""
     copied = ("device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error")
     state = {"running": "live", "failed": "failed"}.get(row["state"], "accepted")
     attempt = {"attempt": 7, "kind": "primary", "state": state}
@@ -718,6 +722,6 @@ def _blobs_of(spec: _protocol.StudySpec) -> list[Any]:
 
 
 def point_text(spec: _protocol.StudySpec, number: int) -> str:
-    """The parameters of a trial as the server writes them."""
+    """Return the parameters of a trial in the text that the server writes."""
     space = {d.name: d.values for d in spec.space}
     return _grid.params_text(_grid.grid_point(space, number))

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class ImportedFiles:
-    """A folder of modules; `forget` takes them out of this process again.
+    """Writes modules into a folder and imports them. `forget` removes them from this process.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class ImportedFiles:
         self._before = set(sys.modules)
 
     def __call__(self, text: str, returned: str = "0", **others: str) -> Any:
-        """Write ``fresh.py``, whose objective returns an expression, and import it."""
+        """Write and import ``fresh.py``, whose objective returns the expression ``returned``."""
         for name, other in others.items():
             (self._folder / f"{name}.py").write_text(textwrap.dedent(other))
         objective = f"\ndef objective(trial):\n    return {returned}\n"
@@ -32,7 +32,7 @@ class ImportedFiles:
         return importlib.import_module("fresh")
 
     def forget(self) -> None:
-        """Remove the modules."""
+        """Remove from `sys.modules` the modules that were imported from the folder."""
         for name in set(sys.modules) - self._before:
             file = str(getattr(sys.modules[name], "__file__", None) or "")
             if file.startswith(str(self._folder)):

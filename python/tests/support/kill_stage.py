@@ -1,11 +1,11 @@
-"""The real server, phones and notebooks as processes that a test kills, and what they left behind.
+"""A real server, phones and notebooks as processes that a test kills, and the state they leave.
 
     with Stage(folder, "sqlite", seed=1) as stage:
         notebook = stage.begin("curved", "--goal", "1000000")
         left = stage.kill(notebook)
         stage.settled_s(stage.begin("curved", "--goal", "1000000"), left)
 
-One thread. Every wait has a time-out.
+Use it in one thread. Every wait has a time limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PHONES = 3
 
 
 class Notebook:
-    """One researcher's process."""
+    """The process of one researcher."""
 
     def __init__(self, server: Server, out: Path, *arguments: str) -> None:
         self._out = out
@@ -45,43 +45,43 @@ class Notebook:
         until("a notebook that begins", lambda: self.is_alive() and self.lines())
 
     def is_alive(self) -> bool:
-        """Fail where the process has ended by itself."""
+        """Return True. Fail if the process has ended by itself."""
         assert self._process.poll() is None, f"it ended with {self._process.returncode}"
         return True
 
     def lines(self) -> list[Any]:
-        """Give what it printed; the last line of a killed one may be half."""
+        """Return the lines that it printed, without a last one that its end may have cut."""
         whole = self._out.read_text().rpartition("\n")[0]
         return [json.loads(line) for line in whole.splitlines()]
 
     @property
     def told(self) -> list[Any]:
-        """Give the trials that its callbacks saw."""
+        """Return the trials that its callbacks got."""
         return [line for line in self.lines()[1:] if isinstance(line[0], int)]
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Kill the process with SIGKILL."""
         self._process.kill()
         self._process.wait()
 
     def result(self) -> list[Any]:
-        """Wait for its end; all trials of its study."""
+        """Wait until the process ends. Return all trials of its study."""
         assert self._process.wait(LIMIT_S) == 0
         all_trials: list[Any] = self.lines()[-1]
         return all_trials
 
 
 class Stage:
-    """A server, phones and a study whose owners die.
+    """A server, its phones, and a study whose owners are killed.
 
     Parameters
     ----------
     folder
-        Of the server and the storage.
+        Folder of the server's state and of the storage.
     kind
         ``memory``, ``sqlite`` or ``journal``.
     seed
-        Decides the moments and the victims.
+        Chooses the moments of the kills and the victims.
     """
 
     def __init__(self, folder: Path, kind: str, seed: int) -> None:
@@ -122,45 +122,45 @@ class Stage:
     # ---- phones
 
     def add_phone(self) -> None:
-        """Let one more device join."""
+        """Start one more device."""
         code = self.server.credentials["enrolment_code"]
         started = StartedPhone(self.server.compute, code)
         self.phones[started.device] = started
 
     def computing(self) -> list[str]:
-        """Give the devices that have a trial now."""
+        """Return the devices that compute a trial now."""
         rows = self.client.workers()
         return sorted(row["device"] for row in rows if row["state"] == "computing")
 
     # ---- notebooks and their study
 
     def begin(self, objective: str, *options: str) -> Notebook:
-        """Start a notebook, as far as its call of `optimize`."""
+        """Start a notebook. Its process then calls `optimize`."""
         out = self._folder / f"notebook-{len(self.notebooks)}.out"
         self.notebooks.append(Notebook(self.server, out, self._where, objective, *options))
         return self.notebooks[-1]
 
     def kill(self, notebook: Notebook) -> set[int]:
-        """Kill a notebook; the trials that it left running in its storage."""
+        """Kill a notebook. Return the trials that it left running in its storage."""
         notebook.kill()
         return self.running()
 
     @property
     def study(self) -> Study | None:
-        """The study at the server, as it stands now."""
+        """The study at the server in its current state."""
         return next(iter(self.client.studies()), None)
 
     @property
     def done(self) -> int:
-        """How many trials are finished at the server."""
+        """The number of trials that are finished at the server."""
         return self.study.row.done if self.study else 0
 
     def until_done(self, notebook: Notebook, count: int) -> None:
-        """Wait until so many trials are finished at the server."""
+        """Wait until ``count`` trials are finished at the server."""
         until(f"{count} trials", lambda: notebook.is_alive() and self.done >= count)
 
     def is_claimed(self) -> bool:
-        """Whether an owner is attached that was not when this was true before."""
+        """Return whether an owner has attached since the last call that returned True."""
         sampler = self.study.row.sampler if self.study else None
         if not isinstance(sampler, SamplerRow) or not sampler.attached:
             return False
@@ -169,12 +169,12 @@ class Stage:
         return is_new
 
     def settled_s(self, notebook: Notebook, left: set[int]) -> float:
-        """Wait until none of ``left`` runs that the server does not know.
+        """Wait until each trial of ``left`` that still runs in the storage is open at the server.
 
         Returns
         -------
         float
-            Seconds from the notebook's claim to then.
+            Seconds from the claim of the new notebook to that state.
         """
         until("the claim", lambda: notebook.is_alive() and self.is_claimed())
         claimed = time.monotonic()
@@ -185,7 +185,7 @@ class Stage:
         return time.monotonic() - claimed
 
     def running(self) -> set[int]:
-        """Give the trials that run in the storage that all notebooks share."""
+        """Return the trials that run in the storage that all notebooks share."""
         if self._where == "-":
             return set()
         if self._storage is None:
@@ -197,7 +197,7 @@ class Stage:
         return {trial.number for trial in trials}
 
     def unfinished(self) -> set[int]:
-        """Give the trials that the server has and that have no outcome."""
+        """Return the trials that the server has without an outcome."""
         study = self.study
         if study is None:
             return set()

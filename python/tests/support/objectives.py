@@ -6,7 +6,7 @@ from typing import Any
 
 
 def objective(trial: Any) -> float:
-    """Report one point; the value is a parameter."""
+    """Report one point, and return a parameter as the value."""
     value = float(trial.params["x"])
     trial.report(value, 0)
     return value

@@ -1,10 +1,10 @@
 """A researcher's process for tests to kill: optimizes a study named ``killed``.
 
-    python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --goal 50     # so many good trials in all
-    python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --trials 50   # so many trials of this one
+    python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --goal 50     # until 50 trials are good
+    python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --trials 50   # 50 trials of this process
 
-STORAGE ``-`` is in memory, OBJECTIVE a name of asked_objectives. Prints ``begun`` once it is about
-to optimize, each trial as its callback sees it and at the end all, a list of lists, as JSON.
+STORAGE ``-`` is in memory. OBJECTIVE is a name of asked_objectives. It prints ``begun`` before it
+optimizes, each trial when its callback runs, and at the end a list of all, each line as JSON.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ GOOD = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 def storage_of(where: str) -> BaseStorage | str | None:
-    """Open what a storage's text names."""
+    """Open the storage that an argument names."""
     if not where.endswith(".log"):
         return None if where == "-" else where
-    # A killed process leaves its lock behind, for half a minute by default.
+    # By default the lock of a killed process stays for half a minute.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         lock = JournalFileOpenLock(where, grace_period=1)
@@ -40,17 +40,17 @@ def storage_of(where: str) -> BaseStorage | str | None:
 
 
 def row(trial: FrozenTrial) -> list[Any]:
-    """Give what must stay as it is from when a trial was told."""
+    """Return the fields of a trial that must not change once it has finished."""
     return [trial.number, trial.state.name, trial.params, trial.values]
 
 
 def show(study: optuna.Study, trial: FrozenTrial) -> None:
-    """Print what a callback gets."""
+    """Print the trial that a callback gets."""
     print(json.dumps(row(trial)), flush=True)
 
 
 def main() -> None:
-    """Go on with the study."""
+    """Create or load the study and optimize it."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("url", "token", "storage", "objective"):
         parser.add_argument(name)

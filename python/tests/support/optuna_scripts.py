@@ -1,8 +1,8 @@
-"""Runs Optuna scripts twice, plainly and over a device, and compares; a process of its own.
+"""Runs Optuna scripts in plain Optuna and on a fake device, and compares both studies.
 
     python optuna_scripts.py FOLDER SCRIPT...
 
-``PYTHONPATH`` has the worker's packages and Chainer.
+It is a process of its own. ``PYTHONPATH`` must contain the worker's packages and Chainer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from worker_device import WorkerDevice
 
 
 def compared(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """Give what both runs must agree on, the sampler's own attributes too."""
+    """Return what must be equal in both runs, including the attributes of the sampler."""
     return [
         (*common, {k: v for k, v in trial.system_attrs.items() if "hyperflock" not in k})
         for common, trial in zip(told(study), study.trials, strict=True)
@@ -33,7 +33,7 @@ def compared(study: optuna.Study) -> list[tuple[Any, ...]]:
 
 
 def run(script: Path) -> optuna.Study:
-    """Run a script as its own main module; its study."""
+    """Run a script as its own main module. Return its study."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         study: optuna.Study = runpy.run_path(str(script), run_name="__main__")["study"]
     assert printed.getvalue()
@@ -41,12 +41,12 @@ def run(script: Path) -> optuna.Study:
 
 
 def plainly(study: optuna.Study, objective: Any, n_trials: int, client: object) -> None:
-    """Optimize here."""
+    """Optimize in this process, without a device."""
     study.optimize(objective, n_trials=n_trials)
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Compare each script with itself."""
+    """Run each script both ways and compare."""
     compat.install()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     print("optuna", optuna.__version__)

@@ -1,10 +1,11 @@
-"""Reads the blocks of a documentation page, and runs them as a notebook's cells or a terminal.
+"""Reads the blocks of a documentation page, and runs them as notebook cells or shell commands.
 
     page = Page(path)
     Session(module, command, studies=lambda: [7, 9]).run(page)
 
-A comment above a block says what is not seen on the page: ``<!-- not run: REASON -->`` leaves it
-out, ``<!-- file: NAME -->`` writes it to a file instead, ``<!-- first CODE -->`` runs code before.
+A comment above a block says what a reader of the page does not see: ``<!-- not run: REASON -->``
+omits the block, ``<!-- file: NAME -->`` writes it to a file instead, and ``<!-- first CODE -->``
+runs the code before it.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ _BLOCK = re.compile(
     r"|^```(?P<kind>[\w{}-]*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-# A study goes by its number, which counts from 1 on a page.
+# A page names its own studies 1, 2, ...; they are replaced by the numbers of the real studies.
 _STUDY = re.compile(r"^(hyperflock (?:show|trials|watch|export|plot|logs|replay|sampler)) (\d+)")
 RUN = {"python", "console"}
-# Blocks that are no code of the reader's.
+# Blocks that contain no code for the reader.
 LEFT_ALONE = {"{toctree}", "{eval-rst}"}
 
 
@@ -44,14 +45,14 @@ class Block:
 
 @dataclass
 class Page:
-    """A page's blocks, in order.
+    """The blocks of a page, in order.
 
     Attributes
     ----------
     blocks : list of Block
-        Those that run or are written to a file.
+        The blocks that run or are written to a file.
     left_out : list of (Block, str)
-        The others, each with its reason.
+        The other blocks, each with its reason.
     """
 
     path: Path
@@ -78,16 +79,16 @@ class Page:
 
 
 class Session:
-    """A notebook with a terminal beside it, in the current folder.
+    """A notebook and a terminal that share the current folder.
 
     Parameters
     ----------
     module
-        What the cells are the code of; it is ``__main__`` while they run.
+        The module whose code the cells are. It is ``__main__`` while they run.
     command
-        Runs ``hyperflock`` with arguments; its exit code.
+        Runs ``hyperflock`` with arguments and returns its exit code.
     studies
-        The numbers of the studies that there are.
+        Returns the numbers of all studies.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Session:
         self._before = set(studies())
 
     def run(self, page: Page) -> None:
-        """Run a page's blocks in order; what a block raises comes through."""
+        """Run the blocks of a page in order. An error of a block is passed on."""
         for block in page.blocks:
             if block.file:
                 Path(block.file).write_text(block.text, "utf-8")
@@ -113,7 +114,7 @@ class Session:
 
     def _cell(self, page: str, block: Block) -> None:
         name = f"<ipython-input-{block.line}-{page}>"
-        # Its lines are the page's, so that a traceback names them.
+        # Line numbers are those of the page, so that a traceback shows the page's lines.
         text = "\n" * (block.line - 1) + block.text
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         code = compile(text, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -132,7 +133,7 @@ class Session:
             assert self._command(arguments) == 0, f"line {block.line + offset}: {typed}"
 
     def _numbered(self, place: int) -> int:
-        """Give the number of the page's study at a place, counted from 1."""
+        """Return the number of the study that a page calls ``place``, counted from 1."""
         own = sorted(set(self._studies()) - self._before)
         assert place <= len(own), f"the page has begun the studies {own} and speaks of its {place}."
         return own[place - 1]

@@ -1,4 +1,4 @@
-"""How long a test waits for what must come: no busy machine reaches the limit, only a hang does.
+"""How long tests wait: only a program that hangs reaches the limit, never a busy machine.
 
 until("two finished trials", lambda: len(study.finished()) == 2)
 subprocess.run(command, timeout=LIMIT_S)
@@ -18,12 +18,12 @@ _Found = TypeVar("_Found")
 
 
 def until(what: str, probe: Callable[[], _Found]) -> _Found:
-    """Call ``probe`` again and again until what it returns is true, and return that.
+    """Call ``probe`` until it returns something true, and return that.
 
     Raises
     ------
     AssertionError
-        ``what`` did not come within ``LIMIT_S``.
+        It was not true within ``LIMIT_S``. The message names ``what``.
     """
     deadline = time.monotonic() + LIMIT_S
     while not (found := probe()):
@@ -33,5 +33,5 @@ def until(what: str, probe: Callable[[], _Found]) -> _Found:
 
 
 def is_once_below(limit_s: float, measure: Callable[[], float]) -> bool:
-    """Whether any of five measurements is below a limit: other programs may delay the others."""
+    """Return whether one of five measurements is below a limit; a busy machine may spoil some."""
     return any(measure() < limit_s for _ in range(_TRIES))

@@ -1,9 +1,9 @@
-"""A volunteer's device in a process of its own, for tests to kill: the worker's Python, a socket.
+"""A volunteer's device in a process that tests kill: the worker's Python code and a WebSocket.
 
     python phone.py COMPUTE CODE         # joins by a link's code and computes until it is killed
 
-Bundles, suggestions, checkpoints and results take the ways that they take in a browser. A test
-makes a `StartedPhone`.
+Bundles, suggestions, checkpoints and results are handled by the same code as in a browser. Tests
+use `StartedPhone`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tied import tied
 from websockets.exceptions import ConnectionClosed
 
 WORKER = Path(__file__).parents[3] / "worker-runtime" / "python"
-HEARTBEATS = 4  # in the time of a lease
+HEARTBEATS = 4  # in the duration of a lease
 _http = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 
 
 class Gone(BaseException):
-    """The attempt was taken away, or given back; no objective catches this."""
+    """The attempt was revoked or given back. A BaseException, so that no objective catches it."""
 
 
 class Attempt:
-    """One lease, and what its objective may ask of its surroundings."""
+    """One lease, and the bridge that its objective calls."""
 
     def __init__(self, phone: Phone, lease: Lease) -> None:
         self.lease = lease
@@ -48,7 +48,7 @@ class Attempt:
         self._seq = itertools.count(1)
         self._calls = 0
 
-    # ---- the worker's bridge
+    # ---- The worker's bridge
 
     def call(self, method: str, payload_json: str) -> str:
         self._calls += 1
@@ -89,10 +89,10 @@ class Attempt:
     def progress(self) -> None:
         self.steps += 1
 
-    # ---- the device's side
+    # ---- The device's side
 
     def result(self, outcome: dict[str, Any]) -> _protocol.TrialResult:
-        """Make the message of what `run_attempt` gave."""
+        """Return the message for an outcome that `run_attempt` returned."""
         names = ("outcome", "values", "attrs", "backend")
         told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
         if "error" in outcome:
@@ -102,7 +102,7 @@ class Attempt:
         )
 
     def saved(self) -> list[tuple[str, int, bytes]]:
-        """Fetch what the attempt goes on from."""
+        """Fetch the checkpoint from which the attempt resumes."""
         found = self.lease.checkpoint
         if not isinstance(found, _protocol.Checkpoint):
             return []
@@ -137,7 +137,7 @@ class Attempt:
 
 
 class Phone:
-    """One device that computes whatever is leased to it."""
+    """One device that computes each trial that is leased to it."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -145,7 +145,7 @@ class Phone:
         self._running: Attempt | None = None
 
     def receive(self) -> _protocol.ServerMessage:
-        """Wait for a message, however long."""
+        """Wait for a message, without a time limit."""
         while True:
             try:
                 return self.device.receive()
@@ -162,7 +162,7 @@ class Phone:
                 lease = self._compute(Attempt(self, lease))
 
     def _compute(self, attempt: Attempt) -> Lease | None:
-        """Run one attempt; the lease that comes with its result's acknowledgement."""
+        """Run one attempt. Return the lease that comes with the acknowledgement of its result."""
         self._running = attempt
         threading.Thread(target=self._beat, args=(attempt,), daemon=True).start()
         try:
@@ -214,7 +214,7 @@ class Phone:
         return told
 
     def _beat(self, attempt: Attempt) -> None:
-        """Keep the lease, from a thread of its own."""
+        """Send heartbeats that keep the lease, in a separate thread."""
         while self._running is attempt:
             pulse = _protocol.Pulse(attempt.lease.attempt, attempt.steps, "running")
             try:
@@ -225,12 +225,12 @@ class Phone:
 
 
 class StartedPhone:
-    """A phone's process, from when it has joined.
+    """The process of a phone that has joined.
 
     Attributes
     ----------
     device : str
-        What the server calls it.
+        The name that the server gave it.
     """
 
     def __init__(self, compute: str, code: str) -> None:
@@ -241,14 +241,14 @@ class StartedPhone:
         assert self.device, "the phone did not join"
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Kill the process with SIGKILL."""
         with self._process:
             self._process.kill()
 
 
 def main(compute: str, code: str) -> None:
     """Join and compute."""
-    # Behind everything installed: the worker's folder has a module `hyperflock` too.
+    # Last on the path, because the worker's folder also has a module `hyperflock`.
     sys.path.append(str(WORKER))
     with Device.join(compute, code) as device:
         print(device.device, flush=True)

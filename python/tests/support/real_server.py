@@ -1,4 +1,4 @@
-"""A real server process for tests, on a folder of its own; it may be killed and started again.
+"""A real server process with its own folder, for tests. It can be killed and started again.
 
     server = Server(tmp_path).start()
     with server.client() as client, server.device() as device: ...
@@ -23,10 +23,10 @@ from tied import tied
 
 
 class HeldPort:
-    """A free TCP port of 127.0.0.1 that this process keeps, for a server that it starts there.
+    """A free TCP port of 127.0.0.1, kept for a server that this process starts.
 
-    The socket is bound and never listens. While it is open the kernel gives the port to nobody who
-    asks for any port, and lets a server that names it (with SO_REUSEADDR) listen there.
+    The socket is bound and never listens. While it is open, the kernel does not give the port to
+    programs that ask for any port, but a server that names it (with SO_REUSEADDR) can listen on it.
     """
 
     def __init__(self) -> None:
@@ -40,13 +40,13 @@ class HeldPort:
 
 
 class Server:
-    """One server process on a state folder, with options of its own; may be started again."""
+    """A server process with a state folder and options. It can be started again."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self.options = options
         self.process: subprocess.Popen[bytes] | None = None
-        # Kept while it is killed and started again, so that it comes back at the same addresses.
+        # The ports stay held while the server is down, so that it comes back at the same addresses.
         self._ports = [HeldPort(), HeldPort()]
 
     def start(self) -> Server:

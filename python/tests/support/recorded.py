@@ -1,10 +1,10 @@
-"""Records the order in which an owner asks and answers, and plays it again on plain Optuna.
+"""Records the order of an owner's trials and answers, and repeats it on plain Optuna.
 
     with recording() as events:
         hyperflock.optuna.optimize(study, ...)       # with any number of devices
     plain = replayed(events, sampler, pruner, study.study_name)
 
-One owner at a time; everything happens in the thread that optimizes.
+There may be one owner at a time. Everything happens in the thread that optimizes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler
 from optuna.trial import TrialState
 
-# A number that was asked, or a call with what was answered.
+# The number of a trial that the owner created, or a call with the owner's answer.
 Event: TypeAlias = int | tuple[OwnerCallItem, OwnerAnswer | None]
 
 
 @contextmanager
 def recording() -> Iterator[list[Event]]:
-    """Note what the owner does, in order."""
+    """Record what owners do, in order."""
     events: list[Event] = []
     ask, answer = Owner.ask, Owner.answer
 
@@ -60,7 +60,7 @@ def recording() -> Iterator[list[Event]]:
 def replayed(
     events: Sequence[Event], sampler: BaseSampler, pruner: BasePruner, name: str
 ) -> optuna.Study:
-    """Do the same on plain Optuna; each answer must be the same."""
+    """Repeat the events on plain Optuna. Fail if an answer differs."""
     study = optuna.create_study(study_name=name, sampler=sampler, pruner=pruner)
     trials: dict[int, optuna.Trial] = {}
     for event in events:
@@ -80,7 +80,7 @@ def replayed(
         elif isinstance(call, PruneCall):
             at = call.args.step
             if isinstance(at, int) and at not in study.trials[call.trial].intermediate_values:
-                trial.report(math.nan, at)  # no message carries it
+                trial.report(math.nan, at)  # no message carries NaN
             assert answer is not None
             assert answer.value == json.dumps(bool(trial.should_prune())), call
         elif isinstance(call, FinishedCall):
@@ -91,7 +91,7 @@ def replayed(
 
 
 def answers(events: Sequence[Event]) -> list[tuple[int, int, bool]]:
-    """Give what the owner answered to ``should_prune``: trial, step, answer."""
+    """Return what the owner answered to each ``should_prune``, as (trial, step, answer)."""
     return [
         (call.trial, call.args.step, json.loads(answer.value))
         for call, answer in (event for event in events if not isinstance(event, int))
@@ -101,6 +101,6 @@ def answers(events: Sequence[Event]) -> list[tuple[int, int, bool]]:
 
 
 def turns(events: Sequence[Event]) -> int:
-    """Count how often another trial than the one before was heard of."""
+    """Count how often a call came from another trial than the call before."""
     heard = [event[0].trial for event in events if not isinstance(event, int)]
     return sum(one != other for one, other in pairwise(heard))

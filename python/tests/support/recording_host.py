@@ -1,4 +1,4 @@
-"""Hosts of tests: they write down what a trial asks of them, and answer as they are told."""
+"""Hosts for tests. They record what a trial sends, and answer as the test sets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hyperflock._trial.host import Artifact, LocalHost
 
 
 class RecordingHost(LocalHost):
-    """Keeps what is saved and uploaded.
+    """A host that keeps checkpoints and artifacts.
 
     Attributes
     ----------
     checkpoints : list of (str, int, bytes)
-        Format, step (-1: none) and content, as the next attempt gets one.
+        Format, step (-1: none) and content, in the form in which the next attempt gets them.
     artifacts : list of (Artifact, bytes)
-        What was uploaded.
+        The artifacts that were uploaded.
     steps : int
-        How many signs of life there were.
+        The number of reports and progress calls.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class RecordingHost(LocalHost):
 
 
 class Owner(RecordingHost):
-    """Gives what is named for each suggestion, prunes always, and keeps what it is asked."""
+    """Answers suggestions by name, always answers that the trial is pruned, and records calls."""
 
     def __init__(self, **answers: Any) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Owner(RecordingHost):
 
 
 class Refusing(RecordingHost):
-    """Stores nothing: it raises what it is given, or says that it could not."""
+    """Stores nothing: each call raises the given error, or returns False if there is none."""
 
     def __init__(self, error: CallError | None = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Samplers that a sampler service of a test makes by name."""
+"""Sampler classes that the sampler service of a test creates by their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def make_sampler() -> optuna.samplers.BaseSampler:
 
 
 class Unable(optuna.samplers.RandomSampler):
-    """A sampler that can begin no trial."""
+    """A sampler that fails before every trial."""
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
         raise ZeroDivisionError("no trial")

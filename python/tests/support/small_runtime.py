@@ -1,4 +1,4 @@
-"""A server's lists of pages and runtime for unit tests, with files of a few bytes, and a browser.
+"""Built pages and runtime files of a few bytes with their lists, and a fake browser.
 
 built = SmallRuntime(tmp_path / "built")
 server.built = built.folder
@@ -18,7 +18,7 @@ THREAD = "app/local/python-thread-x.js"
 ARCHIVE = "runtime/six-12/six.zip"
 RARE = "runtime/rare-34/rare.zip"
 
-# Opens the page as a browser does, looks at what it is given, tells what it was told to tell.
+# Opens the page as a browser does, stores what it gets, and posts the test's messages.
 _BROWSER = """#!{python}
 import json, os, sys, time, urllib.request
 url = json.loads(os.read(3, 9999).rstrip(b"\\0"))["params"]["url"]
@@ -43,7 +43,7 @@ raise SystemExit(7)
 
 
 class SmallRuntime:
-    """The lists and files below one folder."""
+    """The files, and the lists that name them, in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,7 +65,7 @@ class SmallRuntime:
         self.path("local-run.json").write_text(json.dumps(pages))
 
     def path(self, path: str) -> Path:
-        """Where a file of the server's lies."""
+        """Return where the file of a URL path lies in the folder."""
         return self.folder / path if path.startswith("runtime/") else self.folder / "web" / path
 
     def hash_of(self, path: str) -> str:
@@ -77,7 +77,7 @@ class SmallRuntime:
 
 
 def fake_browser(folder: Path, told: object, *, stays: bool = True) -> tuple[str, Path]:
-    """Make a program that tells these messages; its path, and where it writes what it saw."""
+    """Make a program that posts these messages. Return its path, and that of what it saw."""
     path, seen = folder / "browser", folder / "seen.json"
     path.write_text(
         _BROWSER.format(python=sys.executable, told=json.dumps(told), seen=str(seen), stays=stays)

@@ -1,4 +1,4 @@
-"""Devices that compute an ask-and-tell study of a real server, over their WebSocket."""
+"""Devices that compute an ask-and-tell study of a real server over WebSockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 
 
 class Attempt:
-    """One lease as `run_trial` uses a trial."""
+    """One lease in the form in which `run_trial` uses a trial."""
 
     def __init__(self, lease: Lease) -> None:
         self.number = lease.trial
@@ -29,7 +29,7 @@ class Attempt:
 
 
 class Wire:
-    """What `run_trial` asks of a study, over one device's socket."""
+    """The methods of a study that `run_trial` calls, over the socket of one device."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -86,13 +86,13 @@ class Wire:
             )
         )
         while not isinstance(message := self.device.receive(), _protocol.ResultAck):
-            if isinstance(message, _protocol.ErrorMessage):  # of an attempt that is over
+            if isinstance(message, _protocol.ErrorMessage):  # for an attempt that has ended
                 self._revoked = True
                 return
         self._after = message.lease or None
 
     def next_lease(self) -> Lease:
-        """Wait for the next trial; one that was revoked ends without a result."""
+        """Wait for the next lease. After a revoked one, ask for work again."""
         if self._after is not None:
             lease, self._after = self._after, None
             return lease
@@ -120,7 +120,7 @@ class Wire:
 
 
 class Phones:
-    """Devices with threads that compute whatever is leased to them."""
+    """Devices that compute in threads each trial that is leased to them."""
 
     def __init__(self, real: Server, objective: Callable[[Any], Any], count: int = 1) -> None:
         self._real = real

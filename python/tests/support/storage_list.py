@@ -1,4 +1,4 @@
-"""Which of Optuna's own tests of storages the view cannot pass, and why. Plain data."""
+"""Lists which of Optuna's own storage tests the view cannot pass, and why. Plain data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from written_storage import NotCarried
 
 
 class Reason(NamedTuple):
-    """Why a test fails, by what, and in which of Optuna's versions there is such a test."""
+    """Why a test fails, the tests' names, and the versions of Optuna that contain the test."""
 
     why: str
     raises: type[BaseException]

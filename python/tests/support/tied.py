@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, even where that one is killed (on Linux).
+"""Ends processes together with the process that started them, even if that is killed (Linux).
 
 subprocess.Popen(tied([server, "serve"]))     # from a thread that lives as long as the process
 multiprocessing.Process(target=work)          # work() begins with end_with_parent()
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 
 def tied(command: Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
-    """Give the command that is killed as soon as the thread that starts it ends."""
+    """Return a command that is killed as soon as the thread that started it ends."""
     setpriv = shutil.which("setpriv")
     return [*((setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()), *command]
 
 
 def end_with_parent() -> None:
-    """In a process of `multiprocessing`: end when the one that made it does."""
+    """End this process of `multiprocessing` when its parent ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None, "not a process of multiprocessing"
 

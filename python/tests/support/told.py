@@ -1,4 +1,4 @@
-"""What two studies of the same calls agree on, wherever their trials ran."""
+"""Extracts from an Optuna study what must not depend on where its trials ran."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import optuna
 
 
 def told(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """What the bars compare of each trial."""
+    """Return the compared fields of each trial."""
     return [
         (
             t.number,

@@ -1,7 +1,7 @@
-"""Objectives of every kind that travels, as a script that a researcher runs.
+"""Objectives of each kind that can be bundled, in a script that a researcher runs.
 
-As a script it bundles each, tries it in a dry run, calls it here too, and prints both values as
-JSON. Kept small: the text that it writes is read by people who debug it.
+As a script it bundles each objective, calls it in a dry run and in this process, and prints both
+values as JSON. It is kept small, because people read its bundles when they debug.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `travelling.py` imports: a module of the researcher's own."""
+"""A module of the researcher's own, which `travelling.py` imports."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Private:
 
 
 def endless() -> Callable[[Any], float]:
-    """Make an objective that tells its process by a file, and never ends."""
+    """Make an objective that reports its process id in a file, and never ends."""
 
     def objective(trial: Any) -> float:
         import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the package on every Python from 3.10 to 3.14 that this machine has. The built wheel is installed into a fresh
-# environment with what it and its tests need, and is imported from another folder. All tests run with the newer Optuna,
-# and those that depend on Optuna also with the older one. Every version that is named must exist here. Without names,
-# at least one version must.
+# environment with its requirements and those of its tests, and is imported from another folder. All tests run with the
+# newer Optuna, and those that depend on Optuna also with the older one. Every version that is named must exist on this
+# machine. If none is named, at least one version must exist.
 #
 #   versions.sh WHEEL [VERSION...]       # run by ./run python-versions
 set -uo pipefail

@@ -1,9 +1,9 @@
-"""A device for asked studies that runs what travelled, by the worker's own code, in this process.
+"""A device for ask-and-tell studies that runs bundles by the worker's own code, in this process.
 
     with WorkerDevice(console): ...          # one thread; `hyperflock_worker` must be importable
 
-The bundle is unpacked and called as in a browser, with the worker's trial over a bridge to the fake
-console. One at a time: an attempt changes the process's folder and seeds its generators.
+The bundle is unpacked and called as in a browser. The worker's trial calls the fake console over a
+bridge. Only one attempt may run at a time: it changes the current folder and seeds the generators.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hyperflock._transport.messages import Failure
 
 
 class Bridge:
-    """What a running attempt asks of its surroundings."""
+    """The bridge that a running attempt calls."""
 
     def __init__(self, asked: AskedStudy, trial: AskedTrial) -> None:
         self._asked, self._trial = asked, trial
@@ -47,7 +47,7 @@ class Bridge:
 
 
 class WorkerDevice(Devices):
-    """One device that runs bundles."""
+    """One device that runs the bundles of a study."""
 
     def __init__(self, console: FakeConsole, study: int = 1) -> None:
         super().__init__(console, lambda trial: 0.0, 1, study)

@@ -1,12 +1,13 @@
-"""A storage view whose study is brought about at a real server, for Optuna's tests of storages.
+"""A storage view whose studies a real server creates, for Optuna's own storage tests.
 
     storage = WrittenStorage(real, attributes=InMemoryStorage())
     trial = storage.create_new_trial(storage.create_new_study([StudyDirection.MINIMIZE]))
     storage.set_trial_intermediate_value(trial, 0, 0.5)      # by a device, over its socket
 
-Everything that is read goes through the view. What Optuna's tests write is done by those who do it
-in a real study: a researcher submits it, the owner's own Optuna study asks and answers, a device
-leases, asks for values, reports and sends the result. One thread; every wait has a time-out.
+All reads go through the view. Each write of Optuna's tests is made by the party that makes it in a
+real study: a researcher submits the study, the owner's own Optuna study creates trials and answers,
+and a device leases, asks for values, reports and sends the result. One thread; every wait has a
+time limit.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LARGEST = 1.7976931348623157e308
 
 
 class NotCarried(Exception):
-    """A server's studies have no such thing."""
+    """The test needs something that studies of a server do not have."""
 
 
 class Running:
@@ -56,19 +57,19 @@ class Running:
         self._seq = 0
 
     def send(self, kind: type[Any], *given: Any, **told: Any) -> Any:
-        """Send what is numbered by the attempt."""
+        """Send a message that carries the attempt and the next sequence number."""
         self._seq += 1
         self.device.send(kind(self.attempt, self._seq, *given, **told))
 
     def answer(self) -> Any:
-        """Wait for what a device waits for."""
+        """Wait for the next message that is not `wait`."""
         while isinstance(message := self.device.receive(), _protocol.Wait):
             pass
         return message
 
 
 class OwnedStudy:
-    """The owner of one study: a connection, and an Optuna study of its own."""
+    """The owner of one study: its connection, and its own Optuna study."""
 
     def __init__(self, client: Client, study: int, directions: Sequence[StudyDirection]) -> None:
         self.study = study
@@ -86,19 +87,22 @@ class OwnedStudy:
         self._taken = 0
 
     def close(self) -> None:
-        """Leave the study without an owner."""
+        """Close the connection. The study then has no owner."""
         self._sessions.close()
 
     def begin(self) -> int:
-        """Begin a trial here; its number."""
+        """Create a trial in the owner's own study. Return its number."""
         return self.own.get_trial_number_from_id(self.own.create_new_trial(self._own_study))
 
     def ask(self, number: int) -> None:
-        """Hand a trial to the server; with no room for more, so that no device waits for any."""
+        """Hand a trial to the server, with no room for more, so that no idle device waits."""
         self._reply(asked=[AskedTrial(number)])
 
     def answer(self, number: int, name: str, internal: float, kind: BaseDistribution) -> None:
-        """Answer a device's next question, as far as this study agrees."""
+        """Answer the next question of a device.
+
+        If the own study refuses the value, send an error.
+        """
         while (call := self._next_question()) is None or call.trial != number:
             pass
         trial = self.own.get_trial_id_from_study_id_trial_number(self._own_study, number)
@@ -135,7 +139,7 @@ class OwnedStudy:
 
 
 class WrittenStorage(Storage):
-    """The view of a new researcher's studies, who has none yet."""
+    """The view of the studies of a new researcher, who has none at first."""
 
     def __init__(self, real: Server, attributes: BaseStorage) -> None:
         self._real = real
@@ -147,15 +151,15 @@ class WrittenStorage(Storage):
         self._owned: dict[int, OwnedStudy] = {}
         self._running: dict[int, Running] = {}
         self._idle: list[Device] = []
-        # Trials that wait are asked last, so that no device takes them for another.
+        # Waiting trials are handed over last, so that no device leases one instead of another.
         self._waiting: list[tuple[OwnedStudy, int]] = []
 
     def __reduce__(self) -> Any:
-        """Travel as the view alone."""
+        """Pickle this object as a plain view."""
         return Storage.__new__, (Storage,), Storage.__getstate__(self)
 
     def close(self) -> None:
-        """End everything."""
+        """Cancel the studies and close all connections."""
         for study, owner in self._owned.items():
             self._client.study(study).cancel()
             owner.close()
@@ -180,7 +184,7 @@ class WrittenStorage(Storage):
         waiting, self._waiting = self._waiting, []
         for owner, number in waiting:
             owner.ask(number)
-            # Nobody answers what was asked: it is there once it is durable.
+            # No reply acknowledges a new trial: it is listed once it is durable.
             self._wait_until(owner.study, number, is_open=True)
 
     def _wait_until(self, study: int, number: int, *, is_open: bool) -> None:
@@ -192,7 +196,7 @@ class WrittenStorage(Storage):
 
         until(f"trial {number} to be {'open' if is_open else 'over'}", is_so)
 
-    # ---- the researcher
+    # ---- The researcher's side
 
     def create_new_study(
         self, directions: Sequence[StudyDirection], study_name: str | None = None
@@ -214,7 +218,7 @@ class WrittenStorage(Storage):
         self._owned[study] = OwnedStudy(self._client, study, directions)
         return study
 
-    # ---- owner and device
+    # ---- The sides of the owner and the device
 
     def create_new_trial(self, study_id: int, template_trial: FrozenTrial | None = None) -> int:
         self.get_study_name_from_id(study_id)
@@ -297,7 +301,7 @@ class WrittenStorage(Storage):
         assert isinstance(answer, _protocol.TextReply)
 
     def _report(self, trial_id: int, step: int, value: float) -> None:
-        """Report as the worker does: no message carries NaN, an infinity is the largest number."""
+        """Report as the worker does: skip NaN, and send the largest float for an infinity."""
         if math.isnan(value):
             return
         running = self._running[trial_id]
@@ -321,7 +325,7 @@ class WrittenStorage(Storage):
         running.send(_protocol.TrialResult, outcome, **told)
         assert isinstance(running.answer(), _protocol.ResultAck)
         self._idle.append(running.device)
-        # A failed attempt is acknowledged before its trial is: another might be tried.
+        # A failed attempt is acknowledged before its trial has ended: it may be tried again.
         self._wait_until(*divmod(trial_id, 2**32), is_open=False)
 
 

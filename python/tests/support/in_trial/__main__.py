@@ -1,4 +1,4 @@
-"""``python -m in_trial PLACE`` runs the suite's cases and prints what came of them as JSON."""
+"""``python -m in_trial PLACE`` runs the suite's cases and prints their outcomes as JSON."""
 
 import json
 import os

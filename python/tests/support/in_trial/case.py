@@ -1,11 +1,11 @@
-"""How a case of the in-trial suite is written down.
+"""The form of a case of the in-trial suite.
 
     gives("trial.number", "4")
     refused("trial.report('x', 0)", "MetricError", "metric_not_number", "must be a number")
 
-A case is a few statements of an objective and what comes of them, the same wherever a trial runs.
-The statements have ``trial``, ``hyperflock``, ``np`` and the modules of `player` in reach. Plain
-data; nothing is imported but the standard library.
+A case is a few statements of an objective and their expected effect, which is the same wherever a
+trial runs. The statements can use ``trial``, ``hyperflock``, ``np`` and the modules that `player`
+imports. Cases are plain data and need only the standard library.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ SEED = 11
 
 @dataclass(frozen=True)
 class Case:
-    """One call, or a few, and what is expected.
+    """A few statements of an objective, and what is expected of them.
 
     Attributes
     ----------
     body : str
-        What the objective does.
+        The statements that the objective runs.
     gives : str
-        The last expression's value, as ``repr`` shows it; empty: it is not looked at.
+        The value of the last expression as ``repr`` shows it. Empty: the value is not checked.
     raises, message : str
-        The error's class with its module, and a part of its message; empty: none.
+        The error's class with its module, and a part of its message. Empty: no error.
     code : str
-        The outcome's, where the trial fails.
+        The code of the trial's outcome, if it fails.
     warns : str
-        A part of the only warning's text; empty: there is none.
+        A part of the text of the only warning. Empty: there is no warning.
     state : str
-        How the trial ends.
+        The state in which the trial ends.
     values : sequence of float
-        The trial's values, where it completes.
+        The trial's values, if it completes.
     reports : sequence of (int, float)
-        What arrives at the host.
+        The points that arrive at the host.
     uploads : sequence of str
-        Kinds of what is uploaded, with a checkpoint's step or an artifact's name.
+        The kind of each upload, with a checkpoint's step or an artifact's name.
     attributes : mapping
-        The trial's own, by their kind, at its end.
+        The trial's user and system attributes at its end.
     prints : str
-        A part of what is written to standard error.
+        A part of the text that is written to standard error.
     asked : mapping or None
-        Of a trial of an Optuna study: what the runner gets for it.
+        In a trial of an Optuna study, what the runner gets about the study. None: a grid's trial.
     saved : str
-        The checkpoint that the attempt goes on from: a tree, or ``malformed``; empty: none.
+        The checkpoint from which the attempt resumes: a tree, or ``malformed``. Empty: none.
     is_value : bool
-        The last expression is the objective's value.
+        Whether the last expression is the objective's value.
     in_child : bool
-        The researcher's own process is another matter: there is no trial's runtime.
+        Whether the case needs the package of a trial's runtime. `run_local` has the whole package.
     """
 
     body: str
@@ -84,20 +84,20 @@ class Case:
 
 
 def gives(body: str, value: str = "None", **more: Any) -> Case:
-    """Build a case that ends well."""
+    """Build a case that completes."""
     return Case(body, gives=value, **more)
 
 
 def raises(
     body: str, error: str, message: str = "", code: str = "objective_raised", **more: Any
 ) -> Case:
-    """Build a case that ends with an error."""
+    """Build a case that fails with an error."""
     ends = {"state": "failed", "values": (), **more}
     return Case(body, gives="", raises=error, code=code, message=message, **ends)
 
 
 def refused(body: str, error: str, code: str, message: str, **more: Any) -> Case:
-    """Build a case that ends with an error of the package's own."""
+    """Build a case that fails with one of the package's own errors."""
     return raises(body, f"hyperflock.{error}", message, code, **more)
 
 
@@ -107,17 +107,17 @@ def pruned(body: str, error: str, message: str = "", **more: Any) -> Case:
 
 
 def value(body: str, *values: float, **more: Any) -> Case:
-    """Build a case of an objective's value."""
+    """Build a case that checks the value of an objective."""
     return Case(body, gives="", values=values, is_value=True, **more)
 
 
 def no_metric(body: str, code: str, message: str) -> Case:
-    """Build a case of a value that is none."""
+    """Build a case in which the objective returns an invalid value."""
     return Case(
         body, gives="", code=code, message=message, state="failed", values=(), is_value=True
     )
 
 
 def mismatch(body: str, message: str) -> Case:
-    """Build a case of a suggestion that the grid's point does not fit."""
+    """Build a case in which a suggestion does not match the point of the grid."""
     return refused(body, "SuggestMismatchError", "suggest_mismatch", message)

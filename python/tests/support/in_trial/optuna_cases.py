@@ -1,7 +1,7 @@
-"""A trial of an Optuna study: its methods, and what of Optuna's is elsewhere.
+"""Cases of a trial of an Optuna study: its methods, and Optuna's that it refuses.
 
-Nobody samples here: the values are those of an earlier attempt, `SUGGESTED`, and the answer to any
-other name is that of a replay.
+No sampler runs. The values of `SUGGESTED` are those of an earlier attempt. A suggestion with any
+other name gets the error that a replay gives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _choices(*choices: Any) -> str:
     return json.dumps({"name": "CategoricalDistribution", "attributes": {"choices": choices}})
 
 
-# By name the distribution and the value, both JSON texts.
+# The distribution and the value of each parameter, both as JSON texts.
 SUGGESTED = {
     "x": [_float(0.0, 1.0), "0.25"],
     "log": [_float(0.01, 1.0, log=True), "0.1"],

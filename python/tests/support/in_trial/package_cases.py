@@ -1,4 +1,4 @@
-"""What an objective gives back and raises, and what ``import hyperflock`` offers inside a trial."""
+"""Cases of what an objective returns and raises, and of ``import hyperflock`` inside a trial."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Runs the cases of the in-trial suite in one place, and says what came of each.
+"""Runs the cases of the in-trial suite in one place and returns what happened, as JSON values.
 
     play("local")       # in the researcher's own process, by run_local
     play("dry_run")     # inside a dry run
-    play("worker")      # in the worker runtime, behind a bridge like the browser's
+    play("worker")      # in the worker runtime, with a bridge like the browser's
 
-Each case is an attempt of its own. What is said is JSON: the same text means the same behaviour.
-The calling thread.
+Each case is an attempt of its own. Two places behave alike if they return the same. Only one
+thread may call this module.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LAST_STEP = 2**53 - 1
 
 
 def cases_of(place: Place) -> dict[str, Case]:
-    """Give the cases that can run in a place: one's own process has no attempts of a study."""
+    """Return the cases that can run in a place. `run_local` runs none that need an attempt."""
     if place != "local":
         return CASES
     return {
@@ -57,7 +57,7 @@ def cases_of(place: Place) -> dict[str, Case]:
 
 
 def play(place: Place, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Run all cases of a place; give what came of each."""
+    """Run all cases of a place. Return the observations of each."""
     found = {}
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,7 @@ def play(place: Place, names: Mapping[str, Any] | None = None) -> dict[str, Any]
 
 
 class Player:
-    """One case in one place; used once."""
+    """Runs one case in one place, once."""
 
     def __init__(self, place: Place, case: Case, names: Mapping[str, Any]) -> None:
         self._place = place
@@ -82,7 +82,7 @@ class Player:
         self._uploads: list[str] = []
 
     def observed(self) -> dict[str, Any]:
-        """Run the case."""
+        """Run the case. Return what was observed."""
         global _objective
         _objective = self._objective
         errors = io.StringIO()
@@ -91,7 +91,7 @@ class Player:
         return {**self._seen, **outcome, "printed": errors.getvalue()}
 
     def _objective(self, trial: Any) -> Any:
-        """Run the body, and look at it."""
+        """Run the statements of the case and note what they do."""
         scope: dict[str, Any] = {one.__name__: one for one in _MODULES}
         scope |= {"trial": trial, "hyperflock": hyperflock, "np": np, **self._names}
         if self._case.asked:
@@ -122,7 +122,7 @@ class Player:
         try:
             run = hyperflock.run_local(self._objective, PARAMS, SEED, data, number=NUMBER)
         except BaseException as error:
-            if "raised" not in self._seen:  # the value is none
+            if "raised" not in self._seen:  # the objective's value is invalid
                 told = _described(error)
                 self._seen["raised"] = {
                     "kind": told["kind"],
@@ -164,7 +164,10 @@ class Player:
 
     @contextlib.contextmanager
     def _host(self) -> Iterator[Any]:
-        """What the attempt talks to; in the worker runtime found by the worker itself."""
+        """Yield the attempt's host.
+
+        In the worker runtime it is None: the worker finds its bridge itself.
+        """
         if self._place == "dry_run":
             yield _recording(self._reports, self._uploads, bool(self._case.asked))
             return
@@ -175,7 +178,7 @@ class Player:
             del sys.modules["_hyperflock_bridge"]
 
     def _saved(self) -> list[tuple[str, int, bytes]]:
-        """Give what an earlier attempt saved after step 6, with attributes."""
+        """Return the checkpoint that an earlier attempt saved after step 6, with attributes."""
         if not self._case.saved:
             return []
         if self._case.saved == "malformed":
@@ -200,7 +203,7 @@ _objective: Callable[[Any], Any]
 
 
 def objective_of_this_case(trial: Any) -> Any:
-    """Run the case that is played; the bundle of an attempt calls it."""
+    """Run the case of the current `Player`. The bundle of an attempt calls this function."""
     return _objective(trial)
 
 
@@ -218,9 +221,9 @@ _BUNDLE = _bundle()
 
 
 class _Agent(types.ModuleType):
-    """``_hyperflock_bridge`` as the python thread registers it: texts in, texts out.
+    """``_hyperflock_bridge`` as the Python thread registers it: it takes and returns texts.
 
-    What the wire has no room for is an error of the suite.
+    It fails on a report that the protocol cannot carry.
     """
 
     def __init__(self, reports: list[list[Any]], uploads: list[str]) -> None:
@@ -234,7 +237,7 @@ class _Agent(types.ModuleType):
             assert _is_step(payload["step"])
             return '{"ok": true, "value": false}'
         assert method == "suggest", method
-        # As recorded_answers.ts answers.
+        # The same answer as in recorded_answers.ts.
         message = f"the trial was given no value for '{payload['name']}' when it ran before"
         return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
 
@@ -267,7 +270,7 @@ def _note(uploads: list[str], head: Mapping[str, Any]) -> None:
 
 
 def _recording(reports: list[list[Any]], uploads: list[str], again: bool) -> Any:
-    """A dry run's own host, or a replay's, that writes down what it is told."""
+    """Return the host of a dry run, or of a replay, that also records reports and uploads."""
     from hyperflock._trial.host import Artifact, LocalHost, ReplayHost
 
     base: type[LocalHost] = ReplayHost if again else LocalHost

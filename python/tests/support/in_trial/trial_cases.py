@@ -1,4 +1,4 @@
-"""The methods of a grid's trial, each with what comes of it."""
+"""Cases of the methods of a grid's trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module that imports relatively, at its top and inside of a nested function."""
+"""A module with relative imports at its top and in a nested function."""
 
 from __future__ import annotations
 

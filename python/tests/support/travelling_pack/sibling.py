@@ -1,3 +1,3 @@
-"""A neighbour."""
+"""A sibling module."""
 
 ONE = 1

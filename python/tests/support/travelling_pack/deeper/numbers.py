@@ -1,4 +1,4 @@
-"""Numbers, and a relative import upwards."""
+"""Numbers, and a relative import from the parent package."""
 
 from ..sibling import ONE
 
