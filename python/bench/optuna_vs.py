@@ -1,13 +1,14 @@
-"""Trials a second against Optuna's own storages: ``./run bench optuna_vs [FIGURE...]``.
+"""Compares trials per second with Optuna's own storages: ``./run bench optuna_vs [FIGURE...]``.
 
-Our side is whole: the server on SQLite (``synchronous=FULL``), emulated phones that run the
-objective over their WebSockets, and `hyperflock.optuna.optimize` with a study in memory. The peers
-run the same objective in as many threads or processes as suit them best, which is tried first.
-Rounds are interleaved; a figure is the ratio of the medians. A peer that does not end within its
-limit is judged by what it had finished, which favours it: storages get slower with each trial.
+Hyperflock's side is complete: the server on SQLite (``synchronous=FULL``), emulated phones that run
+the objective over WebSockets, and `hyperflock.optuna.optimize` with a study in memory. Each peer
+runs the same objective in the number of threads or processes with which a short trial run was
+fastest. Rounds are interleaved; a figure is the ratio of the medians. A peer that reaches its time
+limit is measured by the trials that it finished, which favours it: storages slow down with each
+trial.
 
-Writes one report, ``build/reports/optuna_vs.json``. Ends with 1 where a goal is missed, or where a
-study does not hold what its trials reported.
+Writes one report, ``build/reports/optuna_vs.json``. Exits with 1 if a goal is missed, or if a study
+does not hold what its trials reported.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from real_server import Server  # noqa: E402
 from tied import tied  # noqa: E402
 
 PHONES = 100
-# How much the two sides' reports by trial may differ: trials that run side by side begin before
-# the pruner has seen enough.
+# How much the numbers of reports per trial may differ between the two sides: trials that run at the
+# same time begin before the pruner has seen enough.
 ALIKE = 0.05
 
 
@@ -52,13 +53,13 @@ class Peer:
     Attributes
     ----------
     about : str
-        What it is, for the report.
+        A description of the storage, for the report.
     goal : float
-        The ratio that we want to reach.
+        The ratio that the project wants to reach.
     workers : tuple of int
-        How many threads or processes are tried.
+        The numbers of threads or processes that are tried.
     worker : str
-        What they are.
+        ``thread`` or ``process``, the kind of a worker.
     """
 
     about: str
@@ -77,44 +78,44 @@ FIGURES = [*(f"optuna_vs_{name}" for name in PEERS), TPE]
 
 
 class FailedError(Exception):
-    """A side gave no figure, or one that does not count; the text says why."""
+    """A side gave no figure, or an invalid one. The text says why."""
 
 
 @dataclass
 class Side:
-    """What was measured of one side, round by round."""
+    """The measurements of one side, one for each round."""
 
     rounds: list[dict[str, Any]]
 
     @property
     def rates(self) -> list[float]:
-        """Trials a second."""
+        """The trials per second of each round."""
         return [one["trials"] / one["seconds"] for one in self.rounds]
 
     @property
     def median(self) -> float:
-        """The median of them."""
+        """The median of the rates."""
         return float(statistics.median(self.rates))
 
     @property
     def reports_per_trial(self) -> float:
-        """How often a trial reported."""
+        """The mean number of reports per trial."""
         reports = sum(int(one["reports"]) for one in self.rounds)
         return reports / sum(int(one["trials"]) for one in self.rounds)
 
     @property
     def spread(self) -> str:
-        """The slowest and the fastest round."""
+        """The rates of the slowest and the fastest round, as text."""
         return f"{min(self.rates):.3g} to {max(self.rates):.3g} in {len(self.rounds)} rounds"
 
 
 def told_by(command: list[str], env: dict[str, str]) -> dict[str, Any]:
-    """Run a program and read the JSON of its last line.
+    """Run a program and return the JSON of the last line that it printed.
 
     Raises
     ------
     FailedError
-        It failed.
+        The program failed.
     """
     done = subprocess.run(
         tied([sys.executable, *command]),
@@ -133,7 +134,7 @@ def told_by(command: list[str], env: dict[str, str]) -> dict[str, Any]:
 def run_peer(
     name: str, workers: int, given: argparse.Namespace, seed: int, trials: int, sampler: str
 ) -> dict[str, Any]:
-    """Run one study of a peer."""
+    """Run one study on a peer's storage."""
     return told_by(
         [
             *(str(HERE / "vs_peers.py"), name, "--workers", str(workers), "--seed", str(seed)),
@@ -146,7 +147,7 @@ def run_peer(
 
 @contextmanager
 def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
-    """Keep emulated phones on a server."""
+    """Run emulated phones on a server while the context lasts."""
     program = str(ROOT / "build" / "release" / "bin" / "asked_load")
     port = server.compute.rpartition(":")[2]
     code = server.credentials["enrolment_code"]
@@ -166,12 +167,12 @@ def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) -> dict[str, Any]:
-    """Run one study of ours on a server of its own, and look whether the server has all of it.
+    """Run one study on a Hyperflock server of its own, and check that the server has all of it.
 
     Raises
     ------
     FailedError
-        Something is missing on one side.
+        The server, the phones or the study lack something.
     """
     folder = given.state / "ours"
     shutil.rmtree(folder, ignore_errors=True)
@@ -197,12 +198,12 @@ def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) 
 
 
 def check_ours(database: Path, told: dict[str, Any], ran: dict[str, Any], trials: int) -> None:
-    """Compare what the study, the server's database and the phones have counted.
+    """Compare the counts of the study, the server's database and the phones.
 
     Raises
     ------
     FailedError
-        They differ.
+        The counts differ.
     """
     with sqlite3.connect(database) as db:
         accepted, attempts = db.execute(
@@ -227,7 +228,7 @@ def check_ours(database: Path, told: dict[str, Any], ran: dict[str, Any], trials
 
 
 def best_workers(name: str, given: argparse.Namespace) -> int:
-    """Find out with how many workers a peer is fastest, by a fifth of a study each."""
+    """Return the number of workers with which a peer is fastest, tried on a fifth of a study."""
     rates: dict[int, float] = {}
     for workers in PEERS[name].workers:
         try:
@@ -243,7 +244,7 @@ def best_workers(name: str, given: argparse.Namespace) -> int:
 
 
 def measure(names: list[str], given: argparse.Namespace) -> tuple[dict[str, Side], dict[str, int]]:
-    """Measure all sides, a round after the other."""
+    """Measure all sides, one round after another."""
     workers = {name: best_workers(name, given) for name in names}
     sides = {name: Side([]) for name in ["ours", *names]}
     for turn in range(1, given.rounds + 1):
@@ -262,7 +263,7 @@ def measure(names: list[str], given: argparse.Namespace) -> tuple[dict[str, Side
 
 
 def rows_of(sides: dict[str, Side], workers: dict[str, int]) -> list[dict[str, Any]]:
-    """Make the figures of what was measured."""
+    """Compute the figures from the measurements."""
     ours = sides["ours"]
     rows: list[dict[str, Any]] = []
     for name in workers:
@@ -312,7 +313,7 @@ def rows_of(sides: dict[str, Side], workers: dict[str, int]) -> list[dict[str, A
 
 
 def tpe_rows(given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure how much of our run with TPE is inside of the sampler."""
+    """Measure how much of a Hyperflock run with TPE is spent in the sampler."""
     ours = run_ours(given, 1, "tpe", "--stopwatch")
     peer = run_peer("memory", 1, given, 1, given.trials, "tpe")
     rate = ours["trials"] / ours["seconds"]
@@ -339,7 +340,7 @@ def tpe_rows(given: argparse.Namespace) -> list[dict[str, Any]]:
 def rows_or_errors(
     measure_rows: Callable[[], list[dict[str, Any]]], names: list[str]
 ) -> list[dict[str, Any]]:
-    """Make figures; where that fails, rows that say why."""
+    """Return the figures, or rows that contain the error if they cannot be measured."""
     try:
         return measure_rows()
     except FailedError as problem:
@@ -347,7 +348,7 @@ def rows_or_errors(
 
 
 def machine(load: float, phone_count: int) -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return a description of the machine and of the versions."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(": ", 1)[1] for line in lines if line.startswith("model name")]
     return {
@@ -361,7 +362,7 @@ def machine(load: float, phone_count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure what is asked for, keep the other figures of an earlier run."""
+    """Measure the figures that are named, and keep the others of an earlier run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--list", action="store_true", help="print the figures")

@@ -1,9 +1,9 @@
-"""How long it takes to import the package, in a fresh Python each time.
+"""Measures how long the import of the package takes, in a fresh Python each time.
 
     python package_bench.py --out build/reports/python.json [--rounds 15]
 
-Medians of interleaved rounds; the peer is Optuna's own import in the same environment. Ends with 1
-where a goal is missed.
+Figures are medians of interleaved rounds. The peer is Optuna's own import in the same environment.
+Exits with 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ CODE = "import time; begun = time.perf_counter(); import {}; print(time.perf_cou
 
 
 def import_s(module: str) -> float:
-    """Seconds of one import, without the interpreter's own start."""
+    """Return the seconds of one import, without the start of the interpreter."""
     command = [sys.executable, "-c", CODE.format(module)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
     return float(done.stdout)
 
 
 def measured(rounds: int) -> dict[str, Any]:
-    """Measure and give the report."""
+    """Measure and return the report."""
     seconds: dict[str, list[float]] = {"hyperflock": [], "hyperflock.optuna": [], "optuna": []}
     load = os.getloadavg()[0]
     for _ in range(rounds + 1):
         for module, found in seconds.items():
             found.append(import_s(module))
-    # The first of each compiled and read files that the others found.
+    # The first import of each module is left out: it compiled files, and filled the file cache.
     middle = {module: statistics.median(found[1:]) for module, found in seconds.items()}
     figures = [
         {
@@ -58,7 +58,7 @@ def measured(rounds: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure, write the report, say what came of it."""
+    """Measure, write the report and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=15)

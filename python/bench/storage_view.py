@@ -1,10 +1,11 @@
-"""How fast a server's study is read through the storage view: ``./run bench storage_view``.
+"""Measures how fast the storage view reads a server's study: ``./run bench storage_view``.
 
-A real server on SQLite and emulated phones make the study (3 suggests, 10 reports a trial); a fresh
-process reads it through `hyperflock.optuna.Storage`. The first look fetches every trial, the second
-one asks what is new. Optuna's storage in memory, with the same trials, is the peer.
+A real server on SQLite and emulated phones make the study, with 3 suggestions and 10 reports in
+each trial. A new process reads it through `hyperflock.optuna.Storage`. The first read fetches every
+trial, the second one only asks for changes. The peer is Optuna's storage in memory, with the same
+trials.
 
-Writes one report, ``build/reports/storage_view.json``. Ends with 1 where a goal is missed.
+Writes one report, ``build/reports/storage_view.json``. Exits with 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ T = TypeVar("T")
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Do something; with its seconds."""
+    """Call ``work``. Return its result and its duration in seconds."""
     begun = time.perf_counter()
     done = work()
     return done, time.perf_counter() - begun
 
 
 def peak_mb() -> float:
-    """The most memory that this process has had, in MB."""
-    # Not by getrusage: that begins with what the parent had.
+    """Return the largest memory size that this process has had, in MB."""
+    # getrusage is not used: its maximum starts at that of the parent process.
     status = Path("/proc/self/status").read_text()
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found is not None
@@ -54,7 +55,7 @@ def peak_mb() -> float:
 
 
 def read(console: str, wanted: int) -> dict[str, float]:
-    """Read the study as somebody who opens it does."""
+    """Read the study as a process does that has just opened it, and return the times."""
     before_mb = peak_mb()
     storage = hyperflock.optuna.Storage(hyperflock.Client(console, os.environ[TOKEN]))
     study = optuna.load_study(study_name=NAME, storage=storage)
@@ -82,7 +83,7 @@ def read(console: str, wanted: int) -> dict[str, float]:
 
 
 def measured(given: argparse.Namespace) -> dict[str, float]:
-    """Make the study, and have it read."""
+    """Compute the study, and measure in another process how it is read."""
     folder = given.state
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -102,7 +103,7 @@ def measured(given: argparse.Namespace) -> dict[str, float]:
 
 
 def rows_of(told: dict[str, float]) -> list[dict[str, Any]]:
-    """Make the figures."""
+    """Return the rows of the report."""
     best: dict[str, Any] = {"name": "storage_view_best_s", "value": told["best_s"], "unit": "s"}
     best["peer"] = {"name": "InMemoryStorage", "value": told["peer_best_s"]}
     return [

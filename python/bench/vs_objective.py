@@ -1,10 +1,10 @@
-"""The objective of the comparison with Optuna's storages, and what a study holds after it.
+"""The objective of the comparison with Optuna's storages, and a check of the finished study.
 
-Three suggestions, ten reports, each followed by ``should_prune``. The curve of three trials in four
-is ``1 / step``; the others (``x`` above `STALLS_ABOVE`) stop learning after step `STALLS_AT`, so
-that a median pruner ends them at the next step, and nearly every trial reports ten times. Both
-sides thus make the same calls, in whatever order their trials run. Emulated devices compute the
-same in ``server/bench/asked_emulator.cc``.
+A trial has three suggestions and ten reports, each followed by ``should_prune``. The curve of three
+trials in four is ``1 / step``. The others (``x`` above `STALLS_ABOVE`) stop learning after step
+`STALLS_AT`, so that a median pruner ends them at the next step. Nearly every trial thus reports ten
+times, and both sides make the same calls, in whatever order their trials run. Emulated devices
+compute the same function in ``server/bench/asked_emulator.cc``.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class DiffersError(Exception):
 
 @dataclass(frozen=True)
 class Tally:
-    """What a study holds.
+    """The counts of a finished study.
 
     Attributes
     ----------
     complete, pruned : int
-        Trials by state.
+        The number of trials in each state.
     reports : int
-        Intermediate values of all trials.
+        The number of intermediate values of all trials.
     stalled : int
-        Trials whose curve stalls, in either state.
+        The number of trials whose curve stalls, in either state.
     """
 
     complete: int
@@ -46,11 +46,11 @@ class Tally:
 
     @property
     def trials(self) -> int:
-        """How many trials finished."""
+        """The number of finished trials."""
         return self.complete + self.pruned
 
     def report(self, seconds: float) -> dict[str, float]:
-        """Give what a run prints for the benchmark."""
+        """Return the line that a run prints for the benchmark."""
         return {
             "trials": self.trials,
             "pruned": self.pruned,
@@ -61,7 +61,7 @@ class Tally:
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Run one trial."""
+    """Compute one trial."""
     point = [trial.suggest_float(name, -5.0, 5.0) for name in NAMES]
     for step in range(1, STEPS + 1):
         trial.report(curve(point[0], step), step)
@@ -71,29 +71,29 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def curve(x: float, step: int) -> float:
-    """Give what a trial reports at a step, counted from 1."""
+    """Return the value that a trial reports at a step, counted from 1."""
     return 1.0 / (min(step, STALLS_AT) if x > STALLS_ABOVE else step)
 
 
 def loss(point: list[float]) -> float:
-    """Give what a trial returns."""
+    """Return the value of a trial."""
     return sum(value * value for value in point)
 
 
 def tally(study: optuna.Study, *, unfinished: int = 0) -> Tally:
-    """Count what a study holds and compare each trial with what its parameters make of it.
+    """Count the trials of a study, and check each trial against its parameters.
 
     Parameters
     ----------
     study
-        A study of `objective`, pruned by a ``MedianPruner()`` .
+        A study of `objective`, pruned by a ``MedianPruner()``.
     unfinished
-        How many trials may be without an outcome: a run that ended at its time limit.
+        How many trials may have no outcome, in a run that ended at its time limit.
 
     Raises
     ------
     DiffersError
-        A trial failed, has another curve or value, or was pruned for no reason.
+        A trial failed, has another curve or value, or was pruned without a reason.
     """
     trials = study.get_trials(deepcopy=False)
     done = [trial for trial in trials if trial.state.is_finished()]

@@ -1,7 +1,8 @@
-"""One study of ours on a running server: ``python vs_owner.py --console URL --trials 1000``.
+"""Runs one Hyperflock study on a server: ``python vs_owner.py --console URL --trials 1000``.
 
-The token is in ``HYPERFLOCK_TOKEN``. Prints one line of JSON, as vs_peers.py; ``seconds`` is the
-whole call of `hyperflock.optuna.optimize`, and ``sampler_s`` is what the sampler took of it.
+The token is in ``HYPERFLOCK_TOKEN``. Prints one line of JSON, as vs_peers.py does. ``seconds`` is
+the duration of the call of `hyperflock.optuna.optimize`, and ``sampler_s`` the part of it that the
+sampler used.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ SAMPLING = (
 
 
 class Stopwatch:
-    """Counts the seconds inside of an object's methods; calls within calls count once."""
+    """Counts the seconds that an object's methods take. Nested calls count once."""
 
     def __init__(self, timed: object, names: tuple[str, ...]) -> None:
         self.seconds = 0.0
         self._depth = 0
         for name in names:
-            # On the object and not by a class of its own: samplers are told by their very class.
+            # The methods of the object are replaced, because a derived class would change the
+            # sampler's type.
             setattr(timed, name, self._timed(getattr(timed, name)))
 
     def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
-"""One study on one of Optuna's own storages: ``python vs_peers.py journal --workers 2``.
+"""Runs one study on one of Optuna's own storages: ``python vs_peers.py journal --workers 2``.
 
-Prints one line of JSON: how many trials, pruned ones, reports, seconds. The clock runs from the
-moment at which every worker is ready until the last one has ended.
+Prints one line of JSON: the numbers of trials, pruned trials and reports, and the seconds. The time
+runs from the moment at which every worker is ready until the last one has ended.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 def open_storage(kind: str, address: str) -> BaseStorage:
-    """Open a storage of several processes."""
+    """Open a storage that several processes share."""
     if kind == "journal":
         return JournalStorage(JournalFileBackend(address))
     if kind == "sqlite":
@@ -45,7 +45,7 @@ def open_storage(kind: str, address: str) -> BaseStorage:
 
 
 def sampler_of(name: str, seed: int) -> BaseSampler:
-    """Make a sampler."""
+    """Return the sampler of this name."""
     return TPESampler(seed=seed) if name == "tpe" else RandomSampler(seed=seed)
 
 
@@ -58,7 +58,7 @@ def work(
     ready: Barrier,
     ends: Synchronized[float],
 ) -> None:
-    """Run one worker's share of the trials; tells when the last worker ended."""
+    """Run one worker's share of the trials, and record the time at which the last worker ends."""
     end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(
@@ -74,7 +74,7 @@ def work(
 
 
 def serve_grpc(url: str, port: int) -> None:
-    """Serve a database over gRPC, as Optuna's documentation shows it."""
+    """Serve a database over gRPC, as in Optuna's documentation."""
     end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     optuna.storages.run_grpc_proxy_server(get_storage(url), host="127.0.0.1", port=port)
@@ -82,7 +82,7 @@ def serve_grpc(url: str, port: int) -> None:
 
 @contextlib.contextmanager
 def storage_at(kind: str, folder: Path) -> Iterator[str]:
-    """Set a storage up; its address."""
+    """Set up a storage and yield its address."""
     url = f"sqlite:///{folder}/optuna.db"
     if kind == "journal":
         yield str(folder / "optuna.journal")
@@ -90,7 +90,7 @@ def storage_at(kind: str, folder: Path) -> Iterator[str]:
     if kind == "sqlite":
         yield url
         return
-    get_storage(url)  # makes the tables
+    get_storage(url)  # creates the tables
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -107,7 +107,7 @@ def storage_at(kind: str, folder: Path) -> Iterator[str]:
 def run_shared(
     kind: str, folder: Path, workers: int, trials: int, limit_s: float, seed: int
 ) -> tuple[optuna.Study, float]:
-    """Run a study in processes that share its storage; its seconds."""
+    """Run a study in processes that share its storage. Return the study and the seconds."""
     with storage_at(kind, folder) as address:
         study = optuna.create_study(study_name=NAME, storage=open_storage(kind, address))
         ready = _spawn.Barrier(workers + 1)
@@ -137,7 +137,7 @@ def run_shared(
 def run_memory(
     threads: int, trials: int, limit_s: float, seed: int, sampler: str
 ) -> tuple[optuna.Study, float]:
-    """Run a study in this process's memory; its seconds."""
+    """Run a study in this process's memory. Return the study and the seconds."""
     study = optuna.create_study(sampler=sampler_of(sampler, seed), pruner=MedianPruner())
     begun = time.monotonic()
     study.optimize(objective, n_trials=trials, timeout=limit_s, n_jobs=threads)

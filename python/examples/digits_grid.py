@@ -2,9 +2,9 @@
 
     HYPERFLOCK_TOKEN=... python digits_grid.py [--url URL] [--channels 4,8] [--join-url [LINK]]
 
-Each candidate has three times (3x3 convolution, batch-norm, ReLU), the channels from a grid, and
-trains one epoch on 1,437 images; its value is the accuracy on the other 360. scikit-learn is needed
-here only, Chainer in the browsers only.
+Each candidate has three blocks of 3x3 convolution, batch-norm and ReLU, whose channels come from a
+grid. It trains one epoch on 1,437 images; its value is the accuracy on the other 360. This machine
+needs scikit-learn but no Chainer, the browsers Chainer but no scikit-learn.
 """
 
 import argparse
@@ -16,7 +16,7 @@ BATCH = 32
 
 
 def objective(trial):
-    """Train one candidate for an epoch; accuracy on the held-out images."""
+    """Train one candidate for an epoch. Return its accuracy on the held-out images."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -55,7 +55,8 @@ def objective(trial):
         network.cleargrads()
         loss.backward()
         optimizer.update()
-        # Every step at first, for comparing runs; then a few, because a report waits for the loss.
+        # Report the first 20 steps, to compare runs. Then report few, because a report waits for
+        # the loss.
         if step < 20 or step % 5 == 0:
             trial.report(float(loss.array), step)
 
@@ -65,7 +66,7 @@ def objective(trial):
 
 
 def load():
-    """The digits as plain arrays, so that the browsers need no scikit-learn."""
+    """Return the digits as plain arrays, so that the browsers need no scikit-learn."""
     import numpy as np
     from sklearn.datasets import load_digits
 
@@ -77,7 +78,7 @@ def load():
 
 
 def main():
-    """Submit the grid and print each candidate as it comes."""
+    """Submit the grid and print each candidate when its result arrives."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -106,7 +107,7 @@ def main():
         direction="maximize",
         seed=args.seed,
         runtime=args.runtime,
-        progress=False,  # the table below shows it
+        progress=False,  # this script prints its own table
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")
     if join_url:

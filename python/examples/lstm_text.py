@@ -4,8 +4,8 @@
     python lstm_text.py --data ../../LICENSE --try --epochs 2
 
 Any text file will do. Its last tenth is for evaluation. The text is cut into strips that are read
-side by side, a few characters a step, and the state is carried from step to step; the value is the
-evaluation part's bits per character, of which fewer are better.
+in parallel, a few characters at a time. The LSTM's state is carried from one such part to the next.
+The value of a candidate is the bits per character of the evaluation part; fewer are better.
 """
 
 import math
@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 STRIPS = 16
-SPAN = 20  # characters that the gradient goes back
+SPAN = 20  # characters over which gradients flow back
 SAVE_EACH_S = 30
 
 
 def network(characters, units, dropout=0.0):
-    """An embedding, an LSTM and a layer of scores; it keeps its state between calls."""
+    """Build an embedding, an LSTM and an output layer. The LSTM keeps its state between calls."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -36,11 +36,11 @@ def network(characters, units, dropout=0.0):
                 self.out = L.Linear(units, characters)
 
         def forward(self, x):
-            """Scores of each next character, from the characters (strips,) before it."""
+            """Return scores for the next characters, from the characters (strips,) before them."""
             return self.out(F.dropout(self.lstm(F.dropout(self.embed(x), dropout)), dropout))
 
         def loss(self, strips):
-            """The mean over (steps + 1, strips) characters, each from those before, in nats."""
+            """Return the mean loss, in nats, of each character given those before it."""
             losses = [
                 F.softmax_cross_entropy(self.forward(now), following)
                 for now, following in pairwise(strips)
@@ -51,7 +51,7 @@ def network(characters, units, dropout=0.0):
 
 
 class Training:
-    """What a trial goes on with: Chainer's serializers save and load it as a whole."""
+    """All state of a trial. Chainer's serializers save and load it, so that a trial can resume."""
 
     def __init__(self, network, optimizer):
         self.network, self.optimizer = network, optimizer
@@ -64,7 +64,7 @@ class Training:
 
 
 def objective(trial):
-    """Train one candidate; bits per character of the part for evaluation."""
+    """Train one candidate. Return the bits per character of the evaluation part."""
     import hyperflock
 
     device = hyperflock.device().use()  # before Chainer is imported
@@ -90,7 +90,7 @@ def objective(trial):
             loss = model.loss(train[step * SPAN : (step + 1) * SPAN + 1])
             model.cleargrads()
             loss.backward()
-            loss.unchain_backward()  # the state is carried on, its history is not
+            loss.unchain_backward()  # keep the state, drop its history
             optimizer.update()
             total = total + loss.array
         training.epoch = epoch + 1
@@ -107,13 +107,13 @@ def objective(trial):
 
 
 def in_strips(numbers, strips):
-    """The text in ``strips`` parts side by side: int32 of (characters of a part, strips)."""
+    """Cut the text into ``strips`` columns. Return int32 of (characters of a strip, strips)."""
     length = len(numbers) // strips
     return np.ascontiguousarray(numbers[: length * strips].reshape(strips, length).T)
 
 
 def load(path, limit=None):
-    """The text's characters as numbers, int32, and which character each number is."""
+    """Return the text's characters as int32 numbers, and the character of each number."""
     text = Path(path).read_text("utf-8")[:limit]
     characters = sorted(set(text))
     places = {character: number for number, character in enumerate(characters)}

@@ -1,12 +1,12 @@
-"""Searches units and dropout of a multi-layer perceptron on any table of numbers with a class each.
+"""Searches units and dropout of a multi-layer perceptron that classifies the rows of a table.
 
     HYPERFLOCK_TOKEN=... python mlp_table.py --data table.csv --target species [--units 64,256]
     python mlp_table.py --data table.csv --target species --try --epochs 3
 
-The table is a CSV file with a head line. Its target column holds the class, by whatever name; every
-other column holds numbers, and an empty field counts as the column's mean. Each fifth row is for
-evaluation; columns are brought to mean 0 and variance 1. The perceptron has three layers and is
-trained by Adam; its value is the accuracy on the rows for evaluation.
+The table is a CSV file with a header line. The target column holds the class; every other column
+holds numbers, and an empty field gets the mean of its column. Each fifth row is for evaluation.
+Columns are scaled to mean 0 and variance 1. The perceptron has three layers and is trained by Adam;
+its value is the accuracy on the rows for evaluation.
 """
 
 import csv
@@ -20,7 +20,7 @@ SAVE_EACH_S = 30
 
 
 def network(classes, units, dropout=0.0):
-    """Three layers; how many columns there are the first learns from its first input."""
+    """Build three layers. The first gets the number of columns from its first input."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -42,7 +42,7 @@ def network(classes, units, dropout=0.0):
 
 
 class Training:
-    """What a trial goes on with: Chainer's serializers save and load it as a whole."""
+    """All state of a trial. Chainer's serializers save and load it, so that a trial can resume."""
 
     def __init__(self, network, optimizer):
         self.network, self.optimizer = network, optimizer
@@ -55,7 +55,7 @@ class Training:
 
 
 def objective(trial):
-    """Train one candidate; accuracy on the rows for evaluation."""
+    """Train one candidate. Return its accuracy on the rows for evaluation."""
     import hyperflock
 
     device = hyperflock.device().use()  # before Chainer is imported
@@ -67,7 +67,7 @@ def objective(trial):
     classes = int(max(labels.max(), table["test_labels"].max())) + 1
     model = network(classes, trial.params["units"], trial.params["dropout"])
     with chainer.no_backprop_mode():
-        model.forward(rows[:1])  # makes the first layer, here: weights are the host's numbers
+        model.forward(rows[:1])  # creates the first layer, still in NumPy
     device.send(model)
     optimizer = chainer.optimizers.Adam()
     optimizer.setup(model)
@@ -85,7 +85,7 @@ def objective(trial):
             model.cleargrads()
             loss.backward()
             optimizer.update()
-            total = total + loss.array * len(batch)  # on the device: nothing waits for it
+            total = total + loss.array * len(batch)  # stays on the device, so no step waits for it
         training.epoch = epoch + 1
         trial.report(float(total) / len(rows), epoch)
         if trial.should_prune():
@@ -101,7 +101,7 @@ def objective(trial):
 
 
 def load(path, target):
-    """The table's rows, float32 of mean 0 and variance 1, and their classes, int32."""
+    """Return the rows, float32 of mean 0 and variance 1, and their classes, int32."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = csv.reader(file)
         head = next(lines, [])

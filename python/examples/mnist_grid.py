@@ -3,9 +3,9 @@
     HYPERFLOCK_TOKEN=... python mnist_grid.py --data FOLDER [--channels 4,16] [--limit N]
 
 The folder holds MNIST's IDX files, compressed (.gz) or not. Each of the 64 candidates has three
-times (3x3 convolution, batch-norm, ReLU) with pooling, and trains one epoch on 10,000 images with
-momentum SGD (0.9) in batches of 32; its value is the accuracy on 1,000 others. --limit takes only
-the first N training images (and N/10 for evaluation), for a quick look.
+blocks of 3x3 convolution, batch-norm and ReLU, with pooling. It trains one epoch on 10,000 images
+with momentum SGD (0.9) in batches of 32; its value is the accuracy on 1,000 others. --limit uses
+only the first N training images (and N/10 for evaluation), for a quick look.
 """
 
 import argparse
@@ -21,14 +21,14 @@ BATCH = 32
 
 
 def objective(trial):
-    """Train one candidate for an epoch; accuracy on the evaluation images."""
+    """Train one candidate for an epoch. Return its accuracy on the evaluation images."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
     import hyperflock
     import numpy as np
 
-    device = hyperflock.device().use()  # the volunteer's GPU where there is one
+    device = hyperflock.device().use()  # the volunteer's GPU, if there is one
     mnist = trial.data["mnist"]
     images = mnist["train_images"].astype(np.float32)[:, None] / 255.0
     labels = mnist["train_labels"].astype(np.int32)
@@ -63,7 +63,8 @@ def objective(trial):
         network.cleargrads()
         loss.backward()
         optimizer.update()
-        # Every step at first, for comparing runs; then a few, because a report waits for the loss.
+        # Report the first 20 steps, to compare runs. Then report few, because a report waits for
+        # the loss.
         if step < 20 or step % 10 == 0:
             trial.report(float(loss.array), step)
 
@@ -79,7 +80,7 @@ def objective(trial):
 
 
 def load(folder, limit=None):
-    """MNIST's images and labels as uint8 arrays, and a sentence on where they are from."""
+    """Return MNIST's images and labels as uint8 arrays, and a sentence about their origin."""
     folder = Path(folder)
     if find(folder, "train-images") and find(folder, "train-labels"):
         arrays = {
@@ -106,7 +107,7 @@ def load(folder, limit=None):
 
 
 def find(folder, stem):
-    """The IDX file of that name, in any of its spellings."""
+    """Return the path of the IDX file of this name, in any spelling, or None."""
     for suffix in ("-idx3-ubyte", "-idx1-ubyte", ".idx3-ubyte", ".idx1-ubyte"):
         for end in ("", ".gz"):
             path = folder / f"{stem}{suffix}{end}"
@@ -116,7 +117,7 @@ def find(folder, stem):
 
 
 def needed(folder, stem):
-    """As `find`, or the end of the program."""
+    """Return what `find` returns. End the program if there is no such file."""
     path = find(folder, stem)
     if path is None:
         sys.exit(
@@ -126,7 +127,7 @@ def needed(folder, stem):
 
 
 def read_idx(path):
-    """An IDX file of unsigned bytes as an array."""
+    """Return the content of an IDX file of unsigned bytes as an array."""
     import numpy as np
 
     content = path.read_bytes()
@@ -140,7 +141,7 @@ def read_idx(path):
 
 
 def main():
-    """Submit the grid and print each candidate as it comes."""
+    """Submit the grid and print each candidate when its result arrives."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -174,7 +175,7 @@ def main():
         seed=args.seed,
         runtime=args.runtime,
         backend=args.backend,
-        progress=False,  # the table below shows it
+        progress=False,  # this script prints its own table
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")
     print(said)

@@ -3,11 +3,11 @@
     HYPERFLOCK_TOKEN=... python resnet_cifar.py --data FOLDER [--rates 0.1,0.05] [--epochs 10]
     python resnet_cifar.py --data FOLDER --try --width 8 --epochs 1 --limit 512
 
-The folder holds the binary version's files: data_batch_1.bin to data_batch_5.bin and
-test_batch.bin, or train.bin and test.bin of CIFAR-100. The network is the one for small images (3x3
-stem, four stages of two blocks), trained by momentum SGD with a cosine schedule, crops and flips;
-its value is the accuracy on the test images. A trial saves a checkpoint each half minute and goes
-on from it on another device.
+The folder holds the files of the binary version: data_batch_1.bin to data_batch_5.bin and
+test_batch.bin of CIFAR-10, or train.bin and test.bin of CIFAR-100. The network is the one for small
+images (3x3 stem, four stages of two blocks). It is trained by momentum SGD with a cosine schedule,
+crops and flips; its value is the accuracy on the test images. A trial saves a checkpoint every half
+minute, from which another device can resume it.
 """
 
 import math
@@ -23,13 +23,13 @@ SAVE_EACH_S = 30
 
 
 def network(classes, width=64):
-    """ResNet-18 for images of 32 x 32: ``width`` channels in the first of four stages."""
+    """Build a ResNet-18 for 32 x 32 images, with ``width`` channels in the first of four stages."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
 
     class Block(chainer.Chain):
-        """Two 3x3 convolutions and a way around them."""
+        """Two 3x3 convolutions and a shortcut around them."""
 
         def __init__(self, inside, outside, stride):
             super().__init__()
@@ -73,7 +73,7 @@ def network(classes, width=64):
 
 
 class Training:
-    """What a trial goes on with: Chainer's serializers save and load it as a whole."""
+    """All state of a trial. Chainer's serializers save and load it, so that a trial can resume."""
 
     def __init__(self, network, optimizer):
         self.network, self.optimizer = network, optimizer
@@ -86,7 +86,7 @@ class Training:
 
 
 def objective(trial):
-    """Train one candidate; accuracy on the test images."""
+    """Train one candidate. Return its accuracy on the test images."""
     import hyperflock
 
     device = hyperflock.device().use()  # before Chainer is imported
@@ -107,7 +107,8 @@ def objective(trial):
     steps = len(images) // BATCH
     saved = time.monotonic()
     for step in range(training.step, epochs * steps):
-        # Of the epoch and the seed alone, so that a trial which goes on sees the same batches.
+        # The order depends on the epoch and the seed alone, so that a resumed trial sees the same
+        # batches.
         epoch, place = divmod(step, steps)
         order = np.random.RandomState((trial.seed + epoch) % 2**32).permutation(len(images))
         batch = order[place * BATCH : (place + 1) * BATCH]
@@ -130,7 +131,7 @@ def objective(trial):
 
 
 def accuracy(model, device, images, labels):
-    """The share of images that the network names rightly."""
+    """Return the share of images that the network classifies correctly."""
     import chainer
 
     right = 0
@@ -143,12 +144,12 @@ def accuracy(model, device, images, labels):
 
 
 def normalised(images):
-    """Float32 of (n, 3, 32, 32) around 0, of bytes."""
+    """Return images (n, 3, 32, 32) as float32 around 0, from bytes."""
     return (images.astype(np.float32) - 120) / 64
 
 
 def augmented(images, stream):
-    """Normalised, each image moved by up to 4 pixels, and every other one mirrored."""
+    """Return normalised images, each moved by up to 4 pixels, and half of them mirrored."""
     padded = np.pad(normalised(images), ((0, 0), (0, 0), (4, 4), (4, 4)))
     out = np.empty_like(padded[:, :, :SIDE, :SIDE])
     moves, mirrored = stream.randint(0, 9, (len(images), 2)), stream.rand(len(images)) < 0.5
@@ -159,7 +160,7 @@ def augmented(images, stream):
 
 
 def load(folder, limit=None):
-    """CIFAR's images and labels as uint8 arrays, the first ``limit`` for training."""
+    """Return CIFAR's images and labels as uint8 arrays; ``limit`` cuts the training set."""
     folder = Path(folder)
     if (folder / "train.bin").is_file():
         train, test, classes = ["train.bin"], "test.bin", 100
@@ -178,10 +179,13 @@ def load(folder, limit=None):
 
 
 def records(path, classes):
-    """Images (n, 3, 32, 32) and labels of one file: a record is its labels, then the pixels."""
+    """Read images (n, 3, 32, 32) and labels of one file.
+
+    A record is its labels, then its pixels.
+    """
     if not path.is_file():
         sys.exit(f"{path} is not there: get CIFAR's binary version and give its folder")
-    head = 1 if classes == 10 else 2  # CIFAR-100: the coarse label, then the fine one
+    head = 1 if classes == 10 else 2  # CIFAR-100: the coarse and the fine label
     content = np.fromfile(path, np.uint8)
     size = head + 3 * SIDE * SIDE
     if len(content) == 0 or len(content) % size:

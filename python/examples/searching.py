@@ -1,7 +1,7 @@
-"""What the larger examples share: their options, and a table of the candidates as they come.
+"""Options of the larger examples, and a table with a row for each finished candidate.
 
-`main` submits an objective's grid, or with --try trains its first candidate here, without a server
-and without volunteers: on array-core where its native library is, else on NumPy.
+`main` submits the grid of an objective. With --try it trains the first candidate on this machine
+instead, without a server or volunteers: on array-core if its native library exists, else on NumPy.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from itertools import product
 
 
 def options(description):
-    """A parser with what every example takes; each adds its own."""
+    """Return a parser with the options that all examples share. Each example adds its own."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--try", dest="here", action="store_true", help="train one candidate here")
     parser.add_argument("--url", help="the console's address (or HYPERFLOCK_URL)")
@@ -30,12 +30,12 @@ def options(description):
 
 
 def numbers(text, kind=float):
-    """Numbers between commas, as an option holds them."""
+    """Return the numbers of an option, which are separated by commas."""
     return [kind(number) for number in text.split(",")]
 
 
 def main(args, objective, space, data, *, name, metric, direction="maximize"):
-    """Train one candidate here, or submit the grid and print each candidate as it comes."""
+    """Train one candidate on this machine, or submit the grid and print results as they arrive."""
     try:
         if args.here:
             train_here(args, objective, space, data, metric)
@@ -46,7 +46,7 @@ def main(args, objective, space, data, *, name, metric, direction="maximize"):
 
 
 def train_here(args, objective, space, data, metric):
-    """The grid's first candidate, seeded as a volunteer's would be."""
+    """Train the grid's first candidate with the seed that it would have on a volunteer's device."""
     import hyperflock
 
     params = dict(zip(space, next(product(*space.values())), strict=True))
@@ -57,7 +57,7 @@ def train_here(args, objective, space, data, metric):
 
 
 def submit(args, objective, space, data, name, metric, direction):
-    """A study on the server, and its table."""
+    """Submit a study and print a row for each finished candidate."""
     import hyperflock
 
     client = hyperflock.Client(args.url, args.token)
@@ -71,7 +71,7 @@ def submit(args, objective, space, data, name, metric, direction):
         seed=args.seed,
         runtime=args.runtime,
         backend=args.backend,
-        progress=False,  # the table below shows it
+        progress=False,  # this script prints its own table
     )
     print(f"study {study.id}: {len(study)} candidates, {client.url}")
     if join_url:
@@ -87,5 +87,5 @@ def submit(args, objective, space, data, name, metric, direction):
 
 
 def said(params):
-    """A candidate in a line."""
+    """Return the parameters of a candidate in one line."""
     return " ".join(f"{name}={value}" for name, value in params.items())

@@ -4,9 +4,9 @@
     python unet_scenes.py --data FOLDER --try --widths 4 --epochs 1 --scenes 64
 
 The folder holds MNIST's IDX files, compressed (.gz) or not. Each scene is an image of 64 x 64
-pixels in which some digits lie where chance puts them, on noise; the network names every pixel:
-nothing, or the digit that it belongs to. The value is the mean over the eleven kinds of
-intersection by union on scenes made of other digits.
+pixels with a few digits at random places, on noise. The network classifies every pixel as
+background or as one of the ten digits. The value is the mean intersection over union of these
+eleven classes, on scenes made of other digits.
 """
 
 import time
@@ -14,20 +14,20 @@ import time
 import numpy as np
 
 SIDE = 64
-DIGITS = 4  # of a scene
-KINDS = 11  # nothing, and ten digits
+DIGITS = 4  # per scene
+KINDS = 11  # background, and ten digits
 BATCH = 16
 SAVE_EACH_S = 30
 
 
 def network(width):
-    """A U-Net of three levels: ``width`` channels on the finest, twice as many on each below."""
+    """Build a U-Net of three levels. Channels start at ``width`` and double with each level."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
 
     class Level(chainer.Chain):
-        """Twice a 3x3 convolution, batch-norm and ReLU."""
+        """Two times a 3x3 convolution, batch-norm and ReLU."""
 
         def __init__(self, inside, outside):
             super().__init__()
@@ -66,7 +66,7 @@ def network(width):
 
 
 class Training:
-    """What a trial goes on with: Chainer's serializers save and load it as a whole."""
+    """All state of a trial. Chainer's serializers save and load it, so that a trial can resume."""
 
     def __init__(self, network, optimizer):
         self.network, self.optimizer = network, optimizer
@@ -79,7 +79,7 @@ class Training:
 
 
 def objective(trial):
-    """Train one candidate; mean intersection by union on scenes of other digits."""
+    """Train one candidate. Return its mean intersection over union on scenes of other digits."""
     import hyperflock
 
     device = hyperflock.device().use()  # before Chainer is imported
@@ -118,10 +118,10 @@ def objective(trial):
 
 
 def overlap(model, device, images, kinds):
-    """Intersection by union, the mean of the kinds that there are."""
+    """Return the mean intersection over union of the classes that occur."""
     import chainer
 
-    table = np.zeros((KINDS, KINDS))  # pixels by what they are and what they are taken for
+    table = np.zeros((KINDS, KINDS))  # pixels by true and predicted class
     with chainer.using_config("train", False), chainer.no_backprop_mode():
         for start in range(0, len(images), BATCH):
             part = slice(start, start + BATCH)
@@ -135,12 +135,12 @@ def overlap(model, device, images, kinds):
 
 
 def normalised(images):
-    """Float32 of (n, 1, 64, 64) around 0, of bytes."""
+    """Return images (n, 1, 64, 64) as float32 around 0, from bytes."""
     return images[:, None].astype(np.float32) / 128 - 0.5
 
 
 def load(folder, scenes):
-    """Scenes as uint8 arrays: images (n, 64, 64) and what each pixel is, 0 or digit + 1."""
+    """Return uint8 arrays: images (n, 64, 64), and the class of each pixel (0, or digit + 1)."""
     from mnist_grid import load as load_digits
 
     digits, _ = load_digits(folder)
@@ -156,7 +156,7 @@ def load(folder, scenes):
 
 
 def compose(images, labels, stream):
-    """One scene: an image with noise, and the kinds of its pixels."""
+    """Return one scene: an image with noise, and the class of each pixel."""
     image = stream.randint(0, 60, (SIDE, SIDE)).astype(np.uint8)
     kinds = np.zeros((SIDE, SIDE), np.uint8)
     height, width = images.shape[1:]

@@ -1,4 +1,4 @@
-"""Fixtures for every test: a fake console, a client of it, and no settings from the outside."""
+"""Fixtures of all tests: a fake console, its client, and no settings from the environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from real_server import Server
 
 SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
 
-# How long a machine takes to make an example says nothing about the code.
+# The time that a machine needs to generate an example says nothing about the code.
 settings.register_profile(
     "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -24,7 +24,8 @@ settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell's background job starts with Ctrl-C ignored, and so would every command tested here.
+    # A shell starts background jobs with Ctrl-C ignored, and the tested commands would inherit
+    # that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", f"server: needs a built server ({SERVER_VARIABLE})")
     config.addinivalue_line("markers", f"browser: needs a built runtime too ({SERVER_VARIABLE})")
@@ -53,15 +54,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in ("URL", "TOKEN", "CA", "SERVER", "APP", "RUNTIME", "BROWSER"):
         monkeypatch.delenv(f"HYPERFLOCK_{name}", raising=False)
-    # Nobody's own server and tokens.
+    # Never use the developer's own local server and tokens.
     monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path_factory.getbasetemp() / "no-home"))
-    # One for all tests: what real browsers run is fetched and looked at once.
+    # All tests share one cache, so that the files for real browsers are fetched and checked once.
     monkeypatch.setenv("HYPERFLOCK_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A real server for one file of tests (marked ``server``)."""
+    """Yield a real server that the tests of one file share (marked ``server``)."""
     server = Server(tmp_path_factory.mktemp("server")).start()
     yield server
     server.stop()
@@ -75,7 +76,7 @@ def server() -> Iterator[FakeConsole]:
 
 @pytest.fixture
 def built_pages(server: FakeConsole) -> None:
-    """Let the fake console serve what `./run build` made, for tests marked ``browser``."""
+    """Let the fake console serve the pages of `./run build`, for tests marked ``browser``."""
     server.built = Path(__file__).resolve().parents[2] / "build"
 
 

@@ -1,6 +1,6 @@
-"""A network for handwritten digits that is right and small: two objectives, and their front.
+"""A small and accurate network for handwritten digits: two objectives and their Pareto front.
 
-The digits are scikit-learn's, which is needed here only; they travel with the objective.
+The digits come from scikit-learn, which only this machine needs. They are sent with the objective.
 """
 
 import hyperflock
@@ -18,7 +18,7 @@ def make_objective(images, labels):
         import chainer.functions as F
         import chainer.links as L
 
-        np.random.seed(0)  # the weights that every trial begins with
+        np.random.seed(0)  # the same initial weights in every trial
         layers = []
         for number in range(trial.suggest_int("layers", 0, 2)):
             units = trial.suggest_int(f"units_{number}", 4, 96, log=True)

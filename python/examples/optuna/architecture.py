@@ -1,6 +1,6 @@
-"""Layers and channels of a network for handwritten digits, chosen as it is defined, with pruning.
+"""A network for digits whose layers and channels are chosen while it is built, with pruning.
 
-The digits are scikit-learn's, which is needed here only; they travel with the objective.
+The digits come from scikit-learn, which only this machine needs. They are sent with the objective.
 """
 
 import hyperflock
@@ -35,7 +35,7 @@ def make_objective(images, labels):
         import chainer
         import chainer.functions as F
 
-        np.random.seed(0)  # the weights that every trial begins with
+        np.random.seed(0)  # the same initial weights in every trial
         model = create_model(trial)
         rate = trial.suggest_float("rate", 1e-3, 1e-1, log=True)
         optimizer = chainer.optimizers.Adam(alpha=rate).setup(model)

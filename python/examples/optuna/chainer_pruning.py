@@ -1,4 +1,4 @@
-"""A Chainer network whose layers are chosen as it is defined; runs that fall behind are pruned."""
+"""A Chainer network whose layers are chosen while it is built. Runs that fall behind are pruned."""
 
 import hyperflock
 import numpy as np
@@ -8,7 +8,7 @@ EPOCHS = 6
 
 
 def make_data():
-    """Two spirals that wind around each other."""
+    """Return the points of two spirals that wind around each other, and their labels."""
     stream = np.random.RandomState(0)
     turn = np.sqrt(stream.uniform(0.02, 1, 240)) * 2.5 * np.pi
     side = np.arange(240) % 2
@@ -43,7 +43,7 @@ def create_optimizer(trial, model):
 def objective(trial):
     import chainer.functions as F
 
-    np.random.seed(0)  # the weights that every trial begins with
+    np.random.seed(0)  # the same initial weights in every trial
     model = create_model(trial)
     optimizer = create_optimizer(trial, model)
     x, y = make_data()

@@ -1,4 +1,4 @@
-"""A space that depends on what was chosen before: which model, and then its own parameters."""
+"""A conditional space: a trial first chooses a model, and then the parameters of that model."""
 
 import hyperflock
 import optuna

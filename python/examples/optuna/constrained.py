@@ -1,6 +1,6 @@
 """Binh and Korn's functions with their two constraints: a value above 0 is a violation.
 
-``set_constraint`` is Optuna 5's; ``constrained_optuna4.py`` is the same for Optuna 4.
+``set_constraint`` needs Optuna 5. ``constrained_optuna4.py`` is the same search for Optuna 4.
 """
 
 import hyperflock

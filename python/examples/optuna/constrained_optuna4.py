@@ -1,6 +1,6 @@
-"""Binh and Korn's functions with their two constraints, as Optuna 4 has them: by the sampler.
+"""Binh and Korn's functions with their two constraints, which the sampler gets in Optuna 4.
 
-A value above 0 is a violation; ``constrained.py`` is the same for Optuna 5.
+A value above 0 is a violation. ``constrained.py`` is the same search for Optuna 5.
 """
 
 import hyperflock

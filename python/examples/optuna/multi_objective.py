@@ -1,4 +1,4 @@
-"""Two objectives at once: Binh and Korn's functions (1997), and the trials none other beats."""
+"""Two objectives at once, Binh and Korn's functions (1997), and the trials that no other beats."""
 
 import hyperflock
 import optuna

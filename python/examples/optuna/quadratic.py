@@ -1,7 +1,7 @@
 """Optuna's first example: the minimum of a quadratic function.
 
-Every script of this folder is an Optuna script whose one changed line is the one that optimizes;
-``study.optimize(objective, n_trials=...)`` in its place runs it here.
+Every script of this folder is an Optuna script with one changed line, the one that optimizes. With
+``study.optimize(objective, n_trials=...)`` instead of it, the script runs on this machine alone.
 """
 
 import hyperflock

@@ -1,4 +1,4 @@
-"""Bundles: what travels, what does not and why, and that the same sources give the same bytes."""
+"""Bundles: which files they contain and why, and that equal sources give equal bytes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _import(folder: Path, name: str) -> types.ModuleType:
 
 
 def _contents(bundle: Bundle) -> dict[str, str]:
-    """The sources in the zip."""
+    """Return the sources in the zip."""
     with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
         names = [name for name in archive.namelist() if name != LOCK_NAME]
         return {name: archive.read(name).decode() for name in names}
@@ -256,7 +256,7 @@ _PRUNES = "def objective(trial):\n    raise optuna.TrialPruned\n"
         ("def objective(trial):\n    import optuna\n    raise optuna.TrialPruned\n", True),
         ("import other\n" + OBJECTIVE, True),
         (OBJECTIVE, False),
-        # What a trial does not run needs nothing.
+        # Code that a trial does not run is not considered.
         (OBJECTIVE + "def main():\n    import optuna\n", False),
         (OBJECTIVE + "if __name__ == '__main__':\n    import optuna\n", False),
     ],
@@ -269,7 +269,7 @@ def test_bundle_says_whether_its_code_imports_optuna(
     assert needs_optuna(bundle.content) is needs
     objective = _import(tmp_path, "train").objective
     assert bundle_objective(objective) == bundle
-    # Trials of an Optuna study have it anyway.
+    # Trials of an Optuna study always have Optuna.
     assert not needs_optuna(bundle_objective(objective, asked=True).content)
 
 

@@ -1,6 +1,6 @@
-"""What cannot travel: one exact sentence each, before anything is asked of a server.
+"""Objectives that cannot be bundled: each raises one exact sentence before any request is made.
 
-Every code of the table is raised here; the last test compares the list.
+Every code of the table is raised in this file. The last test checks the list.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ RAISED: set[str] = set()
 
 @pytest.fixture
 def refused(client: Client, server: FakeConsole) -> Iterator[Refused]:
-    """Submit an objective; gives the sentence with its code. Nothing was asked of the server."""
+    """Yield a function that submits an objective and returns the refusal's sentence with its code.
+
+    At the end, check that the server got no request.
+    """
 
     def submit(objective: Any, **options: Any) -> str:
         with pytest.raises(BundleError) as caught:
@@ -88,7 +91,7 @@ def _forget() -> Iterator[None]:
     sys.modules.pop("refused", None)
 
 
-# ---- values that live in this process alone
+# ---- values that exist only in this process
 
 
 def _begun() -> Iterator[int]:
@@ -100,7 +103,7 @@ async def _coroutine() -> None:
 
 
 class _Tensor:
-    """Stands for a tensor: only its class's module is looked at."""
+    """A stand-in for a tensor: the code checks only the module of the class."""
 
 
 _Tensor.__module__ = "torch"
@@ -229,7 +232,7 @@ def test_lock_of_a_file_is_made_again_by_its_import(tmp_path: Path) -> None:
     assert bundle_objective(module.objective).files == ("refused.py",)
 
 
-# ---- what an objective may not be
+# ---- objectives that are not allowed
 
 
 class _NotCallable:

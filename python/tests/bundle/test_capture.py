@@ -1,4 +1,4 @@
-"""What is no plain function of a file travels as text: each kind is run from its bundle alone."""
+"""Objectives that are not plain functions of a file: each kind runs from its bundle alone."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
     assert len(values) == 21
-    # The objective's own call there came first, so the one here counts from where it stood.
+    # The dry run called the objective first, so this process's call counts on from there.
     assert values.pop("own count") == [1.0, 1.0]
     assert {name: there for name, (there, _) in values.items()} == {
         name: here for name, (_, here) in values.items()
@@ -81,7 +81,7 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
 
 
 class Notebook:
-    """Cells as IPython runs them: in ``__main__``, each with its text kept by `linecache`."""
+    """Runs cells as IPython does: in ``__main__``, with the text of each cell in `linecache`."""
 
     def __init__(self) -> None:
         self.module = types.ModuleType("__main__")
@@ -198,7 +198,7 @@ def test_small_array_travels_inside_and_a_large_one_beside_by_its_hash() -> None
     assert [item.ref.bytes for item in first.attached] == [large.nbytes + 128]
     assert len(first.content) < 20_000
     assert run(first).value == float(large.sum())
-    # Other code, same array: what was sent once is not sent again.
+    # The code is different, but the array is the same and is not sent again.
     second = bundle_objective(first_of(large))
     assert first.sha256 != second.sha256
     assert first.attached[0].ref == second.attached[0].ref
@@ -247,7 +247,7 @@ def test_shared_and_cyclic_values_stay_so() -> None:
 
 
 def _again(value: Any, folder: Path | None = None) -> Any:
-    """What an objective that holds a value gives after it was written down and read."""
+    """Return the value that an objective holds, after it was written as source and run again."""
     captured = Capture(wheels=frozenset()).take(made := using(value), made)
     module, _, name = captured.entry.partition(":")
     namespace: dict[str, Any] = {"__name__": module, "__file__": f"{folder}/{module}.py"}
@@ -276,7 +276,7 @@ _values = st.recursive(
 
 
 def _plain(value: Any) -> Any:
-    """A text of a value that tells -0.0 from 0.0 and 1 from True, whatever the order of sets."""
+    """Return a text that tells -0.0 from 0.0 and 1 from True, and ignores the order of sets."""
     if isinstance(value, list | tuple):
         return [type(value).__name__, *map(_plain, value)]
     if isinstance(value, set | frozenset):

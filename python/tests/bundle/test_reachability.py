@@ -1,4 +1,4 @@
-"""Submitting reads files and runs nothing of them; what begins anew on each device is a warning."""
+"""Submitting reads files but runs none, and warns of state that starts anew on each device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in a terminal: one line a row at 80 columns, full values where nobody reads a terminal."""
+"""Tables: a terminal of 80 columns shows one line per row; other outputs get the full values."""
 
 from __future__ import annotations
 

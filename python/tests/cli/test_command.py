@@ -1,4 +1,4 @@
-"""The command: what it prints, its exit codes, and that no device's text gets through raw."""
+"""The command: its output, its exit codes, and that it escapes the text of devices."""
 
 from __future__ import annotations
 
@@ -250,13 +250,13 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
     deadline = time.monotonic() + LIMIT_S
 
     def more() -> bytes:
-        """Return what the terminal shows next; nothing at its end or at the deadline."""
+        """Return what the terminal shows next, or nothing at its end or at the deadline."""
         left_s = max(0.0, deadline - time.monotonic())
         if not select.select([terminal], [], [], left_s)[0]:
             return b""
         try:
             return os.read(terminal, 4096)
-        except OSError:  # Linux tells the other side's end so
+        except OSError:  # on Linux this means that the other side has closed
             return b""
 
     try:
@@ -276,7 +276,7 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
 
 
 def test_closed_pipe_ends_quietly(server: FakeConsole, client: Client) -> None:
-    # More than a pipe holds, so that the command is still writing when its reader goes.
+    # The output is larger than a pipe's buffer, so the command still writes when its reader goes.
     study = client.grid(objective, {"x": [f"{n:0250d}" for n in range(500)]})
     for number in range(500):
         server.finish(study.id, number, value=1.0)

@@ -1,4 +1,4 @@
-"""The commands about studies, devices and shells: their tables, their JSON, their help."""
+"""The commands for studies, devices and shells: their tables, their JSON, their help."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _settings(server: FakeConsole, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command that ends well; what it printed."""
+    """Run a command that succeeds. Return what it printed."""
     code = _cli.run(list(arguments))
     out, err = capsys.readouterr()
     assert (code, err) == (0, ""), arguments
@@ -199,7 +199,7 @@ def test_delete_asks_and_takes_studies_that_are_over(
     assert f"hyperflock cancel {study_id}" in err
     assert not any(escape in err for escape in ESCAPES)
     server.cancel(int(study_id))
-    assert told(study_id)[0] == _cli.EXIT_USAGE  # nobody to ask
+    assert told(study_id)[0] == _cli.EXIT_USAGE  # no terminal that could confirm
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     for answer, code in (("n", _cli.EXIT_REFUSED), ("y", 0)):
@@ -223,7 +223,7 @@ def test_delete_tells_what_is_gone_before_one_is_refused(
     real = Study.delete
 
     def delete(study: Study) -> Deleted:
-        if study.name == "reopened":  # since the command looked
+        if study.name == "reopened":  # since the command read the study
             raise hyperflock.ServerError("it is not over", code="study_running")
         gone = real(study)
         return Deleted(gone.study) if study.name == "unheard" else gone
@@ -379,7 +379,7 @@ def test_rotated_token_is_told_though_its_file_cannot_be_written(
     assert out == "hfr_new\n"
     assert err.startswith("error [cannot_write]: ")
     assert "No space left" in err
-    # Of that nothing is left, and nothing was lost.
+    # The new token's temporary file is gone, and the old credentials are intact.
     assert {path.name for path in tmp_path.iterdir()} == {"ready.json", "credentials.json"}
     assert json.loads((tmp_path / "credentials.json").read_text()) == kept
 
@@ -391,7 +391,7 @@ def test_help_has_examples_that_the_command_takes(command: str) -> None:
     assert found, shown
     for example in examples.strip().splitlines():
         assert f"hyperflock {command}" in example
-        # Each option of an example is one of the command's.
+        # The command has each option that the example uses.
         words = example.partition(f"hyperflock {command}")[2].partition(" | ")[0]
         own = words.partition(" && ")[0].split()
         for option in (word for word in own if word.startswith("--")):

@@ -1,4 +1,4 @@
-"""The doctor: each thing that may be wrong has its line and its remedy."""
+"""The doctor prints a line and a remedy for each thing that may be wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class Console:
-    """A console and a join page in one, which answer as a test says."""
+    """A console and join page in one server, whose answers a test sets."""
 
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
         self.answers: dict[str, Answer] = {}
@@ -59,7 +59,7 @@ class Console:
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Embedder-Policy": "require-corp",
         }
-        # Of the same release, with another patch.
+        # The same release with another patch number.
         server = f"{__version__.rpartition('.')[0]}.7"
         me = {"name": "ada", "role": "researcher", "server": server, "join_origin": self.url}
         now = {"Date": formatdate(time.time(), usegmt=True)}
@@ -172,7 +172,7 @@ def test_plain_http_to_another_machine_is_a_warning() -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Callable[[int], tuple[Path, ssl.SSLContext]]:
-    """Makes a certificate of its own authority that is good for some days."""
+    """Return a function that makes a certificate, with its own authority, for some days."""
 
     def make(days: int) -> tuple[Path, ssl.SSLContext]:
         import shutil
@@ -332,7 +332,7 @@ def test_command_against_a_real_server(
     monkeypatch.setenv("HYPERFLOCK_TOKEN", real.credentials["researcher_token"])
     code = _cli.run(["doctor", "--no-browser", "--json"])
     told = {check["name"]: check for check in json.loads(capsys.readouterr().out)}
-    # The test's server has no pages: the join page is the only thing that is wrong.
+    # The test's server has no pages, so the join page is the only failure.
     assert [name for name, check in told.items() if check["state"] == "failed"] == ["join page"]
     assert code == 1
     assert told["clock"]["found"] == "the same as the server's"

@@ -1,6 +1,6 @@
-"""A server of one's own: up, found by the other commands, shared, down; and what goes wrong.
+"""A local server: started, found by the other commands, shared, stopped, and its failures.
 
-``up`` and its kin run the real server (marked ``server``); the rest needs none.
+The tests of ``up`` and related commands run the real server (marked ``server``); others need none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ANY_PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A data folder and everything that `up` needs; its server is ended with the test."""
+    """Yield a data folder with everything that `up` needs, and stop its server after the test."""
     folder = tmp_path / "home"
     monkeypatch.setenv("HYPERFLOCK_HOME", str(folder))
     monkeypatch.setenv("HYPERFLOCK_SERVER", os.environ.get("HYPERFLOCK_TEST_SERVER_BIN", ""))
@@ -60,7 +60,7 @@ def test_server_is_up_used_by_scripts_and_down(
     assert home.stat().st_mode & 0o077 == 0
     token = json.loads((home / "credentials.json").read_text())["researcher_token"]
     assert token not in (home / "server.log").read_text()
-    # Neither an address nor a token is given, and no other server gets this one's token.
+    # Address and token come from the folder, and no other server gets this token.
     assert (settings(None, None).url, settings(None, None).token) == (told["console"], token)
     assert settings("http://127.0.0.1:1", None).token == ""
     with Client() as client:
@@ -81,7 +81,7 @@ def test_server_is_up_used_by_scripts_and_down(
     code, out, err = _run(capsys, "studies")
     assert (code, out) == (_cli.EXIT_UNREACHABLE, "")
     assert err.startswith("error [server_unreachable]: no server runs on this machine: start one")
-    # Started again, it has what it had.
+    # A server that is started again has its earlier data.
     assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
     with Client() as client:
         assert [s.id for s in client.studies()] == [study.id]
@@ -101,7 +101,7 @@ def test_rotated_token_takes_the_place_of_the_old_one(
     assert second == {**first, "researcher_token": out.strip()} != first
     assert file.stat().st_mode & 0o777 == 0o600
     assert _run(capsys, "studies", "--json")[:2] == (0, "[]\n")
-    # The administrator's is in the file too, and was given.
+    # HYPERFLOCK_TOKEN is now the administrator's token, which is in the file too.
     monkeypatch.setenv("HYPERFLOCK_TOKEN", second["admin_token"])
     code, out, err = _run(capsys, "tokens", "--rotate", "--grace-hours", "1.5", "--json")
     third = json.loads(file.read_text())
@@ -109,7 +109,7 @@ def test_rotated_token_takes_the_place_of_the_old_one(
     assert third == {**second, "admin_token": third["admin_token"]} != second
     assert "set the new one there; the old one opens for 1.5 h more" in err
     assert not [path for path in home.iterdir() if path.name.startswith(".")]
-    # The server reads the file when it is started again.
+    # The server reads the file at its next start.
     assert _run(capsys, "down")[0] == 0
     monkeypatch.delenv("HYPERFLOCK_TOKEN")
     assert _run(capsys, "up", "--detach", *ANY_PORTS)[0] == 0
@@ -119,7 +119,7 @@ def test_rotated_token_takes_the_place_of_the_old_one(
 @pytest.mark.server
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Signals) -> None:
-    was = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the command inherits what is ignored
+    was = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the command inherits ignored signals
     process = subprocess.Popen(
         [sys.executable, "-m", "hyperflock", "up", "--share", "--show-token", *ANY_PORTS],
         stdout=subprocess.PIPE,
@@ -233,7 +233,7 @@ def test_missing_parts_are_told_with_what_brings_them(
     with pytest.raises(HyperflockError, match="web folder is not here") as pages:
         _up.find_parts(str(binary), None, None)
     assert {e.value.code for e in (none, wrong, pages)} == {"server_not_found"}
-    # As an image has it, found by PATH; then as a checkout has it.
+    # First the layout of an image, found by PATH; then that of a checkout.
     for name in ("web", "runtime"):
         (tmp_path / "deep" / "er" / "share" / "hyperflock" / name).mkdir(parents=True)
     monkeypatch.setenv("PATH", str(binary.parent))
@@ -259,7 +259,7 @@ def test_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_process_of_another_program_is_left_alone(tmp_path: Path) -> None:
-    """A pid in an old file may belong to anything by now."""
+    """The process id in an old file may belong to another program by now."""
     ready = {"pid": os.getpid(), "compute_port": 1, "compute": "http://a", "console": "http://b"}
     (tmp_path / "ready.json").write_text(json.dumps(ready))
     local = _up.LocalServer(tmp_path)
@@ -280,7 +280,7 @@ def test_addresses_say_who_reaches_them_and_whether_phones_compute() -> None:
     assert told("http", 8780, "127.0.0.1") == [
         ("http://127.0.0.1:8780", "this machine only", False)
     ]
-    # The last two are addresses for documents, which count as private.
+    # The last two are addresses for documentation, which count as private.
     assert told("http", 80, "0.0.0.0") == [
         ("http://192.168.1.20:80", "devices in the same network", False),
         ("http://203.0.113.9:80", "devices in the same network", False),
@@ -327,7 +327,7 @@ def test_qr_code_is_square_dark_on_light_and_has_its_quiet_zone() -> None:
 
 
 def test_time_passes_between_a_process_and_its_end() -> None:
-    """A process that has ended but was not waited for is no server any more."""
+    """A process that has ended, but whose parent has not waited for it, is not a running server."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     stat = Path(f"/proc/{process.pid}/stat")
     until("its end", lambda: "Z" in stat.read_text().rpartition(")")[2].split()[0])

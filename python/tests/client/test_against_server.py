@@ -1,7 +1,7 @@
-"""The package against the real server: submit, watch, list, cancel; devices are played here.
+"""The package against the real server: submit, watch, list, cancel. The tests act as the devices.
 
-Needs ``HYPERFLOCK_TEST_SERVER_BIN``, the path of a built ``hyperflock-server``; without it these
-tests are deselected (conftest.py), with a wrong path they fail.
+Needs ``HYPERFLOCK_TEST_SERVER_BIN``, the path of a built ``hyperflock-server``. Without it these
+tests are deselected (conftest.py); with a wrong path they fail.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def client(real: Server) -> Iterator[Client]:
 
 
 def _in_background(work: Callable[[], None]) -> Callable[[], None]:
-    """Start a thread; the returned function joins it and raises what it raised."""
+    """Start a thread. The returned function joins it, and raises the error that it raised."""
     failures: list[BaseException] = []
 
     def run() -> None:

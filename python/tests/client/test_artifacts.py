@@ -1,4 +1,4 @@
-"""Files that trials uploaded: listed, fetched, and brought into the researcher's own stores."""
+"""Files that trials uploaded: listed, fetched, and copied into the researcher's own stores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 class Bucket:
-    """A store of another kind, whose connection cannot travel."""
+    """A store of another class. Its connection cannot be pickled."""
 
     def __init__(self, bucket: str) -> None:
         self.bucket = bucket
@@ -66,7 +66,7 @@ class Bucket:
 
 
 def leaving(server: FakeConsole, label: str | None) -> Callable[[Any], float]:
-    """What a device does with it, as far as the server sees."""
+    """Return an objective that stores its file at the server, as a device does."""
 
     def run(trial: Any) -> float:
         x = trial.suggest_float("x", -10, 10)
@@ -110,7 +110,7 @@ def test_what_trials_upload_is_in_the_studys_own_store_when_callbacks_run(
 
 
 class Looks(optuna.samplers.RandomSampler):
-    """Counts the trials that have no outcome when another one begins."""
+    """Counts the unfinished trials whenever another trial begins."""
 
     def __init__(self) -> None:
         super().__init__(seed=1)
@@ -193,7 +193,7 @@ def test_nothing_that_a_store_has_is_replaced_but_what_was_cut_off(
 ) -> None:
     row = client.grid(grid_objective, {"x": [1]}).row
     ids = [server.keep(1, 0, "w", f"content {n}".encode(), store=str(folder)) for n in range(3)]
-    (folder / ids[0]).write_bytes(b"cont")  # a process was killed while it wrote
+    (folder / ids[0]).write_bytes(b"cont")  # from a process that was killed while it wrote
     (folder / ids[1]).write_bytes(b"another one's")
     bringer = Bringer(client._core._http, row, Stores([FileSystemArtifactStore(folder)]))
     bringer.bring(ids).result(20)
@@ -213,7 +213,7 @@ def test_an_attribute_names_an_artifact_only_in_optunas_form() -> None:
 
 
 class Failing(Bucket):
-    """A store that breaks in the middle of a file."""
+    """A store whose write fails in the middle of a file."""
 
     def __init__(self, bucket: str) -> None:
         super().__init__(bucket)
@@ -255,7 +255,7 @@ def test_one_that_is_damaged_holds_up_no_other(
 
 
 class Held:
-    """An owner whose trial 0 has ended and waits for its artifact."""
+    """An owner whose trial 0 has ended but waits for its artifact."""
 
     def __init__(self, client: Client, *, late: bool = False) -> None:
         self.study = optuna.create_study()
@@ -282,7 +282,7 @@ def test_an_outcome_waits_for_its_artifacts_but_not_what_it_ends(client: Client)
     assert (held.states, held.owner.ending) == (["RUNNING", "RUNNING"], 1)
     assert held.study._stop_flag
     assert not held.owner.settle()
-    held.owner.finish(0, Outcome.of("failed", [], None, None))  # told again by another way
+    held.owner.finish(0, Outcome.of("failed", [], None, None))  # the end of trial 0, twice
     held.brought.set_result(None)
     assert held.owner.settle()
     assert (held.states, held.told, held.owner.ending) == (["COMPLETE", "RUNNING"], [0], 0)
@@ -376,7 +376,7 @@ def test_stores_are_found_where_an_objective_has_them(tmp_path: Path) -> None:
     assert not Stores.of(given.square)
     other = FileSystemArtifactStore(tmp_path / "other" / "name")
     both = Stores([store, other, store])
-    assert both.get("/home/pyodide/other/name") is other  # a path that is another there
+    assert both.get("/home/pyodide/other/name") is other  # a device's path
     assert both.get("own") is store
     assert both.get("none") is None
     assert both.get("") is None
@@ -398,7 +398,7 @@ def test_a_store_travels_as_its_name_whatever_it_holds(tmp_path: Path) -> None:
         assert f"FileSystemArtifactStore({label!r})" in text.replace("_hf_optuna_artifacts_", "")
         bundle_objective(objective, asked=True)
     with pytest.raises(HyperflockError, match=r"call trial\.upload_artifact\(path\)") as caught:
-        bundle_objective(using(Bucket("models")))  # a grid's trial fills no store
+        bundle_objective(using(Bucket("models")))  # only trials of Optuna studies can fill a store
     assert caught.value.code == "cannot_bundle_package"
 
 

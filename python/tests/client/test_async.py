@@ -1,4 +1,4 @@
-"""The asynchronous client: on the caller's own loop, several at once, cancelled, in a notebook."""
+"""The asynchronous client: in the caller's own loop, in parallel, cancelled, in a notebook."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_is_no_number_names_no_study_and_no_trial(server: FakeConsole, give
         client = AsyncClient(server.url, server.token)
         study = await client.grid(objective, SPACE)
         asks: list[Callable[[], Any]] = [lambda: study.trial(given)]
-        if given not in ("first", "-1"):  # those would be a study's name
+        if given not in ("first", "-1"):  # as text these two would be a study's name
             asks.append(lambda: client.study(given))
         for ask in asks:
             with pytest.raises(hyperflock.HyperflockError, match="goes by its number") as caught:
@@ -275,7 +275,7 @@ def test_time_out_of_a_wait_leaves_the_study_alone(server: FakeConsole) -> None:
 
 
 def test_blocking_client_works_inside_a_running_loop(server: FakeConsole) -> None:
-    """As in a notebook, whose cells run inside a loop."""
+    """A notebook's cells run inside a running loop too."""
 
     async def cell() -> list[float | None]:
         with Client(server.url, server.token) as client:

@@ -1,4 +1,4 @@
-"""What those who wait for a study are told while nothing runs, and what `show` says of it."""
+"""The notice to users who wait for a study while nothing runs, and the same text in `show`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _was_asked(server: FakeConsole, times: int) -> bool:
 
 
 def _later(server: FakeConsole, *steps: Callable[[], object]) -> threading.Thread:
-    """Do one thing after another, each once the server was asked twice more."""
+    """Run the steps in a thread, each after the server got two more requests."""
 
     def work() -> None:
         for step in steps:
@@ -188,7 +188,8 @@ def test_optimize_says_it_while_no_device_computes(
     devices = Devices(server, given.square)
 
     def connect() -> None:
-        # Before the trial runs: the owner may ask again between its end and the study's.
+        # Set before the trial runs: the owner may ask again after the trial, but before the study
+        # ends.
         server.placement = {"devices": 1, "matching": 1, "reasons": {}}
         devices.__enter__()
 

@@ -11,9 +11,9 @@ from hyperflock._transport import background_loop as _loop
 
 
 class FakeHttp:
-    """A trial that prints as it is asked, and finishes after some looks.
+    """A server with one trial, which prints a line at each look and finishes after some.
 
-    Its first look finds no row of it; a study that is cancelled ends there.
+    The first look finds no row of the trial. A cancelled study ends there.
     """
 
     def __init__(self, lines: list[str], *, looks: int = 0, cancelled: bool = False) -> None:

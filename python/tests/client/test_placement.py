@@ -1,4 +1,7 @@
-"""What a study asks of devices: found in the code, checked, sent; what `device()` gives here."""
+"""What a study requires of devices: found in the code, checked, sent.
+
+And `device()` in a script.
+"""
 
 from __future__ import annotations
 

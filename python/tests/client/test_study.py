@@ -1,4 +1,4 @@
-"""Submitting, iterating, reconnecting, detaching: the client against a console in this process."""
+"""Submitting, iterating, reconnecting, detaching: the client with a console in this process."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_named_study_is_submitted_once_and_other_content_is_refused(
             submit(**changes)
         assert caught.value.code == "study_exists"
     assert len(server.specs) == 1
-    # A name alone is for people.
+    # Without `once`, studies may share a name.
     assert client.grid(objective, SPACE, name="digits").id != first
 
 
@@ -133,7 +133,7 @@ def test_lambda_has_a_name_and_sends_what_it_holds(client: Client, server: FakeC
 def test_submit_survives_a_passing_fault_once(
     client: Client, server: FakeConsole, fault: int | None
 ) -> None:
-    # HEAD and PUT of the bundle, then the POST: each fails once.
+    # The requests are HEAD and PUT of the bundle, then the POST. Each fails once.
     server.faults = [fault, 0, fault, 0, fault]
     client.grid(objective, SPACE)
     assert len(server.specs) == 1
@@ -169,7 +169,7 @@ def test_iteration_yields_each_trial_once_and_ends(client: Client, server: FakeC
     )
     assert (first.run_s, first.load_s, first.attempts) == (0.9, 0.1, 1)
     assert first.seed == hyperflock.trial_seed(0, 0)
-    # Again, from memory and the server's last word.
+    # A second iteration gives the same values without new rows from the server.
     assert _values(study) == [0.25, 1.0, 2.0]
 
 

@@ -1,4 +1,4 @@
-"""A trial in a browser here: the page that it gets, what it tells, and every way to end."""
+"""Trials in a browser on this machine: the page it gets, its messages, and each way to end."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_a_page_tells_is_the_result_and_nothing_stays(
     assert seen["bytes"] == [seen["lease"]["bundle"]["bytes"], seen["lease"]["data"][0]["bytes"]]
     assert not Path(f"/proc/{seen['pid']}").exists()
     assert not Path(seen["profile"]).exists()
-    # Any user of the machine may read a program's arguments; the address is the page's secret.
+    # Any user of the machine can read a program's arguments, so the page's address must be secret.
     secret = urllib.parse.urlsplit(seen["url"]).path.strip("/")
     assert len(secret) > 40
     assert not any(secret in argument for argument in seen["argv"])
@@ -220,7 +220,7 @@ with PageServer(find, print) as pages, Browser(find_browser(), pages.url) as bro
 
 
 def _has_programs(profile: str) -> bool:
-    """Whether any process of this machine was called with a profile."""
+    """Return whether any process of this machine has this profile in its arguments."""
     for called in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if f"--user-data-dir={profile}" in called.read_text("utf-8", "replace"):
@@ -268,7 +268,7 @@ def test_page_is_isolated_and_for_who_knows_it_alone(pages: PageServer) -> None:
     wrong = pages.folder.replace(pages.folder[5], "~")
     for path in ("/", "/told", wrong, pages.folder + "other"):
         assert _asked(pages, path) == 404
-    # A stranger's name for this machine.
+    # A name that an attacker gave to this machine's address.
     port = pages.origin.rpartition(":")[2]
     assert _asked(pages, pages.folder, host=f"attacker.example:{port}") == 404
     assert _asked(pages, pages.folder + "told", f"attacker.example:{port}", "POST") == 404
@@ -287,7 +287,7 @@ def test_post_beyond_the_limit_is_refused(
 
 
 class Looks(_browser.Browser):
-    """A browser beside which a test asks for what it likes."""
+    """A browser during whose run the test sends requests of its own."""
 
     look: Callable[[str], None]
 

@@ -1,4 +1,4 @@
-"""Dry runs: what a volunteer's browser would say, before anything is asked of a server."""
+"""Dry runs: errors that a volunteer's browser would report, found before any request is made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def offline(client: Client, server: FakeConsole) -> Iterator[Client]:
 
 
 def _script(folder: Path, text: str) -> Any:
-    """Import a researcher's file; it is forgotten when its name is needed again."""
+    """Import a researcher's file, in place of an earlier one."""
     (folder / "dry.py").write_text(text)
     sys.modules.pop("dry", None)
     sys.path.insert(0, str(folder))
@@ -105,7 +105,7 @@ def test_grid_s_objective_may_use_optuna(offline: Client, tmp_path: Path) -> Non
 
 
 def test_only_what_the_browsers_have_can_be_imported(offline: Client, tmp_path: Path) -> None:
-    # By a name that no text gives away, so that only running it tells.
+    # The import's name is computed, so that only a run can find it.
     objective = _script(
         tmp_path,
         "import importlib\ndef objective(trial):\n    importlib.import_module('sk' + 'learn')\n",
@@ -213,7 +213,7 @@ def test_worker_that_is_not_here_is_said(
 def test_browser_gives_the_value_of_cpython_and_holds_the_lock(
     client: Client, tmp_path: Path
 ) -> None:
-    """A closure over an array of its own blob, in headless Chromium on Pyodide."""
+    """The objective is a closure over an array, which is sent as a file, in headless Chromium."""
     large = np.arange(100_000.0)
     here = client.grid(holding(large), SPACE, dry_run="cpython")
     there = client.grid(holding(large), SPACE, dry_run="browser")

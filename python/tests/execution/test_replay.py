@@ -1,4 +1,4 @@
-"""A trial once more on this machine: what is the same, what differs, and what it is made of."""
+"""Replays of a trial on this machine: what is equal, what differs, and the trial's provenance."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def _again(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Any:
 
 @pytest.fixture
 def objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A researcher's function in a file of its own."""
+    """Return a researcher's function from a file of its own."""
     return _again(tmp_path, monkeypatch, SCRIPT)
 
 
 def _expected(number: int, x: float) -> tuple[float, list[list[float]]]:
-    """What the objective gives on any device, and its curve."""
+    """Return the value of the objective on any device, and its curve."""
     import random
 
     shift = random.Random(trial_seed(9, number)).random() + 2.0
@@ -109,7 +109,8 @@ def test_trials_of_every_end_run_again(
     ]
     assert found.versions["numpy"] == np.__version__
     assert found.provenance.data.keys() == {"ones"}
-    # Pruned after its second step: it is told to stop there, and a value would be another end.
+    # Pruned after its second step: the replay stops there too, because a value would be another
+    # end.
     _, points = _expected(1, 1.5)
     server.finish(study.id, 1, "pruned", points=points[:2])
     assert study.replay(study.trials[1]).same
@@ -144,7 +145,7 @@ def test_command_tells_what_differs_and_ends_with_its_code(
     assert _cli.run(["replay", study, "0", "--tolerance", "0.5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["same"], told["compared"][1]["recorded"]) == (True, value)
-    # It cannot be run: one line, and an exit code of its own.
+    # A trial that cannot be replayed gives one line and an exit code of its own.
     assert _cli.run(["replay", study, "1"]) == 2
     assert capsys.readouterr().err.startswith("error [not_found]: ")
 
@@ -158,7 +159,7 @@ def test_suggested_values_are_those_of_the_log(client: Client, server: FakeConso
     assert found.versions["optuna"] == optuna.__version__
     recorded = found.compared[1].recorded
     assert recorded == study.trials[1].value
-    # A name that was never suggested is an error, and no value by chance.
+    # A name without a recorded value gives an error and not a random value.
     del server.asked[1].trials[1].row["suggested"][0]
     other = client.study(1).replay(1)
     assert not other.same
@@ -195,7 +196,7 @@ def test_provenance_follows_the_checkpoints_of_a_result(
     run: dict[str, Any] = {"kind": "primary", "state": "released", "device": device, "values": []}
     times = {"started_at": 1, "finished_at": 2, "run_ms": 3, "load_ms": 4}
     software = f"hyperflock-server/0.1.0 hyperflock-worker/0.1.0 runtime/{'a' * 64} numpy/2.4.3"
-    software += " hyperflock-server/9.9.9"  # by a device that pretends
+    software += " hyperflock-server/9.9.9"  # from a device that lies
     runs = [
         {**run, **times, "attempt": 4},
         {**run, **times, "attempt": 6, "resumed_from": 4},
@@ -248,7 +249,7 @@ def test_a_trial_that_was_pruned_without_a_point_is_pruned_again(
     study = optuna.create_study(pruner=EndsNan())
     with Devices(server, sometimes_nan):
         hyperflock.optuna.optimize(study, sometimes_nan, 3, client=client)
-    # It reported NaN, which no curve keeps.
+    # It reported NaN, which the curve does not contain.
     assert study.trials[2].state is optuna.trial.TrialState.PRUNED
     assert server.asked[1].trials[2].points == []
     found = client.study(1).replay(2)
@@ -276,7 +277,7 @@ def objective(trial):
     with pytest.raises(hyperflock.DryRunError, match="chainer is not installed here") as caught:
         study.replay(0)
     assert caught.value.code == "dry_run_unavailable"
-    # It can do without Chainer, and fails as it did.
+    # Trial 1 needs no Chainer, and fails as before.
     found = study.replay(1)
     assert found.same, str(found)
 
@@ -291,7 +292,7 @@ def test_a_machine_that_is_slower_than_the_device_may_take_longer(
     error = {"cause": "timeout", "code": "time_limit", "message": "late", "traceback": ""}
     server.finish(study.id, 1, "failed", points=[], error=error)
     assert study.replay(0).same
-    # What ended by its limit ends by it again.
+    # A trial that ended at its time limit does so again.
     assert study.replay(1).same
 
 
@@ -326,7 +327,7 @@ def test_replay_of_what_a_device_computed(
         out = capsys.readouterr().out
         assert f"hyperflock-server {hyperflock.__version__} test-worker 1 numpy 2.4.3" in out
         study.cancel()
-        # Code and data of a study are its owner's to read.
+        # Only the owner of a study may read its code and data.
         stranger = Client(real.console, real.credentials["admin_token"]).study(study.id)
         with pytest.raises(ReplayError) as refused:
             stranger.replay(0)
@@ -349,7 +350,7 @@ def test_replay_in_a_browser(client: Client, server: FakeConsole, objective: Any
     found = study.replay(0, on="chromium")
     assert found.same, str(found)
     assert found.versions["pyodide"] == "314.0.3"
-    # It asked for no device, so this row is none that a volunteer could send.
+    # This study asked for no device, so the row is one that no volunteer could send.
     now = found.versions["runtime"][:12]
     assert found.notes == (
         f"the runtime was {'a' * 12}, and the server's is {now} now",

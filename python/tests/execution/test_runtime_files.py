@@ -1,4 +1,4 @@
-"""What browsers here run: fetched once, held to its hashes, there without the server."""
+"""Files for browsers on this machine: fetched once, checked by hash, and kept without a server."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_server_that_is_away_is_not_missed_once_all_is_kept(
         server.built = SmallRuntime(tmp_path / "built").folder
         _read(server.url)
     assert _read(server.url) == b"an archive"
-    # What was never asked for is not there.
+    # A file that was never fetched is missing.
     with pytest.raises(DryRunError, match=r"page-Abc_-1\.js cannot be had") as caught:
         _read(server.url, PAGE)
     assert caught.value.code == "runtime_unavailable"
@@ -114,7 +114,7 @@ def test_cache_stays_within_its_limit_and_drops_the_longest_unused(tmp_path: Pat
     for age, (sha256, content) in enumerate(zip(hashes[:2], contents[:2], strict=True)):
         cache.put(sha256, content)
         os.utime(tmp_path / sha256, (1000 + age, 1000 + age))
-    assert cache.get(hashes[0]) == b"aaaa"  # used, and so younger than the other one
+    assert cache.get(hashes[0]) == b"aaaa"  # used now, and so younger than the other one
     left_over = tmp_path / ".part-left"
     left_over.write_bytes(b"half")
     os.utime(left_over, (1000, 1000))

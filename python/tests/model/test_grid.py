@@ -1,4 +1,4 @@
-"""Grids: every point once in the server's order, kinds kept, and what a space may not hold."""
+"""Grids: each point once in the server's order, types kept, and values that a space refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What samplers are asked where several devices compute: ahead, a grid's points, TPE's liar."""
+"""How many trials samplers are asked for in advance when several devices compute."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_samplers_that_do_not_learn_are_asked_ahead(
     together = threading.Barrier(3)
 
     def in_step(trial: Any) -> float:
-        # Each device computes as many of these; which one computes the rest is chance.
+        # The devices share these equally. Which device computes the rest is chance.
         if trial.number < 60:
             together.wait(LIMIT_S)
         return given.square(trial)
@@ -80,7 +80,7 @@ def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) ->
 
 
 def test_nothing_is_asked_ahead_beside_long_trials(server: FakeConsole, client: Client) -> None:
-    """What was asked is computed even where the first one's error ends the call."""
+    """A trial asked ahead is computed even if an error of an earlier one ends the call."""
     study = optuna.create_study(sampler=RandomSampler(seed=1))
     with patch.object(_sense, "_SHORT_S", 0.0), Devices(server, given.square, 3):
         optimize(study, given.square, 12, client=client)
@@ -103,7 +103,7 @@ def test_a_grid_is_computed_once_however_many_devices_wait(
 def test_a_grid_s_points_are_those_that_it_asked(server: FakeConsole, client: Client) -> None:
     study = optuna.create_study(sampler=GridSampler({"x": [-1.0, 0.0, 1.0]}))
     for _ in range(3):
-        study.add_trial(optuna.trial.create_trial(value=1.0))  # of another sampler
+        study.add_trial(optuna.trial.create_trial(value=1.0))  # as another sampler adds them
     with Devices(server, given.square, 4):
         optimize(study, given.square, client=client)
     assert sorted(t.params["x"] for t in study.trials[3:]) == [-1.0, 0.0, 1.0]

@@ -1,4 +1,4 @@
-"""The Optuna scripts of examples/optuna: over a device they give what plain Optuna gives."""
+"""The Optuna scripts of examples/optuna: on a device they give the same as in plain Optuna."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from patience import LIMIT_S
 
 FOLDER = EXAMPLES / "optuna"
 ALL = sorted(path.name for path in FOLDER.glob("*.py"))
-# All but one: constraints are told in another way by each version.
+# One script is left out, because each version of Optuna has another interface for constraints.
 OTHERS = "constrained.py" if optuna.__version__.startswith("4.") else "constrained_optuna4.py"
 SCRIPTS = [name for name in ALL if name != OTHERS]
 STATES = dict.fromkeys(("architecture.py", "chainer_pruning.py"), "COMPLETE PRUNED")
-# Behind everything installed: the worker's folder has a module `hyperflock` too.
+# The worker's folder is last on the path, because it also has a module `hyperflock`.
 RUN = """
 from patience import LIMIT_S
 import runpy, sys
@@ -32,10 +32,10 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def test_scripts_give_with_one_device_the_parameters_of_plain_optuna(tmp_path: Path) -> None:
     tests = Path(__file__).parents[1] / "support"
     worker = ROOT / "worker-runtime" / "python"
-    # By this name a folder holds what is installed, and does not travel.
+    # Packages in a folder of this name count as installed, and are not bundled.
     installed = tmp_path / "site-packages"
     for path in paths("7.8.1").split(os.pathsep):
-        if path.endswith(".whl"):  # an attempt makes Python look for modules anew, slowly in a zip
+        if path.endswith(".whl"):  # each attempt makes Python search again, which is slow in a zip
             zipfile.ZipFile(path).extractall(installed)
     done = subprocess.run(
         [sys.executable, "-c", RUN, worker, tests / "optuna_scripts.py", FOLDER, *SCRIPTS],

@@ -1,4 +1,4 @@
-"""Optuna's private names: each exists in the Optuna that is installed, and stands in one module."""
+"""Optuna's private names: the installed Optuna has each, and one module lists them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from optuna.trial import TrialState
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 PACKAGE = Path(hyperflock.__file__).parent
 PRIVATE = {name for names in internals.NAMES.values() for name in names if name.startswith("_")}
-# The first must not import Optuna, and the second is in browsers, which do not have `internals`.
+# The first file must not import Optuna. The second runs in browsers, which have no `internals`.
 ELSEWHERE = {
     PACKAGE / "_bundle" / "capture_stores.py": {"_backend", "_base_path"},
     PACKAGE / "_trial" / "artifacts.py": {"_backend", "_base_path"},
@@ -29,7 +29,7 @@ ELSEWHERE = {
 
 @pytest.fixture
 def owners(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Give an object, or a module, for each key of `NAMES`."""
+    """Yield an object or a module for each key of `NAMES`."""
     study = optuna.create_study()
     trial = study.ask()
     store = FileSystemArtifactStore(tmp_path)
@@ -59,7 +59,7 @@ def test_each_private_name_exists(owners: dict[str, Any]) -> None:
 
 
 def _private_names(path: Path) -> set[str]:
-    """Return Optuna's private names and modules in a file, also as texts."""
+    """Return Optuna's private names and modules that a file uses, also those in strings."""
     tree = ast.parse(path.read_text())
     used = {
         node.attr

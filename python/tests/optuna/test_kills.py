@@ -1,7 +1,7 @@
-"""Notebooks and phones killed at random moments: nothing lost, nothing doubled, nothing running.
+"""Notebooks and phones are killed at random moments: nothing is lost, doubled or left running.
 
-The real server, real processes on both sides, SIGKILL. ``HYPERFLOCK_TEST_KILLS`` and
-``HYPERFLOCK_TEST_SEED`` say how many and by which seed: ``./run chaos --optuna``.
+Uses the real server, real processes on both sides, and SIGKILL. ``HYPERFLOCK_TEST_KILLS`` is the
+number of kills and ``HYPERFLOCK_TEST_SEED`` the seed: ``./run chaos --optuna``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from patience import until
 pytestmark = pytest.mark.server
 
 KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "2"))
-# The bars are for a machine that does nothing else: only `./run chaos --optuna` says how many.
+# The limits hold for an idle machine. Only `./run chaos --optuna` sets the number of kills.
 IS_JUDGED = "HYPERFLOCK_TEST_KILLS" in os.environ
 SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
 KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
-# So long may it take from a claim until nothing runs that nobody computes.
+# The longest allowed time from a claim until no trial that nobody computes is marked as running.
 SETTLED_S = 10.0
-# Devices that a trial may be lost with; then it is poison (R18).
+# A trial that was lost with so many devices is poison (R18).
 POISON = 3
 
 
@@ -40,7 +40,7 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
     with Stage(tmp_path, kind, SEED) as stage:
         for kill in range(KILLS):
             notebook = stage.begin("curved", "--goal", "1000000")
-            # Each other one may die before its claim, or in the middle of it.
+            # Every second notebook may die before or during its claim.
             if kill % 2 == 0:
                 longest_s = max(longest_s, stage.settled_s(notebook, left))
                 stage.until_done(notebook, stage.done + 2)
@@ -61,7 +61,8 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
         rows = {trial.number: trial for trial in study.trials}
         again = study.to_optuna()
         assert len(stage.client.studies()) == 1
-        # Lost: what the server has counted is there, as it was; and what was told stays.
+        # Nothing is lost: the server's counted trials are there unchanged, and so are the reported
+        # ones.
         good = {number: row for number, *row in trials if row[0] in ("COMPLETE", "PRUNED")}
         assert sorted(good) == sorted(rows)
         for number, (state, params, values) in good.items():
@@ -69,12 +70,12 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
             if state == "COMPLETE":
                 assert values == list(rows[number].values) == [curve_end(**params)]
         assert [trial for trial in told if trial not in trials] == []
-        # Doubled: each was told once, and one attempt of each counted.
+        # Nothing is doubled: callbacks saw each trial once, and one attempt of each counted.
         assert [n for n, times in Counter(trial[0] for trial in told).items() if times > 1] == []
         for number in rows:
             attempts = study.trial(number).attempt_list or ()
             assert [a.state for a in attempts].count("accepted") == 1
-        # Running: nothing.
+        # Nothing is left running.
         assert {state for _, state, *_ in trials} <= {"COMPLETE", "PRUNED", "FAIL"}
         made = {t.number: [t.state.name, t.params, t.values] for t in again.trials}
         assert {n: made[n] for n in good} == good
@@ -89,9 +90,9 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
 
 
 def judge(settled_s: float, unfinished: int) -> None:
-    """Compare what depends on how busy the machine is with its bars."""
+    """Check the figures that depend on the machine's load against their limits."""
     assert settled_s < SETTLED_S
-    # Nobody asks ahead what the one before has asked already: each phone has one and one waits.
+    # A new owner does not ask again for what its predecessor has asked for.
     assert unfinished <= 3 * PHONES
 
 
@@ -121,7 +122,7 @@ def test_killed_phones_leave_exactly_n_trials(tmp_path: Path) -> None:
 
 
 def check_phones(stage: Stage, trials: list[Any]) -> tuple[int, int]:
-    """Check each trial; how many attempts were lost, and how many went on from a checkpoint."""
+    """Check each trial. Return how many attempts were lost, and how many resumed a checkpoint."""
     lost = resumed = 0
     for number, state, params, values in trials:
         trial = trial_row(stage.client._core._http, 1, number)
@@ -133,7 +134,7 @@ def check_phones(stage: Stage, trials: list[Any]) -> tuple[int, int]:
             assert isinstance(trial.error, Failure)
             assert (trial.error.code, len(set(gone))) == ("poison", POISON)
             continue
-        # However many devices it took: what one alone would give.
+        # The result does not depend on how many devices computed the trial.
         assert (state, values) == ("COMPLETE", [walked(params["x"], trial.seed)])
         assert [run.state for run in trial.attempts_list].count("accepted") == 1
     return lost, resumed

@@ -1,4 +1,4 @@
-"""The limits of a call of `optimize`: what is none is refused before the server hears of it."""
+"""Invalid arguments of `optimize` are refused before any request to the server."""
 
 from __future__ import annotations
 

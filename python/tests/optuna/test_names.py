@@ -1,4 +1,4 @@
-"""Optuna studies that nobody named: the server shows the objective's name, each stays its own."""
+"""Optuna studies without a name: the server shows the objective's name, but never mixes them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_one_that_was_shown_by_its_own_name_goes_on(
 ) -> None:
     for at, study in enumerate((_unnamed(), _unnamed(f"sqlite:///{tmp_path}/study.db")), 1):
         _run(server, client, study, at, 1)
-        # As it was submitted before the server showed the objective's name.
+        # A study from before the server showed the objective's name.
         server.specs[at].name = study.study_name
         del server.specs[at].provenance["asked_as"]
         _run(server, client, study, at, 1)

@@ -1,4 +1,4 @@
-"""`hyperflock.optuna.optimize` against the fake console: Optuna's semantics, call by call."""
+"""`hyperflock.optuna.optimize` with the fake console: it behaves as Optuna does in each call."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_trial_whose_attributes_cannot_travel_fails_alone(
     assert sorted(seen) == [(trial.number, trial.state) for trial in study.trials]
     texts = [str(call.args[0]) for call in warned.call_args_list]
     assert ["[attribute_not_json]" in texts[0], "[attributes_too_large]" in texts[1]] == [True] * 2
-    # The server has never heard of the two, and means to have no more than the others.
+    # The server never got the two failed trials, and its target does not count them.
     assert (server.asked[1].asked, server.asked[1].target) == ([1, 3, 4], 3)
 
 
@@ -248,7 +248,7 @@ def test_what_the_sampler_raises_comes_out_as_it_is(server: FakeConsole, client:
 
 
 class RaisesLater(RandomSampler):
-    """Raises when one trial more than ``first`` begins."""
+    """Raises an error when the trial of number ``first``, or a later one, begins."""
 
     def __init__(self, error: BaseException, first: int) -> None:
         super().__init__(seed=1)
@@ -270,7 +270,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
         study_name="mine", storage=storage, sampler=RaisesLater(error, first=5)
     )
     study.enqueue_trial({"x": 1.0})
-    # The first batch asks for six, in vain.
+    # The sixth trial of the first batch raises, so the server gets none of the six.
     with (
         patch.object(_owner._logger, "warning") as warned,
         patch.object(_run, "ahead", lambda study, computing, run_s: 10),
@@ -285,7 +285,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
     assert not set(lost) & set(known)
     texts = [str(call.args[0]) for call in warned.call_args_list]
     assert [repr(error) in text for text in texts] == [True] * len(lost)
-    # What is left goes on, and ends.
+    # The trials that are left resume, and end.
     again = optuna.load_study(study_name="mine", storage=storage, sampler=RandomSampler(seed=2))
     with Devices(server, given.square):
         optimize(again, given.square, 3, client=client)
@@ -301,7 +301,7 @@ def test_a_callback_that_raises_within_an_ask_leaves_no_trial_running(
 
     study = optuna.create_study()
     study.enqueue_trial({"x": 1.0})
-    study.enqueue_trial({"x": 2.0}, user_attrs={"model": object()})  # fails as it is asked
+    study.enqueue_trial({"x": 2.0}, user_attrs={"model": object()})  # fails when it is asked for
     with (
         patch.object(_run, "ahead", lambda study, computing, run_s: 2),
         Devices(server, given.square),
@@ -372,7 +372,7 @@ def test_ctrl_c_leaves_what_runs_and_the_next_call_goes_on(
             optimize(study, given.curved, 20, callbacks=[callback], client=client)
         assert "study 1 waits for its sampler" in capsys.readouterr().err
         running = [t for t in study.trials if not t.state.is_finished()]
-        # The storage's own copy, as the next process finds it.
+        # Read the study again, as the next process does.
         again = optuna.load_study(study_name="mine", storage=storage)
         optimize(again, given.curved, 10, client=client)
     assert list(server.asked) == [1]
@@ -394,7 +394,7 @@ def test_study_in_memory_comes_back_by_its_name(
     assert list(server.asked) == [1]
     assert told(second)[:6] == told(first)
     assert len(second.trials) == 8
-    # Without a name of its own each is another one, and so is one of another content.
+    # Optuna studies without a name are separate, and so is a study with another objective.
     unnamed = optuna.create_study()
     with Devices(server, given.square, study=2):
         optimize(unnamed, given.square, 1, client=client)
@@ -409,15 +409,15 @@ def test_reconciling_leaves_nothing_running(
     study = optuna.create_study(storage=storage)
     with Devices(server, given.curved):
         optimize(study, given.curved, 1, client=client)
-    lost = study.ask()  # marked, but the server never heard of it
+    lost = study.ask()  # marked, but the server never got it
     study._storage.set_trial_system_attr(lost._trial_id, TAG, {"study": 1, "trial": lost.number})
-    half = study.ask()  # died between its making and its mark
+    half = study.ask()  # its process died after it created the trial and before it marked it
     study._storage.set_trial_system_attr(half._trial_id, TAG, {"study": 1})
     elsewhere = study.ask()
     mark = {"study": 99, "trial": elsewhere.number}
     study._storage.set_trial_system_attr(elsewhere._trial_id, TAG, mark)
-    others = study.ask()  # of a process that has nothing to do with the server
-    taken = study.ask()  # of such a one, too, which was faster than an owner
+    others = study.ask()  # from a process that does not use the server
+    taken = study.ask()  # from such a process, which took it before an owner did
     study._storage.set_trial_system_attr(taken._trial_id, TAG, None)
     with Devices(server, given.curved):
         optimize(study, given.curved, 1, client=client)
@@ -433,7 +433,7 @@ def test_what_an_earlier_study_of_its_own_had_finished_is_told(
     study = optuna.create_study(study_name="mine", storage=storage)
     with Devices(server, given.curved):
         optimize(study, given.curved, 2, client=client)
-    left = study.ask()  # its notebook died, and devices finished it; then the objective changed
+    left = study.ask()  # its notebook died, devices finished it, and then the objective changed
     study._storage.set_trial_system_attr(left._trial_id, TAG, {"study": 1, "trial": left.number})
     row = {**server.asked[1].finished()[1], "trial": left.number}
     with (
@@ -448,7 +448,7 @@ def test_what_an_earlier_study_of_its_own_had_finished_is_told(
 def test_another_server_s_study_of_the_same_number_is_not_its_own(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage
 ) -> None:
-    """A new server counts from 1 again: its study 1 is somebody else's."""
+    """A new server counts from 1 again, so its study 1 is another study."""
     grid = client.grid(plain, {"x": [1.0]})
     server.finish(grid.id, 0, value=0.125)
     study = optuna.create_study(study_name="digits", storage=storage)
@@ -463,7 +463,10 @@ def test_another_server_s_study_of_the_same_number_is_not_its_own(
 def test_what_finished_while_nobody_listened_is_told(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage, in_pages: bool
 ) -> None:
-    """The owner goes while devices hold two trials; they finish; the next call hears of it."""
+    """The owner leaves while devices hold two trials.
+
+    They finish, and the next call hears of it.
+    """
     held = threading.Event()
 
     def slow(trial: Any) -> float:
@@ -589,7 +592,7 @@ def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, clien
 
 
 def test_a_batch_that_wants_trials_is_taken_in_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every answer leaves at once: none of them may say that the batch was taken in.
+    # Every answer is sent at once. None of them may acknowledge the batch.
     monkeypatch.setattr(_run, "HOLD_S", -1.0)
     study = optuna.create_study(sampler=TPESampler(seed=1))
     owner = Owner(study, SimpleNamespace(study=1))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The owner's own percentile pruning answers as Optuna's pruners do, and leaves others to them."""
+"""Percentile pruning in the owner: it answers as Optuna's pruners do, and leaves others to them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-# Ties, both zeros, neighbours in the last bit, and what no average survives.
+# Ties, both zeros, neighbouring floats, and values that make averages infinite or NaN.
 VALUES = [0.0, -0.0, 1.0, 1.0, 2.0, 0.1, 0.3, math.nextafter(0.3, 1), math.inf, -math.inf, math.nan]
 
 
 class Asked:
-    """Counts the questions that reach Optuna's pruner."""
+    """A `prune` method that counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -52,14 +52,14 @@ def end(study: optuna.Study, number: int, chance: random.Random) -> None:
     study.tell(number, chance.random() if state is TrialState.COMPLETE else None, state)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's about NaN and infinities
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns of NaN and infinities
 @pytest.mark.parametrize("seed", range(150))
 def test_answers_are_those_of_optunas_pruner(seed: int) -> None:
     chance = random.Random(seed)
     study = optuna.create_study(
         direction=chance.choice(["minimize", "maximize"]), pruner=pruner_of(chance)
     )
-    for _ in range(chance.choice([0, 3])):  # of an earlier call
+    for _ in range(chance.choice([0, 3])):  # trials of an earlier call
         curve = {step: drawn(chance) for step in range(chance.randrange(6))}
         study.add_trial(create_trial(value=0.0, intermediate_values=curve))
     percentiles = Percentiles(study)
@@ -88,7 +88,7 @@ def test_both_answers_are_given() -> None:
     good, bad = study.ask(), study.ask()
     good.report(0.5, 0)
     bad.report(1.5, 0)
-    with patch.object(study, "get_trials", side_effect=AssertionError):  # nothing is gone through
+    with patch.object(study, "get_trials", side_effect=AssertionError):  # not all trials are read
         assert not percentiles.should_prune(good)
         assert percentiles.should_prune(bad)
 
@@ -105,11 +105,11 @@ class Own(MedianPruner):
 
 
 class Renamed(MedianPruner):
-    """Adds nothing that prunes."""
+    """A derived class that changes nothing about pruning."""
 
 
 class Stored(InMemoryStorage):
-    """Somebody's own storage."""
+    """A storage class of the user's own."""
 
 
 def patched() -> BasePruner:

@@ -1,6 +1,6 @@
-"""Pruning with several devices: each answer is used, and plain Optuna gives the same ones.
+"""Pruning with several devices: each answer is used, and plain Optuna gives the same answers.
 
-Which trial reports first is chance; the order is recorded at the owner and played again.
+The order of the reports is random. It is recorded at the owner and repeated in plain Optuna.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 class Watched:
-    """An objective that notes what ``should_prune`` told it, on the device."""
+    """An objective that records each answer of ``should_prune`` on the device."""
 
     def __init__(self, objective: Callable[[Any], float]) -> None:
         self._objective = objective
@@ -63,7 +63,7 @@ def check(study: optuna.Study, plain: optuna.Study, watched: Watched, events: An
         )
         assert list(ours.intermediate_values.items()) == list(theirs.intermediate_values.items())
     assert {t.state for t in study.trials} == {TrialState.COMPLETE, TrialState.PRUNED}
-    # What the owner answered is what that very call gave on the device.
+    # Each answer of the owner is what the same call returned on the device.
     assert sorted(watched.seen) == sorted(answers(events))
     last = {number: (step, answer) for number, step, answer in answers(events)}
     for trial in study.trials:
@@ -107,7 +107,7 @@ def test_several_devices_prune_what_plain_optuna_prunes(
 def test_real_server_prunes_what_plain_optuna_prunes(
     real: Server, pruner: Callable[[], BasePruner]
 ) -> None:
-    name = f"pruned by {pruner.__name__}"  # each is another study at the server
+    name = f"pruned by {pruner.__name__}"  # a separate study at the server
     study = optuna.create_study(study_name=name, sampler=random(), pruner=pruner())
     watched = Watched(given.descending)
     with real.client() as client, Phones(real, watched, 3), recording() as events:

@@ -31,7 +31,7 @@ DONE = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 def leave_after(count: int) -> Any:
-    """A callback by which a notebook ends in the middle, when it has seen some trials."""
+    """Return a callback that ends the notebook when it has seen ``count`` trials."""
     seen: list[int] = []
 
     def callback(study: optuna.Study, trial: FrozenTrial) -> None:
@@ -43,7 +43,7 @@ def leave_after(count: int) -> Any:
 
 
 class Service:
-    """`serve` in a thread."""
+    """Runs `serve` in a thread."""
 
     def __init__(self, client: Client, description: Description) -> None:
         self.told: list[str] = []
@@ -170,7 +170,7 @@ def test_service_and_notebook_end_when_their_study_was_deleted(
         service = Service(client, Description())
         service.until("standing by")
         with server.lock:
-            del server.specs[1]  # it was over and deleted while both were away
+            del server.specs[1]  # as if it had ended and been deleted while both were away
         server.kick()
         with pytest.raises(hyperflock.NotFoundError):
             service.join()

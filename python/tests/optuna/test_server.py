@@ -1,6 +1,6 @@
-"""Optuna studies against the real server: devices are played over their WebSocket.
+"""Optuna studies on the real server. The tests act as the devices, over their WebSockets.
 
-Needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py.
+Needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The view of a server's studies as an Optuna storage: what it reads, how little it asks for."""
+"""The view of a server's studies as an Optuna storage: its content, and its few requests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_view_of_a_grid_has_what_runs_and_stands_in_for_what_does_not(
     assert trials[2].duration == datetime.timedelta(seconds=1)
     assert (trials[1].params, trials[1].duration) == ({}, datetime.timedelta())
     assert storage.get_best_trial(study.id).number == 2
-    # What failed and runs again runs; what finished meanwhile has.
+    # A failed trial that is tried again is running, and then complete.
     server.finish(study.id, 0, "failed")
     assert storage.get_trial(trials[0]._trial_id).state is TrialState.FAIL
     server.begin(study.id, 0)
@@ -233,7 +233,7 @@ def test_attributes_of_studies_are_kept_where_the_researcher_says(
     (found,) = again.get_all_studies()
     assert found.user_attrs == {"paper": "third figure"}
     assert ["loss"] in again.get_study_system_attrs(1).values()
-    # Another study has its own.
+    # Attributes of another study are separate.
     assert client.grid(objective, {"x": [1]}).id == 2
     assert again.get_study_user_attrs(2) == {}
     monkeypatch.setenv("HYPERFLOCK_TOKEN", server.token)
@@ -260,7 +260,8 @@ def test_view_of_a_real_servers_grid_while_it_runs(real: Server) -> None:
         assert [t.state for t in trials][:2] == [TrialState.RUNNING, TrialState.COMPLETE]
         assert (trials[1].value, trials[1].intermediate_values) == (0.75, {1: 2.0})
         assert trials[1].params == {"rate": 0.5, "act": None}
-        # Whoever waits for one is leased the next; a cancelled study's trials have failed.
+        # The next waiting trial is leased to a waiting device. Trials of a cancelled study have
+        # failed.
         study.cancel()
         trials = storage.get_all_trials(study.id)
         assert [t.state for t in trials][:2] == [TrialState.FAIL, TrialState.COMPLETE]

@@ -1,7 +1,7 @@
-"""Optuna's own tests of storages, on the view of a real server's studies.
+"""Optuna's own storage tests, run on the view of a real server's studies.
 
-Those that the server's model does not carry are listed in storage_list.py, each with its reason;
-one that is listed and passes is an error.
+storage_list.py lists the tests that the server's model cannot pass, each with its reason. A listed
+test that passes is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "optuna.md"
 
 
 def listed(name: str) -> Reason | None:
-    """Give the reason why a test of this version's is not for the view."""
+    """Return the reason why a test of this Optuna version cannot pass on the view, or None."""
     reason = NOT_CARRIED.get(name)
     return reason if reason and VERSION in reason.versions else None
 

@@ -1,4 +1,4 @@
-"""What `optimize` shows in a terminal: its bar beside Optuna's log lines, and what Ctrl-C says."""
+"""What `optimize` prints in a terminal: its bar and Optuna's log lines, and the text at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_best_value_is_right_after_each_trial(
 
     def move(bar: Any, position: int, **notes: object) -> None:
         moved(bar, position, **notes)
-        if position and "running" in notes:  # and not one of what is uploaded
+        if position and "running" in notes:  # skips the bars of uploads
             shown.append(f"{notes['best']} {best()}")
 
     def best() -> str:
@@ -130,7 +130,7 @@ def test_a_trial_that_breaks_a_constraint_is_not_the_best() -> None:
         assert best.notes == {"best": known}
     best.look(now=True)
     assert best.notes == {"best": "2.5"}
-    # As Optuna 5 keeps them, which Optuna 4 does not read.
+    # Optuna 5 stores constraints like this. Optuna 4 does not read them.
     best.hear(_trial(1.0, **{"constraints:c": 0.5}))
     assert best.notes == {"best": "2.5"}
     best.hear(_trial(2.25, **{"constraints:c": 0.0}))
@@ -155,7 +155,7 @@ def test_a_study_of_several_objectives_has_no_best_value(
 def interrupted(
     server: FakeConsole, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., str]:
-    """Begin a study, end it by Ctrl-C, and give what was said."""
+    """Return a function that begins a study, ends it by Ctrl-C, and returns the printed line."""
 
     def callback(study: optuna.Study, trial: FrozenTrial) -> None:
         raise KeyboardInterrupt

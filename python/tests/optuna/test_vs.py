@@ -1,6 +1,6 @@
-"""The comparison with Optuna's storages judges studies rightly, and runs.
+"""The comparison with Optuna's storages runs, and detects wrong studies.
 
-The last test needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py.
+The last test needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every code that the package raises by itself: listed, documented, and raised here.
+"""Every error code of the package is listed, documented, and raised in this file.
 
 Those that refuse an objective (``cannot_bundle_*``) are raised in test_cannot.py.
 """
@@ -63,14 +63,14 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 REST = Path(__file__).resolve().parents[3] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
 _NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"
-# Codes of the server's that a class here has for its own.
+# Codes from the server that also belong to an error class of the package.
 SERVERS = {"study_cancelled", "study_exists", "study_running", "unknown_artifact"}
-# Codes that an owner answers a device's call by; the device fails with `owner_error` then.
+# Codes with which an owner answers a device's call. The device then fails with `owner_error`.
 OWNERS = {"owner_error", "sampler_raised", "unknown_trial"}
 
 
 class Scene:
-    """What a provocation may use."""
+    """What the functions that provoke an error can use."""
 
     def __init__(self, server: FakeConsole, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.server = server
@@ -84,7 +84,7 @@ class Scene:
         return str(path)
 
     def answered(self, status: int) -> None:
-        """Ask a server, or a proxy, that answers in its own words."""
+        """Make a request that is answered with a status and no error code, as by a proxy."""
         from fake_console import _Answer
 
         self.server._answer = lambda *_: _Answer(status)  # type: ignore[method-assign]
@@ -160,7 +160,7 @@ def _differing(scene: Scene) -> None:
     study = optuna.create_study()
     with Devices(scene.server, square), pytest.raises(KeyboardInterrupt):
         hyperflock.optuna.optimize(study, square, callbacks=[callback], client=scene.client)
-    # A process that went on in between, of which this study knows nothing.
+    # Another process continued the study, and this study object does not know of it.
     other = scene.client.study(1).to_optuna()
     with Devices(scene.server, square):
         hyperflock.optuna.optimize(other, square, 2, client=scene.client)
@@ -252,7 +252,7 @@ def _in_browser(scene: Scene, index: str | None) -> None:
 
 
 class _Host(LocalHost):
-    """Gives the same text for each suggestion, and says whether files were stored."""
+    """Returns the same text for each suggestion, and ``stores`` for each upload."""
 
     def __init__(self, answer: str = "", *, stores: bool = True) -> None:
         super().__init__()
@@ -294,7 +294,7 @@ def _suggested(scene: Scene) -> None:
 
 
 def _command(*arguments: str) -> Callable[[Scene], None]:
-    """A code that the command prints; what it raises inside is caught there."""
+    """Return a function that raises the code that a command prints."""
 
     def run(scene: Scene) -> None:
         told: list[str] = []
@@ -395,7 +395,7 @@ def test_code_is_raised(
         with pytest.raises(HyperflockError) as caught:
             PROVOCATIONS[code](scene)
         assert caught.value.code == code
-        # One sentence: no line breaks, and no full stop in front of another one.
+        # The message is one sentence: without line breaks, and without a full stop inside.
         assert caught.value.message
         assert "\n" not in caught.value.message
     finally:
@@ -404,7 +404,7 @@ def test_code_is_raised(
 
 
 def sources() -> list[Path]:
-    """Give the package's own files; a wheel has the worker's beside them."""
+    """Return the package's own files. A wheel also contains the worker's."""
     return [path for path in SOURCES.rglob("*.py") if "_worker" not in path.parts]
 
 
@@ -427,7 +427,7 @@ def test_every_code_of_the_sources_is_listed_and_none_that_is_gone() -> None:
 
 
 def _codes_of(node: ast.AST) -> set[str]:
-    """Codes that one piece of source makes: by keyword, by a helper's first word, by class."""
+    """Return the codes in a node: keyword arguments, first arguments of helpers, class defaults."""
     found: list[ast.expr | None] = []
     match node:
         case ast.Call(func=ast.Name(id="_fail" | "complain" | "server_error"), args=[first, *_]):
@@ -441,7 +441,7 @@ def _codes_of(node: ast.AST) -> set[str]:
             found = [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "code"]
             found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value in _STATUSES]
     texts = {e.value for e in found if isinstance(e, ast.Constant) and isinstance(e.value, str)}
-    # The root's own default is of no error: see the next test.
+    # The default of the root class is never raised. The next test checks that.
     return texts - {"error"}
 
 

@@ -1,4 +1,4 @@
-"""The documentation's code runs: each page's blocks in order, against a server with one device."""
+"""The documentation's code runs: the blocks of each page in order, on a server with one device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 
 @pytest.fixture(scope="module")
 def flock(real: Server) -> Iterator[Server]:
-    """The server, and a device that computes."""
+    """Yield the server with a device that computes."""
     phone = StartedPhone(real.compute, real.credentials["enrolment_code"])
     yield real
     phone.kill()

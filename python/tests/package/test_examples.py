@@ -1,4 +1,4 @@
-"""The examples: their data, and a whole run against a console in this process."""
+"""The examples: their data, and a complete run with a console in this process."""
 
 from __future__ import annotations
 

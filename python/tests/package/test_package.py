@@ -1,4 +1,4 @@
-"""The package as such: cheap to import, its names there, its texts safe."""
+"""The package itself: its import loads little, its names exist, its texts are safe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import LIMIT_S
 
-# What must not be loaded before it is used; numpy alone costs more than the rest.
+# Modules that must not be loaded before they are used. NumPy alone takes longer than the rest.
 HEAVY = [
     "numpy",
     "websockets",
@@ -33,7 +33,7 @@ HEAVY = [
 
 
 def test_import_loads_nothing_heavy() -> None:
-    """How long it takes is measured by ./run bench python; no test depends on time."""
+    """./run bench python measures how long the import takes; no test depends on time."""
     code = f"import sys, hyperflock; print([m for m in {HEAVY} if m in sys.modules])"
     out = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=LIMIT_S
@@ -52,7 +52,7 @@ def test_wheel_is_whole_and_imports_on_its_own(tmp_path: Path) -> None:
     assert {p.relative_to(sources).as_posix() for p in sources.rglob("*.py")} <= names
     assert {"hyperflock/py.typed", "hyperflock/_worker/hyperflock_worker/runner.py"} <= names
     assert not any("test" in name for name in names)
-    # Without site-packages: nothing but the wheel is needed to import it.
+    # Without site-packages: the import must need nothing but the wheel.
     code = (
         f"import sys; sys.path.insert(0, {str(wheel)!r}); import hyperflock; "
         "from importlib.metadata import metadata; print(hyperflock.__file__); "
@@ -75,7 +75,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_pickles_that_name_a_module_of_version_0_1_load() -> None:
-    """The classes that such a pickle holds: public, and of a module that has moved since."""
+    """Such a pickle holds public classes whose module has moved since."""
     before = {new: old for old, new in MOVED.items()} | {"_trial.trial": "_trial"}
     loaded = set()
     for name, home in hyperflock._HOMES.items():

@@ -1,4 +1,4 @@
-"""No process of a test or a benchmark outlives the one that started it."""
+"""No process of a test or a benchmark outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_children_of_a_killed_process_end(tmp_path: Path) -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"\n"
         parent.send_signal(signal.SIGKILL)
-        # It is theirs as well: it ends with the last of them.
+        # The children share the pipe, so it closes only when the last of them has ended.
         assert parent.communicate(timeout=LIMIT_S)[0] == b""
 
 

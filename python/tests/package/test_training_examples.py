@@ -1,4 +1,4 @@
-"""The examples that train larger networks: their files, and objectives as a worker runs them."""
+"""The examples that train larger networks: their files, and their objectives in the worker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LICENCE = ROOT / "LICENSE"
 
 
 def write_cifar(folder: Path, name: str, count: int, classes: int) -> None:
-    """A binary file of CIFAR's: each image's pixels follow its label, or its two labels."""
+    """Write a binary CIFAR file: one or two labels before the pixels of each image."""
     labels = np.arange(count) % classes
     heads = [labels // 5, labels] if classes == 100 else [labels]
     stream = np.random.RandomState(count)
@@ -68,7 +68,7 @@ def test_cifar_10_is_read_from_its_six_files(tmp_path: Path) -> None:
     assert arrays["train_images"].shape == (115, 3, 32, 32)
     assert arrays["train_images"].dtype == np.uint8
     assert arrays["test_labels"].tolist() == list(range(10)) * 2
-    # The pixels that were written behind the label, the red ones first.
+    # The pixels after the label, the red ones first.
     content = np.fromfile(tmp_path / "data_batch_1.bin", np.uint8).reshape(-1, 3073)
     np.testing.assert_array_equal(arrays["train_images"][3].ravel(), content[3, 1:])
     few = resnet_cifar.load(tmp_path, 50)
@@ -125,7 +125,7 @@ def test_a_table_is_scaled_and_its_classes_are_numbered(tmp_path: Path) -> None:
     assert table["test_rows"].shape == (20, 3)
     np.testing.assert_allclose(table["train_rows"][:, :2].mean(axis=0), 0, atol=0.05)
     np.testing.assert_allclose(table["train_rows"][:, :2].std(axis=0), 1, atol=0.05)
-    assert not table["train_rows"][:, 2].any()  # a column that says nothing
+    assert not table["train_rows"][:, 2].any()  # a constant column
     assert table["train_labels"][:3].tolist() == [0, 1, 2]
     assert table["test_rows"][0, 1] == 0  # the empty field
 
@@ -177,7 +177,7 @@ def test_an_example_travels_with_what_it_imports(name: str) -> None:
     assert set(bundle.files) == {f"{name}.py", "searching.py"} | more
 
 
-# As the worker runs it, with a host that keeps what is saved.
+# Runs an objective as the worker does, with a host that keeps checkpoints.
 TRAIN = """
 import importlib, json, sys
 from hyperflock._trial import devices, random_state
@@ -231,7 +231,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
-    """Each example's data, read by its own code from files written here."""
+    """Return the data of each example, which the example itself reads from files of this test."""
     folder = tmp_path_factory.mktemp("data")
     write_cifar10(folder, 30)
     write_table(folder / "t.csv", 300)
@@ -262,9 +262,9 @@ def test_objectives_train_and_go_on_from_a_checkpoint(
         library = ROOT / "build" / "release" / "lib" / "libarraycore.so"
         env["ARRAYCORE_LIBRARY"] = os.environ.get("ARRAYCORE_LIBRARY", str(library))
         more = (ROOT / "array-core" / "python",)
-    # Products of small matrices: threads would only wait for each other.
+    # The matrices are so small that threads would only wait for each other.
     env |= {"PYTHONPATH": paths(version, *more), "OPENBLAS_NUM_THREADS": "1"}
-    # NumPy takes long for convolutions, which are the same code there.
+    # Convolutions take long in NumPy, and their code is the same as on array-core.
     names = CASES if backend == "cpu" else ("mlp_table", "lstm_text")
     cases = {name: CASES[name] for name in names}
     code = TRAIN.format(examples=str(EXAMPLES), cases=cases, data=data)
@@ -277,12 +277,12 @@ def test_objectives_train_and_go_on_from_a_checkpoint(
     for name, made in told.items():
         assert made["used"] == backend, name
         assert made["kind"] == "npz", name
-        # What went on is what was not interrupted, and did only the rest.
+        # The resumed run gives the value of the uninterrupted one, and computes only the rest.
         assert made["again"] == pytest.approx(made["value"], rel=1e-5), name
         assert 0 < made["saved_after"] < made["saved"], name
         losses = [value for _, value in made["reports"]]
         assert losses[-1] < losses[0], name
-    assert told["mlp_table"]["value"] > 0.8  # three kinds: chance is a third
+    assert told["mlp_table"]["value"] > 0.8  # three classes: chance is a third
     assert told["lstm_text"]["value"] < 6
 
 

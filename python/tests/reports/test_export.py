@@ -1,4 +1,4 @@
-"""Exports: columns of a kind, exact JSON, formulas that stay texts, pictures, notebooks' HTML."""
+"""Exports: typed columns, exact JSON, formulas that stay text, pictures, notebooks' HTML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SPACE: dict[str, list[Any]] = {
 
 @pytest.fixture
 def study(client: Client, server: FakeConsole) -> Study:
-    """Some trials of a grid with every kind of value, one of them failed by an evil device."""
+    """A grid study with values of every kind, and one trial that a hostile device failed."""
     made = client.grid(objective, SPACE, name=f"digits {EVIL}", direction="maximize")
     server.finish(made.id, 0, value=0.25)
     server.finish(made.id, 63, values=[0.5, 7.0])
@@ -106,7 +106,7 @@ def test_parquet_has_the_columns_of_the_table(study: Study, tmp_path: Path) -> N
     assert [row["value"] for row in rows] == [0.25, None, 0.5]
     assert [row["params_layers"] for row in rows] == [2**62, 2**62, 1]
     assert [row["params_depth"] for row in rows] == [None, 3, 3]
-    # Of several kinds: JSON text.
+    # A column with values of several kinds contains JSON text.
     assert [json.loads(row["params_mixed"]) for row in rows] == ["a", 1, 1]
     assert rows[0]["params_kind"] == "=1+1"
     assert str(rows[0]["finished_at"]) == "2025-11-21 00:00:01+00:00"
@@ -119,7 +119,7 @@ def test_integers_that_no_column_holds_are_rounded_or_text(
     server.finish(made.id, 0, value=0.25)
     (row,) = pyarrow.parquet.read_table(io.BytesIO(made.export("parquet"))).to_pylist()
     assert row["params_x"] == 2.0**60
-    # An asked study's may be longer than any column's.
+    # Integers of an ask-and-tell study may be longer than any column's type.
     asked = msgspec.structs.replace(made.row, kind="asked", space=[])
     long = [
         dataclasses.replace(made.trials[0], number=number, params={"x": value, "y": value})
@@ -263,7 +263,7 @@ def test_history_shows_each_value_and_the_best_so_far(client: Client, server: Fa
     assert picture.find(f".//{SVG}script") is None
     dots = picture.findall(f"{SVG}circle")
     titles = [dot.findtext(f"{SVG}title") for dot in dots]
-    # By the time when they finished.
+    # Sorted by the time at which the trials finished.
     assert titles == [
         *("trial 1: 0.25, x=1", "trial 0: 0.5, x=0", "trial 4: 0.625, x=4"),
         *("trial 3: 0.75, x=3", "trial 2: 1, x=2"),
@@ -271,7 +271,7 @@ def test_history_shows_each_value_and_the_best_so_far(client: Client, server: Fa
     heights = [float(dot.get("cy", "nan")) for dot in dots]
     assert heights == sorted(heights, reverse=True)
     (line,) = (p for p in picture.findall(f"{SVG}path") if p.get("fill") == "none")
-    # The first trial was the best already: the line never leaves its height.
+    # The first trial is already the best, so the line stays at its height.
     assert {part.split("H")[0] for part in line.get("d", "").split("V")[1:]} == {
         f"{heights[0]:.1f}"
     }
@@ -287,7 +287,7 @@ def test_parallel_coordinates_have_an_axis_for_each_parameter(
     plot = study.plot("parallel")
     picture = ET.fromstring(plot._repr_svg_())
     lines = picture.findall(f"{SVG}polyline")
-    # The best is drawn last, on top, and thick.
+    # The best is drawn last and thick, so that it is on top.
     assert [line.findtext(f"{SVG}title", "")[:7] for line in lines] == [
         f"trial {n}" for n in range(6)
     ]
@@ -357,7 +357,7 @@ def test_plots_of_optunas_are_matplotlibs_without_plotly(
     searched: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    plotly = import_module("optuna.visualization")  # as an attribute it may be a stand-in
+    plotly = import_module("optuna.visualization")  # the package's attribute may be a stand-in
     monkeypatch.setattr(plotly, "is_available", lambda: False)
     axes = searched.plot("optimization_history")
     assert axes.get_title() == "Optimization History Plot"

@@ -1,7 +1,7 @@
-"""The fake console is held to the real server: both get the same requests and must agree.
+"""The fake console agrees with the real server: both get the same requests, and tests compare them.
 
-An answer is compared with everything that it says, except what differs between any two servers:
-times, ids, sequence numbers and the words of messages. Of those the kind is compared.
+Every field of an answer is compared. For those that differ between any two servers (times, ids,
+sequence numbers and the words of messages) only the kind is compared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.server
 
 CODE = b"def objective(trial): return 0.5"
 SHA256 = hashlib.sha256(CODE).hexdigest()
-#: Fields whose values belong to one server; only their kinds are compared.
+#: Fields whose values depend on the server. Only their kinds are compared.
 OWN = {
     "accepted_attempt",
     "attempt",
@@ -71,13 +71,13 @@ OWN = {
 
 
 class Side(Protocol):
-    """A console and what happens behind it."""
+    """A console, and the device that acts for it."""
 
     url: str
     token: str
 
     def complete(self, study: int, number: int, value: float) -> None:
-        """Let a device finish a trial. Trials are finished in their order."""
+        """Let a device complete a trial. Trials must finish in their order."""
 
     def fail(self, study: int, number: int) -> None:
         """Let a trial's objective raise."""
@@ -169,7 +169,7 @@ class Real:
             is_over = call.last["state"] == "finished" or ended < call.last["total"]
             return bool(call.last["complete"] + call.last["failed"] == ended and is_over)
 
-        # A device hears of its result before the study's row tells of it.
+        # The device gets its acknowledgement before the study's row changes.
         until("the study's row", is_counted)
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ def sides(tmp_path: Path) -> Iterator[tuple[Side, Side]]:
 
 
 class Calls:
-    """Requests to one console, and what they gave, in a form that can be compared."""
+    """Requests to one console, and their answers in comparable form."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
@@ -233,7 +233,7 @@ def spec(key: str, **fields: Any) -> bytes:
 
 
 def agree(sides: tuple[Side, Side], scenario: Any) -> None:
-    """Run a scenario on both and compare each of its steps."""
+    """Run a scenario on both servers and compare each of its steps."""
     fake, real = (dict(scenario(side)) for side in sides)
     apart = [
         f"{step}:\n  fake: {json.dumps(fake[step])}\n  real: {json.dumps(answer)}"
@@ -406,7 +406,7 @@ def test_the_researchers_socket(sides: tuple[Side, Side]) -> None:
 
 
 class Socket:
-    """A researcher's WebSocket after its hello."""
+    """A researcher's WebSocket that has sent its hello."""
 
     def __init__(self, side: Side, token: str) -> None:
         address = f"ws{side.url.removeprefix('http')}/ws/client"
@@ -426,5 +426,5 @@ class Socket:
         self._socket.send(frames.encode(message))
 
     def receive(self) -> Any:
-        """Return the next message, comparable."""
+        """Return the next message in comparable form."""
         return comparable(json.loads(self._socket.recv(LIMIT_S)))

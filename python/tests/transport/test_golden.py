@@ -1,4 +1,4 @@
-"""The golden files, as the other two languages read them: messages, rejections, spaces, seeds."""
+"""The golden files that all three languages read: messages, rejections, spaces, seeds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _parse(direction: str, text: str) -> _protocol.ClientMessage | _protocol.Ser
 
 
 def _as_doubles(value: Any) -> Any:
-    """No identifier or count is beyond 2^53, so what is must be a metric, a double (R4)."""
+    """Turn integers of 2^53 and more into floats: such numbers are always metrics (R4)."""
     if isinstance(value, dict):
         return {key: _as_doubles(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -58,7 +58,7 @@ def test_valid_spec_survives_a_round_trip(golden: dict[str, Any]) -> None:
     spec = _spec.parse_spec(json.dumps(golden["spec"]))
     again = json.loads(_spec.encode_spec(spec))
     assert again == golden.get("normal", golden["spec"])
-    # Equality alone would take 1.0 for 1 (R5).
+    # Comparison with == would accept 1.0 for 1 (R5).
     assert repr(again["space"]) == repr(golden["spec"].get("space", []))
 
 

@@ -1,4 +1,4 @@
-"""Uploads and requests: whole bytes through faults, bars, one sentence for each refusal."""
+"""Uploads and requests: whole files despite faults, progress bars, a sentence for each refusal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_large_upload_arrives_whole_after_a_fault_with_a_bar(
 ) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(np.random.default_rng(0).bytes(5 << 20))
-    # HEAD and PUT of the code, HEAD of the file; then its PUT meets a closed door twice.
+    # The requests are HEAD and PUT of the code, and HEAD of the file. Then its PUT fails twice.
     server.faults = [0, 0, 0, 503, 502]
     study = client.grid(objective, {"x": [1]}, {"large": path}, progress=True)
     (ref,) = server.specs[study.id].data
@@ -124,7 +124,7 @@ def test_server_that_never_answered_is_not_waited_for(
             clock=lambda: sum(slept),
         )
         if answered:
-            server.faults = [503]  # an answer as well
+            server.faults = [503]  # any answer shows that the server is reachable
             _loop.run(http.get("/api/studies"))
     http.close()
     slept.clear()

@@ -1,4 +1,4 @@
-"""The owner link without a server that answers: it neither hangs nor waits for what cannot come."""
+"""The owner link to a server that does not answer: it does not hang, and gives up in time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_closing_without_a_connection_does_not_wait_for_one(
         server.settimeout(LIMIT_S)
         origin = Origin(f"http://127.0.0.1:{server.getsockname()[1]}")
         link = OwnerLink(Http(origin, "token"), study=1, label="test")
-        with server.accept()[0]:  # it takes the connection and never answers
+        with server.accept()[0]:  # accepts the connection and never answers
             assert not link.is_up
             begun = time.monotonic()
             link.close()

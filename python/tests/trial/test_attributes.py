@@ -1,4 +1,4 @@
-"""An attempt that goes on from a checkpoint has the attributes that were set when it was saved."""
+"""An attempt that resumes a checkpoint has the attributes that were set when it was saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def trial(host: RecordingHost, checkpoint: Saved | None = None) -> Trial:
 
 
 def saved(local: RecordingHost, attributes: dict[str, Any]) -> Saved:
-    """Save a checkpoint after these user attributes were set."""
+    """Set these user attributes, then save a checkpoint. Return the checkpoint."""
     first = trial(local)
     for key, value in attributes.items():
         first.set_user_attr(key, value)
@@ -34,7 +34,7 @@ def saved(local: RecordingHost, attributes: dict[str, Any]) -> Saved:
 
 
 def with_member(content: bytes, told: str) -> bytes:
-    """Replace what a checkpoint says of attributes."""
+    """Replace the attributes in the content of a checkpoint."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
@@ -44,7 +44,7 @@ def with_member(content: bytes, told: str) -> bytes:
 
 def test_they_are_there_after_resume_and_travel_with_the_result(local: RecordingHost) -> None:
     second = trial(local, saved(local, {"epochs": [1, 2], "name": "é世"}))
-    assert second.user_attrs == {}  # an objective that does not resume begins anew
+    assert second.user_attrs == {}  # an objective that does not resume starts anew
     assert second.resume() == {"epoch": 3}
     assert second.user_attrs == {"epochs": [1, 2], "name": "é世"}
     second.set_user_attr("epochs", [3])
@@ -107,7 +107,7 @@ def test_a_checkpoint_without_attributes_changes_none(local: RecordingHost) -> N
         json.dumps({"user": {"long": "x" * MAX_BYTES}}),
         json.dumps({"user": {"long": "x" * 3 * MAX_BYTES}}),
         "[" * 100_000,
-        # JSON may nest so deeply, and a copy may not.
+        # The JSON parser accepts this depth, but a deep copy does not.
         '{"user": {"deep": %s}}' % ("[" * 900 + "]" * 900),
     ],
 )

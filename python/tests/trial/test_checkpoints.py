@@ -1,4 +1,4 @@
-"""What a trial saves comes back as it was; what cannot be saved safely is refused."""
+"""What a trial saves is loaded unchanged; what cannot be saved safely is refused."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.code == "checkpoint_too_large"
 
 
-# A terabyte by its size, eight bytes by its strides.
+# The array's size is a terabyte, but it uses eight bytes of memory, because its strides are 0.
 HUGE = np.broadcast_to(np.float64(1), 2**37)
 
 
@@ -152,19 +152,19 @@ def pickled() -> bytes:
 
 
 def boastful() -> bytes:
-    """Give an array's file that says to hold 8 PB."""
+    """Return an array's file whose header claims 8 PB."""
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }\n"
     return b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head
 
 
 def damaged() -> bytes:
-    """Give an archive whose packed bytes are none."""
+    """Return an archive whose compressed bytes are invalid."""
     whole = archive(tree_json=b'"' + b"ab" * 400 + b'"')
     begins = whole.index(b"tree.json") + len(b"tree.json")
     return whole[:begins] + b"\xff" * 8 + whole[begins + 8 :]
 
 
-# The flags of an entry in the archive's directory, before and after somebody set a password.
+# The flags of an entry in the archive's directory, without and with a password.
 ENCRYPTED = (b"PK\1\2\x14\3\x14\0\0\0", b"PK\1\2\x14\3\x14\0\1\0")
 
 MALFORMED: dict[str, Callable[[], tuple[str, bytes]]] = {
@@ -199,7 +199,7 @@ def test_what_is_malformed_is_told_and_the_trial_begins_anew(name: str, capsys: 
     with pytest.raises(CheckpointError) as caught:
         decode(kind, content)
     assert caught.value.code == "checkpoint_malformed"
-    # Another device sent it: it must not be able to fail this one's trial.
+    # Another device sent the checkpoint. It must not be able to fail the trial of this one.
     assert trial((kind, 3, content)).resume() is None
     assert "checkpoint_malformed" in capsys.readouterr().err
 

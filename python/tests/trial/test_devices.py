@@ -1,4 +1,4 @@
-"""What ``hyperflock.device()`` gives by what was offered."""
+"""The device that ``hyperflock.device()`` returns, depending on what the worker offers."""
 
 from __future__ import annotations
 

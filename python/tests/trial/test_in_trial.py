@@ -1,7 +1,7 @@
-"""The same calls wherever a trial runs, compared by machine.
+"""The same calls have the same effect wherever a trial runs.
 
-Three places run the cases: `run_local` (those that the researcher's own process can have), a dry
-run's process, and the gathered runtime under Pyodide in Node, where the worker's bridge answers.
+The cases run in three places: `run_local` (those that apply to it), the process of a dry run, and
+the built runtime under Pyodide in Node, where the worker's bridge answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMIT_S = 600
 LOCK = lock_text((), ())
 PLACES: tuple[Place, ...] = ("local", "dry_run", "worker")
 NAMES = {"names": sorted(hyperflock.__all__), "version": hyperflock.__version__}
-# What a dry run runs: all cases, each as an attempt of its own, and a look at this package.
+# The program of a dry run: all cases, each as an attempt, and a look at this package.
 ALL = """
 import importlib.util
 import json
@@ -52,7 +52,7 @@ def objective(trial):
 
 
 def modules_of(path: Path) -> list[str]:
-    """Name the modules of a file, or of a folder, of this package."""
+    """Return the names of the package's modules in a file or a folder."""
     files = [path] if path.is_file() else path.rglob("*.py")
     names = (file.relative_to(SOURCES).with_suffix("").as_posix() for file in files)
     return sorted(name.removesuffix("/__init__").replace("/", ".") for name in names)
@@ -60,7 +60,7 @@ def modules_of(path: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def dry_run() -> list[str]:
-    """What a dry run of all cases prints."""
+    """Return what a dry run of all cases prints."""
     text = ALL.format(names=NAMES, modules=modules_of(SOURCES / "hyperflock"))
     files = {f"in_trial/{path.name}": path.read_bytes() for path in SUPPORT.glob("in_trial/*.py")}
     content, _ = pack({**files, "all_cases.py": text.encode()}, LOCK, with_optuna=True)
@@ -72,7 +72,7 @@ def dry_run() -> list[str]:
 
 @pytest.fixture(scope="module")
 def seen(dry_run: list[str]) -> dict[Place, dict[str, Any]]:
-    """What came of each case in each place."""
+    """Return the observations of each case in each place."""
     here = [sys.executable, "-m", "in_trial", "local"]
     pieces = ("optuna", "packaging", "colorlog", "tqdm")
     wheels = [next(RUNTIME.glob(f"{piece}-*/{piece}.zip")) for piece in pieces]
@@ -124,14 +124,14 @@ def test_a_call_does_what_is_expected(
     assert case.prints in found["printed"]
     assert bool(found["printed"]) == bool(case.prints)
     assert found.get("reports", []) == [list(point) for point in case.reports]
-    if place != "local":  # whose host keeps the curve alone
+    if place != "local":  # its host keeps only the curve
         assert found["uploads"] == list(case.uploads)
         assert found["attributes"] == dict(case.attributes)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_call_does_the_same_in_every_place(name: str, seen: dict[Place, dict[str, Any]]) -> None:
-    """Classes with their bases, codes, messages, warnings, values: all that was looked at."""
+    """The observations are classes with their bases, codes, messages, warnings and values."""
     there = comparable(name, seen["worker"][name])
     assert comparable(name, seen["dry_run"][name]) == there
     if name in seen["local"]:
@@ -140,7 +140,7 @@ def test_a_call_does_the_same_in_every_place(name: str, seen: dict[Place, dict[s
 
 
 def comparable(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what Python says in other words from version to version."""
+    """Remove the messages of built-in errors, which differ between versions of Python."""
     raised = found.get("raised", {})
     if raised.get("kind", "").startswith("builtins.") and not CASES[name].message:
         return {**found, "raised": {**raised, "message": ""}}

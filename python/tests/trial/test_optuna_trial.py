@@ -1,4 +1,4 @@
-"""A trial of an Optuna study: what it asks its owner for, and Optuna's own judgement of it."""
+"""A trial of an Optuna study: its questions to the owner, and Optuna's own checks of its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checkpoint carries where the random generators stand, and nothing that harms its reader."""
+"""A checkpoint contains the state of the random generators, and nothing that harms its reader."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trial(checkpoint: Saved | None = None, host: RecordingHost | None = None) ->
 
 
 def drawn() -> list[float]:
-    """Both generators' next numbers, with those that they draw two at a time."""
+    """Return the next numbers of both generators, also of functions that draw in pairs."""
     return [random.random(), random.gauss(0, 1), np.random.rand(), np.random.randn()]
 
 
@@ -40,7 +40,7 @@ def test_who_goes_on_draws_what_an_unbroken_run_draws(state: Any) -> None:
     local = RecordingHost()
     random.seed(1)
     np.random.seed(1)
-    drawn()  # Half of a pair is kept for the next call.
+    drawn()  # one number of a pair is kept for the next call
     trial(host=local).checkpoint(state)
     unbroken = drawn()
     random.seed(2)

@@ -1,4 +1,4 @@
-"""A grid's ``Trial``: its point, what it asks its host, and what is refused in a trial."""
+"""A grid's ``Trial``: its parameters, its requests to the host, and the calls that it refuses."""
 
 from __future__ import annotations
 
