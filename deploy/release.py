@@ -30,7 +30,7 @@ COPY_FROM_BUILD = re.compile(r"^COPY --from=build /src/(\S+) (\S+)$", re.MULTILI
 
 
 class ReleaseError(Exception):
-    """The tree is in no state to be released."""
+    """The tree cannot be released in its present state."""
 
 
 def git(root: Path, *words: str) -> bytes:
@@ -50,7 +50,7 @@ def version_of(root: Path) -> str:
 
 
 def check_tree(root: Path) -> None:
-    """Refuse a tree with changes: the sources would not be what was built.
+    """Refuse a tree with changes, because the released sources would not be those that were built.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def check_tree(root: Path) -> None:
 
 
 def write_gzip(path: Path, content: bytes) -> None:
-    """Compress without the time of day in the header."""
+    """Compress without the current time in the header."""
     with path.open("wb") as stream, gzip.GzipFile("", "wb", 9, stream, mtime=0) as packed:
         packed.write(content)
 
@@ -98,7 +98,7 @@ def image_context(root: Path, out: Path, version: str) -> None:
 
 
 def tar_of(root: Path, texts: Mapping[str, bytes], paths: Sequence[str], time_s: int) -> bytes:
-    """Pack texts, and files and folders of the tree, in one order and without owners."""
+    """Pack these texts, and files and folders of the tree, in a fixed order and without owners."""
     packed = io.BytesIO()
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -116,13 +116,13 @@ def tar_of(root: Path, texts: Mapping[str, bytes], paths: Sequence[str], time_s:
         for path in paths:
             if not (root / path).exists():
                 raise ReleaseError(f"{path} is not built.")
-            # `add` goes through folders in the order of their names.
+            # `add` visits the entries of a folder in the order of their names.
             archive.add(root / path, path, filter=plain)
     return packed.getvalue()
 
 
 def checksums(out: Path) -> str:
-    """Return a line for each file, as sha256sum writes them."""
+    """Return a line for each file in the form of sha256sum."""
     lines = []
     for path in sorted(out.iterdir()):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -131,7 +131,7 @@ def checksums(out: Path) -> str:
 
 
 def release(root: Path, wheels: Path) -> Path:
-    """Make the folder anew; return it."""
+    """Make the release's folder anew and return it."""
     version = version_of(root)
     check_tree(root)
     out = root / f"build/release-{version}"
@@ -149,7 +149,7 @@ def release(root: Path, wheels: Path) -> Path:
 
 
 def main() -> int:
-    """Make the release of this tree and say what is in it."""
+    """Make the release of this tree and print its content."""
     parser = argparse.ArgumentParser(description="Make a release's files; publish nothing.")
     parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheel")
     parser.add_argument("--check", action="store_true", help="only say whether the tree is ready")

@@ -1,11 +1,11 @@
-# Installs system packages and the project's own tools: what a bare Debian 12 lacks.
+# Installs system packages and the project's own tools, which a bare Debian 12 lacks.
 # shellcheck shell=bash
 
 SYSTEM_PACKAGES=(ca-certificates git build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
-# The browsers with other engines than Chromium's, which only ./run engines needs.
+# Browsers with other engines than Chromium's. Only ./run engines needs them.
 ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 
 # apt_missing PACKAGE...: prints the packages that are not installed.

@@ -1,4 +1,4 @@
-"""What ``./run release`` makes, of a small tree in git with products that are only bytes."""
+"""Runs ``./run release`` on a small tree in git whose built products are only a few bytes."""
 
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ def commit(root: Path) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A committed tree of version 9.8.7 with this tree's Dockerfile, all built."""
+    """Return a committed tree of version 9.8.7 with this project's Dockerfile and all products."""
     (tmp_path / "deploy").mkdir()
     (tmp_path / "CMakeLists.txt").write_text("project(hyperflock VERSION 9.8.7 LANGUAGES CXX)\n")
     dockerfile = (DEPLOY / "server.Dockerfile").read_text()
@@ -46,7 +46,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def made(tree: Path) -> Path:
-    """The folder of a release."""
+    """Make a release and return its folder."""
     return release.release(tree, tree / "build/wheel")
 
 

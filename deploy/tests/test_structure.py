@@ -1,7 +1,7 @@
-"""The structure of docker-compose.yml and the Dockerfile: what an operator's safety stands on.
+"""The structure of docker-compose.yml and of the Dockerfile, as far as operators rely on it.
 
-No container engine is needed; what the files name is compared with what the tree and the server
-offer.
+The tests need no container engine. They compare the names in both files with what exists in the
+tree and in the server.
 """
 
 import re
@@ -18,7 +18,7 @@ DOCKERFILE = (ROOT / "deploy/server.Dockerfile").read_text()
 
 @pytest.fixture(scope="module")
 def service() -> dict[str, Any]:
-    """The server's entry of the compose file."""
+    """Return the server's entry in the compose file."""
     compose: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     assert set(compose["services"]) == {"server"}
     assert set(compose["volumes"]) == {"state"}

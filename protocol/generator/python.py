@@ -156,7 +156,7 @@ class _Writer:
 
     def default(self, one: Field) -> str:
         if isinstance(one.default, list):
-            return "default=[]"  # msgspec copies it
+            return "default=[]"  # msgspec copies the list
         if not isinstance(one.default, dict):
             return f"default={_quoted(one.default)}"
         if one.kind not in self.schema.structs:

@@ -100,7 +100,7 @@ class Field:
 
     @property
     def required(self) -> bool:
-        """Whether the field must be there (where its condition holds)."""
+        """Whether the field must be present (if its condition holds)."""
         return not self.optional and self.default is None
 
     @property
@@ -145,7 +145,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Union:
-    """Structs that one field, ``by``, tells apart; ``members`` by that field's value."""
+    """Structs that the value of one field, ``by``, distinguishes. ``members`` are keyed by it."""
 
     name: str
     doc: str

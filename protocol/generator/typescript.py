@@ -82,7 +82,7 @@ export type {side}Message = {side}Messages[keyof {side}Messages];
         return HEADER + about + self.imports(body) + body
 
     def imports(self, body: str) -> str:
-        """Import what the text uses."""
+        """Return the imports that the text needs."""
         helpers = [name for name in HELPERS if re.search(rf"(?<![.\w]){name}\b(?!:)", body)]
         used = {
             "fields": helpers,
@@ -150,7 +150,7 @@ export type {side}Message = {side}Messages[keyof {side}Messages];
             if (name := struct.cases.get(case)) and name != struct.name:
                 text += self.declare(name, "", value)
                 value = lower_camel(name)
-            elif not by_value:  # made once, not at each parse
+            elif not by_value:  # created once, not at each parse
                 end = "Otherwise" if case == OTHERWISE else f"With{case.capitalize()}"
                 text += f"\nconst {lower_camel(struct.name)}{end} = {value};\n"
                 value = f"{lower_camel(struct.name)}{end}"

@@ -1,4 +1,4 @@
-"""The generated files are current, and whoever forgets a field is told."""
+"""The generated files are current, and a field that one language lacks is reported."""
 
 import json
 import os
@@ -175,7 +175,7 @@ def test_python_that_makes_a_message_without_a_new_field_raises(
     assert specification is not None
     assert specification.loader is not None
     messages = module_from_spec(specification)
-    # msgspec looks there for what the annotations name.
+    # msgspec looks up names of annotations in this module.
     monkeypatch.setitem(sys.modules, "changed_messages", messages)
     specification.loader.exec_module(messages)
     fields = {"attempt": 1, "seq": 1, "reason": "stopped"}

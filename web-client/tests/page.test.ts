@@ -1,5 +1,5 @@
-// The built join page, under the headers that the server sets: what it asks for before the tap, what becomes
-// of the code, how large it is, and how its files are laid out.
+// The built join page, with the headers that the server sets: its requests before the tap, the join code, its size, and
+// the layout of its files.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { STORY_CODE } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
 import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 
-/** The page's budget before compute assets. */
+/** The limit of the page without the files for computing. */
 const MAX_GZIP_BYTES = 60_000;
 
 const folder = inject("pagesFolder");
@@ -21,7 +21,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let errors: string[];
-/** Every request of the context, workers' included. */
+/** Every request of the browser context, also those of workers. */
 let asked: string[];
 
 beforeAll(async () => {

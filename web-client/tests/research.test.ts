@@ -1,5 +1,6 @@
-// Every state of the researcher's page in a real browser: fits narrow and wide screens, has no accessibility violation,
-// works by keyboard alone; and what its buttons do.
+// Every state of the researcher's page in a real browser: it fits narrow and wide screens, has no accessibility
+// violation,
+// and works by keyboard alone. Its buttons do what they should.
 
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
@@ -28,7 +29,7 @@ afterAll(async () => {
 });
 
 async function show(page: Page, story: string, language = "en"): Promise<void> {
-  // From another address, so that the fragment alone is never the only change.
+  // Leaves the page first: a change of the fragment alone would not load the page anew.
   await page.goto("about:blank");
   const url = `${server.origin}/research.html?story=${story}&lang=${language}`;
   await page.goto(url);
@@ -110,7 +111,7 @@ describeStories({
         .toBe("remove");
       expect(await page.locator("[data-study-state=finished]").count()).toBe(1);
       await page.keyboard.press("Enter");
-      await page.keyboard.press("Tab"); // past the button that keeps it
+      await page.keyboard.press("Tab"); // moves past the button that keeps the study
       await page.keyboard.press("Enter");
       await page.locator("[data-removed]").waitFor();
       expect(await page.locator("[data-study='5']").count()).toBe(0);
@@ -198,7 +199,7 @@ it("works by keyboard alone, and the focus is seen", async () => {
         const ring = element === null ? "none" : getComputedStyle(element).outlineStyle;
         return [element?.getAttribute("data-action") ?? (element?.id || element?.tagName), ring];
       });
-    await page.keyboard.press("Tab"); // past the content
+    await page.keyboard.press("Tab"); // moves past the link to the content
     await page.keyboard.press("Enter");
     await expect.poll(async () => (await focused())[0]).toBe("H1");
     await page.keyboard.press("Tab");

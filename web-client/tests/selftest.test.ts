@@ -1,4 +1,4 @@
-// The self-test page: every state fits and is accessible; the built page looks at this browser for itself, and asks the
+// The self-test page: every state fits and is accessible. The built page examines the browser by itself, and sends the
 // server nothing before a tap.
 
 import type { Browser } from "playwright-core";
@@ -56,7 +56,7 @@ it("looks at this browser, and tells the server nothing", async () => {
   expect(found.get("numpy")).toBe("skipped");
   expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("good");
   expect(pages.log.filter((line) => !line.startsWith("GET "))).toEqual([]);
-  // Chromium's own remarks about a machine without a graphics card.
+  // Chromium logs these on a machine without a graphics card.
   expect(errors.filter((error) => !/WebGL|GPU|No available adapters/.test(error))).toEqual([]);
   await context.close();
 });

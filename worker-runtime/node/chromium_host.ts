@@ -93,8 +93,8 @@ interface PageThreads {
   readonly thread: string;
   readonly gpuThread: string;
   /**
-   * Addresses of the gpu thread's owner and of the hooks. They are modules, because a function that runs in the page
-   * cannot use this file's imports.
+   * Addresses of the modules of the gpu thread's owner and of the hooks. The function that runs in the page imports
+   * them from there, because it cannot use this file's imports.
    */
   readonly owner: string;
   readonly hooks: string;

@@ -1,4 +1,4 @@
-// Rules about the source itself: shared memory only from a WebAssembly.Memory, headers, and which folder may import which.
+// Rules about the source: how shared memory is made, file headers, and which folder may import from which.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
@@ -50,7 +50,7 @@ const LAYERS = [
   "page",
 ];
 
-/** Imports of other folders' files and workers started by their address: [importing folder, imported folder, where]. */
+/** Returns imports from other folders, and workers' addresses there: [importing folder, imported folder, sentence]. */
 function arrows(): [string, string, string][] {
   const product = files.filter((name) => !/\.fixture\.ts$|\/testing\//.test(name));
   return product.flatMap((name) =>

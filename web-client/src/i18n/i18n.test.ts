@@ -12,7 +12,7 @@ import { describeWords } from "./words.fixture.ts";
 
 describeWords("the join page's words", dictionaries, {
   sameEverywhere: ["/trial/bytes()", "/inApp/browser/ios", "/inApp/browser/android"],
-  otherParts: { "/project/studies()": ["‹1›"] }, // no plural in Japanese; English takes the count too
+  otherParts: { "/project/studies()": ["‹1›"] }, // Japanese has no plural
 });
 
 it("Every language has its words.", () => {

@@ -151,7 +151,7 @@ describe("following", () => {
     tick();
     await settled();
     expect(api.calls.filter((call) => call.startsWith("trials")).at(-1)).toBe("trials 5 115");
-    // The later row of a trial takes the earlier one's place.
+    // The later row of a trial replaces the earlier one.
     expect(store.data.value.trials).toHaveLength(16);
     expect(store.data.value.trials.find((row) => row.seq === 200)?.values).toEqual([9]);
   });
@@ -246,7 +246,7 @@ describe("the buttons", () => {
     await settled();
     expect(api.calls.filter((call) => call.endsWith(" 5"))).toEqual(["remove 5"]);
     expect([place.hash, store.route.value.page]).toEqual(["#/", "studies"]);
-    go("#/"); // as the browser tells it
+    go("#/"); // the browser's own event
     await settled();
     expect(store.studies.value?.map(({ study }) => study)).toEqual([7, 2]);
     expect([store.removed.value, store.problem.value, store.study.value]).toEqual([
@@ -278,7 +278,7 @@ describe("the buttons", () => {
       "storage_unavailable",
     ]);
     expect(store.busy.value).toBe(false);
-    // An answer to something else does not take it away; the next press does.
+    // An answer to another request does not clear the refusal. The next press does.
     tick();
     await settled();
     expect(store.refusal.value?.code).toBe("storage_unavailable");

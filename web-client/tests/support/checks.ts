@@ -9,8 +9,8 @@ export const LANGUAGES = ["en", "ja"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The widths at which a story is checked by axe, which takes most of the time of these tests. Colours and structure hardly
- * depend on the language. `./run test --whole` checks every width in every language.
+ * The widths at which axe checks a story, which takes most of the time of these tests. Colours and structure hardly
+ * depend on the language, so few widths suffice. `./run test --whole` checks every width in every language.
  */
 export function accessibilityWidths(language: Language): readonly number[] {
   if (process.env.HYPERFLOCK_WHOLE) return WIDTHS;

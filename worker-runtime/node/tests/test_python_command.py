@@ -1,4 +1,4 @@
-"""``./run python`` as its caller sees it, on both hosts: output, exit codes, files, Ctrl-C."""
+"""Tests ``./run python`` as a caller sees it, on both hosts: output, exit codes, files, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# No busy machine reaches it, only a hang does.
+# Only a program that hangs reaches this limit, never a busy machine.
 LIMIT_S = 900
 COMMAND = [
     "node",
@@ -272,7 +272,7 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         "b = ac.array(a)\n"
         "def launch():\n"
         "    for _ in range(60):\n"
-        "        ac.multiply(a, 1.0, out=b)\n"  # launched at once, for b is there
+        "        ac.multiply(a, 1.0, out=b)\n"  # launched at once, because b exists
         "launch()\n"
         "began = time.perf_counter()\n"
         "b.get()\n"
@@ -299,7 +299,7 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         assert process.stdout is not None
         whole_s = float(process.stdout.readline())
         assert process.stdout.readline() == "waiting\n"
-        time.sleep(0.3)  # for b.get() to begin; without it too, the interrupt is caught
+        time.sleep(0.3)  # lets b.get() begin; the interrupt is caught without it, too
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "caught\n"
@@ -308,7 +308,7 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         assert (process.returncode, output, errors) == (0, "once\n", "")
         return took < whole_s / 2
 
-    # On a busy machine, one of them ends early. None does if the wait goes on to its end.
+    # Even on a busy machine, one of ten runs ends early. None would if Ctrl-C did not end the wait.
     assert any(is_ended_early() for _ in range(10))
 
 

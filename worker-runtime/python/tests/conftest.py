@@ -1,4 +1,4 @@
-"""Puts the packages under test and Optuna on the path; fixtures for tests beside a real Chainer."""
+"""Puts the tested packages and Optuna on the path. Its fixtures run code with a real Chainer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fresh_python import VERSIONS, chainer_paths, optuna_paths, run_python
 
-# Last: where Optuna is installed, that one is tested.
+# Last on the path, so that an installed Optuna is used first.
 sys.path += optuna_paths()
 
 Snippet = Callable[..., Any]
@@ -23,13 +23,13 @@ Snippet = Callable[..., Any]
 
 @pytest.fixture(params=VERSIONS)
 def version(request: pytest.FixtureRequest) -> str:
-    """Each supported version of Chainer in turn."""
+    """Yield each supported version of Chainer in turn."""
     return str(request.param)
 
 
 @pytest.fixture
 def snippet() -> Snippet:
-    """Run a snippet beside a patched Chainer: ``snippet(version, code, before=...)``."""
+    """Return a function that runs code with a patched Chainer."""
 
     def run(version: str, code: str, *, before: str = "") -> Any:
         lines = [

@@ -1,6 +1,6 @@
-"""Fresh interpreters with one Chainer each, from the gathered wheels (``build/cache/wheels``).
+"""Runs code in new interpreters with one Chainer each, from the wheels in ``build/cache/wheels``.
 
-Two versions of Chainer cannot live in one process, and a test of import hooks needs a fresh one.
+Two versions of Chainer cannot be imported in one process, and import hooks need a new interpreter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ROOT / "worker-runtime" / "python"
-# What a snippet may import besides: what a trial sees of `hyperflock`, and the tests' own hosts.
+# Further modules for the code: the `hyperflock` of a trial, and the hosts of the tests.
 _SOURCES = [str(PACKAGES), str(ROOT / "python" / "src"), str(ROOT / "python/tests/support")]
 VERSIONS = ("7.8.1", "5.4.0")
 
@@ -30,7 +30,7 @@ def cache_folder() -> Path:
 
 
 def chainer_paths(version: str) -> list[str]:
-    """Return the folders of one Chainer and of six, unpacked as a browser unpacks them."""
+    """Return the folders of a Chainer and of six, which are unpacked as in a browser."""
     wheel = cache_folder() / "wheels" / f"chainer-{version}-py3-none-any.whl"
     six = cache_folder() / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     if not wheel.is_file() or not six.is_file():
@@ -48,7 +48,7 @@ def scratch_folder() -> Path:
 
 @functools.cache
 def unpacked(wheel: Path) -> str:
-    """Unpack a wheel and return its folder. Interpreters keep compiled modules of a folder only."""
+    """Unpack a wheel and return its folder, because Python caches compiled modules only there."""
     folder = scratch_folder() / wheel.stem
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -56,14 +56,14 @@ def unpacked(wheel: Path) -> str:
 
 
 def optuna_paths() -> list[str]:
-    """The wheels of Optuna and of what it needs."""
+    """Return the wheels of Optuna and of its requirements."""
     names = ("optuna", "packaging", "colorlog", "tqdm")
     downloads = cache_folder() / "downloads"
     return [str(path) for name in names for path in downloads.glob(f"{name}-*.whl")]
 
 
 def run_python(code: str, paths: list[str]) -> Any:
-    """Run ``code`` in a fresh interpreter, warnings as errors; return its ``result``."""
+    """Run ``code`` in a new interpreter, with warnings as errors. Return its ``result``."""
     text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"
     env = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
@@ -83,9 +83,9 @@ def run_python(code: str, paths: list[str]) -> Any:
 
 
 class SnippetError(Exception):
-    """The snippet raised; the text is its traceback."""
+    """The code raised an error. The text is its traceback."""
 
 
 def without(patch: str) -> str:
-    """Code that takes one patch out of the table before it is installed."""
+    """Return code that removes one patch from the table before the patches are installed."""
     return f"patches.PATCHES = tuple(p for p in patches.PATCHES if p.apply is not patches.{patch})"

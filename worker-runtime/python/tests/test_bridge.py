@@ -1,4 +1,4 @@
-"""The worker's host, over a module ``_hyperflock_bridge`` and a ``run_sync`` of the test's own."""
+"""The worker's host, with a fake module ``_hyperflock_bridge`` and a fake ``run_sync``."""
 
 import json
 import sys
@@ -17,14 +17,14 @@ LATE = '{"ok": false, "error": {"code": "call_timeout", "message": "late"}}'
 
 
 class Promise:
-    """What JavaScript gives where threads share no memory: a value that has to be waited for."""
+    """The value that JavaScript returns if threads share no memory: Python must wait for it."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class Module(ModuleType):
-    """``_hyperflock_bridge``: it keeps what it is asked, and gives one answer."""
+    """A fake ``_hyperflock_bridge`` that records calls and gives one answer to all."""
 
     def __init__(self, answer: str = YES, *, promises: bool = False) -> None:
         super().__init__("_hyperflock_bridge")
@@ -56,7 +56,7 @@ class Module(ModuleType):
 
 @pytest.fixture(params=[False, True], ids=["shared", "promises"])
 def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Module:
-    """The module in its place; where it promises, Python stands still by ``run_sync``."""
+    """Install the fake module. If it returns promises, ``run_sync`` waits for them."""
     found = Module(promises=request.param)
     ffi = ModuleType("pyodide.ffi")
     ffi.run_sync = lambda promise: promise.value  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Reading bundles: what is whole comes out as it went in, and nothing else gets past the reader."""
+"""Reading bundles: an intact bundle is unpacked unchanged, and any other one is refused."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_is_whole_comes_out_as_it_went_in(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]
 ) -> None:
     folders = {name.rpartition("/")[0] for name in files}
-    # A file cannot be another file's folder.
+    # A path cannot be both a file and the folder of another file.
     files = {
         n: c for n, c in files.items() if not any(f"{f}/".startswith(f"{n}/") for f in folders)
     }
@@ -113,14 +113,14 @@ def test_too_much_is_refused_whatever_the_archive_says_of_it(
     monkeypatch.setattr(bundles, "MAX_FILES", 5)
     assert code_of(zipped({"a": bytes(6_000), "b": bytes(6_000)}), tmp_path) == "bundle_too_large"
     assert code_of(zipped({str(n): b"" for n in range(6)}), tmp_path) == "bundle_too_large"
-    # A lie about the size: the directory says 1 byte.
+    # The size in the directory is wrong: 1 byte.
     content = zipped({"a": bytes(20_000)})
     lie = content.replace((20_000).to_bytes(4, "little"), (1).to_bytes(4, "little"))
     assert code_of(lie, tmp_path / "lie") in {"bundle_damaged", "bundle_too_large"}
 
 
 def test_damage_is_refused_with_a_code_and_never_another_error(tmp_path: Path) -> None:
-    """Bytes flipped, cut, doubled and inserted, 3,000 times, by a fixed seed."""
+    """Bytes are flipped, cut, doubled and inserted 3,000 times, with a fixed seed."""
     rng = random.Random(20)
     files = {"a/b.py": b"x = 1\n" * 50, "c.py": bytes(range(256)), LOCK_NAME: lock()}
     sources = [zipped(files, method) for method in METHODS]
@@ -177,7 +177,7 @@ def test_lock_that_cannot_be_read_is_damage(text: bytes, tmp_path: Path) -> None
 
 def test_lock_names_each_version_that_differs() -> None:
     made_for = Lock({"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}, (), ())
-    bundles.check_runtime(made_for)  # not a browser's runtime: nothing to compare
+    bundles.check_runtime(made_for)  # there is nothing to compare outside a browser
     bundles.check_runtime(made_for, dict(made_for.versions))
     with pytest.raises(BundleReadError) as caught:
         bundles.check_runtime(made_for, {"python": "3.14", "pyodide": "315.0.0", "numpy": "2.5.0"})

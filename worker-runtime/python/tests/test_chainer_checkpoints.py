@@ -1,4 +1,4 @@
-"""Attempts and objects of Chainer's go on from a checkpoint."""
+"""Attempts and Chainer's objects resume from a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each stand-in and each patch: the behaviour with it, and the failure without it."""
+"""Stand-ins and patches: Chainer's behaviour with each, and the failure without it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_chainer_does_not_import_without_the_package(version: str) -> None:
 
 
 def test_patches_reach_a_chainer_that_is_already_imported(snippet: Any) -> None:
-    # The first install brings no patches; a later one must find the imported modules.
+    # The first install had no patches. The later one must find the modules that are already
+    # imported.
     code = """
 clip = lambda: F.clip(np.zeros(2, np.float32), np.float64(-1), np.float64(1)).dtype.name
 result = [clip()]
@@ -82,7 +83,7 @@ result = [type(m.__loader__).__module__, m.__spec__.loader is m.__loader__]
 
 
 def refuse(*names: str) -> str:
-    """Code that makes modules unimportable, as in a browser where they are not installed."""
+    """Return code that makes imports of these modules fail, as in a browser that lacks them."""
     return f"""
 import sys
 class Absent:
@@ -193,7 +194,7 @@ def test_numpy_name_comes_back(name: str) -> None:
 
 @functools.cache
 def names_of_numpy() -> tuple[frozenset[str], frozenset[str]]:
-    """NumPy's names before and after ``numpy_names.install()``, in a fresh interpreter."""
+    """Return NumPy's names before and after ``numpy_names.install()``, in a new interpreter."""
     code = """
 import numpy as np
 result = [sorted(vars(np))]
@@ -246,7 +247,7 @@ result = [loss.dtype.name, x.grad.dtype.name]
 
 
 def test_softmax_cross_entropy_computes_in_float32(snippet: Any) -> None:
-    # What NumPy 1 did: a float32 sum times a coefficient that gave way to float32.
+    # NumPy 1 multiplied the float32 sum by the coefficient as float32.
     code = """
 x = np.random.RandomState(5).rand(7, 4).astype(np.float32)
 t = np.array([0, 1, 2, 3, 0, 1, 2], np.int32)

@@ -1,4 +1,4 @@
-"""What an attempt computes on, and that it leaves nothing of its device behind."""
+"""The device on which an attempt computes, and that the attempt leaves nothing behind on it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def objective(trial):
 
 
 def beside_chainer(version: str, code: str) -> Any:
-    """Run it beside a Chainer and the native library; skip without one."""
+    """Run code with a version of Chainer and the native library. Fail if the library is missing."""
     library = os.environ.get("ARRAYCORE_LIBRARY", ROOT / "build/release/lib/libarraycore.so")
     if not Path(library).is_file():
         pytest.fail(f"{library} is missing: ./run build")

@@ -1,4 +1,4 @@
-"""The browser's ``tensordot``: same results as NumPy's, used there and nowhere else."""
+"""The browser's ``tensordot`` gives the same results as NumPy's, and is used only in browsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RANDOM = np.random.RandomState(0)
 
 @pytest.fixture
 def einsum_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Records what ``einsum`` is asked for."""
+    """Return a list that gets the arguments of each call of ``einsum``."""
     calls: list[str] = []
     einsum = np.einsum
 
@@ -78,7 +78,7 @@ def test_wrong_shapes_are_refused_as_before() -> None:
 def test_tensordot_uses_it_in_a_browser(
     einsum_calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numeric, "dot", numeric.dot)  # restored afterwards
+    monkeypatch.setattr(numeric, "dot", numeric.dot)  # undone after the test
     columns, weights = RANDOM.rand(8, 3, 3, 3, 14, 14), RANDOM.rand(4, 3, 3, 3)
     axes = ((1, 2, 3), (1, 2, 3))
     expected = np.tensordot(columns, weights, axes)

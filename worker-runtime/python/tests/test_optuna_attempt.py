@@ -1,4 +1,4 @@
-"""Attempts of an Optuna study from spec to outcome: values, attributes, and what was raised."""
+"""Attempts of an Optuna study, from spec to outcome: values, attributes and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def asked(
     attrs: str | None = None,
     owner: Owner | None = None,
 ) -> dict[str, Any]:
-    """Run an objective with this body."""
+    """Run an attempt whose objective has this body. Return the outcome."""
     source = f"import math, optuna\ndef objective(trial):\n    {body}"
     spec = {"directions": directions, "suggested": suggested, "attrs": attrs}
     return attempt(source, owner or Owner(x=0.5), asked=spec, params="{}")

@@ -1,4 +1,4 @@
-"""One attempt from spec to outcome: results, each failure code, and that nothing stays behind."""
+"""One attempt, from spec to outcome: results, each failure code, and no traces afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recording_host import RecordingHost
 
 @pytest.fixture(autouse=True)
 def no_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No import hooks in the test's own process."""
+    """Install no import hooks in the test's own process."""
     monkeypatch.setattr(compat, "install", lambda on_update: None)
 
 

@@ -1,4 +1,4 @@
-"""The smoke test's objective: a small three-layer CNN, two steps of momentum SGD on noise."""
+"""The smoke test's objective: a small three-layer CNN, trained on noise for two steps."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Net(chainer.Chain):
-    """Three 3x3 convolutions with batch normalisation, average pooling, a linear layer."""
+    """Three 3x3 convolutions with batch normalisation, average pooling, and a linear layer."""
 
     def __init__(self, channels):
         super().__init__()
@@ -33,7 +33,7 @@ class Net(chainer.Chain):
 
 
 def digest(model):
-    """A hash over all parameters, bit by bit."""
+    """Return a hash over the bytes of all parameters."""
     hashed = hashlib.sha256()
     for name, parameter in sorted(model.namedparams()):
         hashed.update(name.encode() + parameter.array.tobytes())
@@ -41,7 +41,7 @@ def digest(model):
 
 
 def objective(trial):
-    """Train two steps; print the initial weights' hash; report each loss; return the last."""
+    """Train two steps, print the hash of the initial weights, and return the last loss."""
     assert isinstance(trial, hyperflock.Trial)
     channels = trial.suggest_categorical("channels", [4, 8])
     model = Net(channels)

@@ -1,4 +1,4 @@
-"""Paths of the gathered runtime: ``HYPERFLOCK_RUNTIME`` or ``build/runtime``, and of the tools."""
+"""Fixtures with the paths of the gathered runtime, of the download cache and of Node.js."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(SCRIPTS))
 
 @pytest.fixture(scope="session")
 def runtime() -> Path:
-    """The gathered folder; the test fails where it was not built."""
+    """The folder ``HYPERFLOCK_RUNTIME`` or ``build/runtime``. The test fails if it is not built."""
     folder = Path(os.environ.get("HYPERFLOCK_RUNTIME", ROOT / "build" / "runtime"))
     if not (folder / "index.json").is_file():
         pytest.fail(f"{folder} has no index.json: gather the runtime first (./run build)")
@@ -32,13 +32,13 @@ def index(runtime: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def cache() -> Path:
-    """The folder of verified downloads."""
+    """The folder of the verified downloads."""
     return Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """Node.js: the project's own where there is one, else the system's."""
+    """The path of Node.js: the project's own if it exists, else the system's."""
     own = ROOT / "build" / "venv" / "bin" / "node"
     found = str(own) if own.is_file() else shutil.which("node")
     if found is None:

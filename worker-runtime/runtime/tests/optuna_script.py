@@ -1,4 +1,4 @@
-"""A script as Optuna's tutorials have it: all that it names at its top is there in a browser."""
+"""A script like those of Optuna's tutorials. In a browser, all names at its top must exist."""
 
 import optuna
 import optuna.visualization as vis
@@ -17,7 +17,7 @@ def objective(trial: optuna.Trial) -> float:
         if trial.should_prune():
             raise optuna.TrialPruned()
     assert isinstance(trial, optuna.trial.Trial)
-    # A study within the trial: the sampler is Optuna's own here too.
+    # A study inside the trial uses Optuna's own sampler, also in a browser.
     inner = optuna.create_study(sampler=TPESampler(seed=1), pruner=MedianPruner())
     inner.optimize(lambda t: (t.suggest_float("x", -1, 1) - rate) ** 2, n_trials=3)
     assert len(inner.trials) == 3

@@ -1,4 +1,4 @@
-"""Where the repository and its gathering scripts are, and how long tests wait."""
+"""Paths of the repository and of its gathering scripts, and the time limit of tests."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = ROOT / "worker-runtime" / "runtime"
-# No busy machine reaches it, only a hang does.
+# Only a program that hangs reaches this limit, never a busy machine.
 LIMIT_S = 900

@@ -1,7 +1,7 @@
-// Imports every module of a gathered piece, as a user's code may, and prints one JSON line:
+// Imports every module of a gathered piece, runs CODE, and prints one JSON line:
 //   node pyodide_imports.mjs RUNTIME_FOLDER PIECE "CODE"
-// {"modules": how many, "errors": {name: sentence}, "said": what CODE, which runs last, left in the variable `said`}.
-// Node.js, main thread. Nothing is read but the gathered folder.
+// {"modules": their number, "errors": {name: sentence}, "said": the value of the variable `said` after CODE}.
+// Node.js, main thread. It reads only the gathered folder.
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";

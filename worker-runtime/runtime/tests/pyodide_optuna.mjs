@@ -1,6 +1,6 @@
 // Runs one attempt of an Optuna study under the gathered runtime, and prints one JSON line:
 //   node pyodide_optuna.mjs RUNTIME_FOLDER spec.json bundle.zip '{"NAME": "VALUE AS JSON TEXT", ...}'
-// Node.js, main thread. Nothing is read but the gathered folder and the two files.
+// Node.js, main thread. It reads only the gathered folder and the two files.
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -40,7 +40,7 @@ async function main() {
     progress: () => {},
   });
   python.runPython("from hyperflock_worker import compat, runner; compat.install()");
-  // This imports all that a trial of another study would have. What is imported after it belongs to Optuna.
+  // Imports what a trial of another study would have. All modules that are imported later belong to Optuna.
   python.runPython("import chainer");
   const started = performance.now();
   python.runPython("import hyperflock._trial.optuna_trial");

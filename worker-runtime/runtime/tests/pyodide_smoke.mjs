@@ -1,6 +1,6 @@
-// Runs one attempt under the gathered runtime, as a worker's python thread does, and prints one JSON line:
+// Runs one attempt in the gathered runtime, as a worker's python thread does, and prints one JSON line:
 //   node pyodide_smoke.mjs RUNTIME_FOLDER CHAINER_VERSION spec.json bundle.zip images.npy
-// Node.js, main thread. Nothing is read but the gathered folder and the three files.
+// Node.js, main thread. It reads only the gathered folder and the three files.
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -55,7 +55,7 @@ async function main() {
       progress += 1;
     },
   });
-  // JavaScript's own buffers and objects, as they arrive in a worker's message.
+  // These are JavaScript's own buffers and objects, as in a worker's message.
   const bundle = new Uint8Array(readFileSync(bundleFile));
   const data = { images: ["npy", new Uint8Array(readFileSync(imagesFile))] };
   started = performance.now();

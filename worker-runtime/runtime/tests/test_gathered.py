@@ -1,6 +1,6 @@
-"""The gathered folder: index and files agree, a second run only verifies, damage is repaired.
+"""The gathered folder: index and files agree, and a second run only verifies or repairs them.
 
-Works on ``build/runtime`` (or ``HYPERFLOCK_RUNTIME``).
+It reads ``build/runtime`` (or ``HYPERFLOCK_RUNTIME``).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def copy(runtime: Path, tmp_path: Path) -> Path:
 def test_second_run_only_verifies(copy: Path, cache: Path) -> None:
     before = (copy / "index.json").read_bytes()
     started = time.monotonic()
-    # A node that cannot run: nothing may be compiled or downloaded.
+    # This "node" fails whenever it runs, so the test passes only if nothing is compiled.
     done = run_gather(copy, cache, "false")
     spent_s = time.monotonic() - started
     assert done.returncode == 0, done.stderr

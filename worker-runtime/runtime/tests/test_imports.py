@@ -1,7 +1,7 @@
-"""Whether all of NumPy that volunteers get can be imported, in real Pyodide.
+"""Every module of the NumPy that volunteers get can be imported in real Pyodide.
 
-Compiled files have no docstrings, and NumPy's own import reads some: those that it needs are named
-in ``manifest.json``, and this test finds the next ones.
+Compiled files have no docstrings, but the import of NumPy reads some. ``manifest.json`` names those
+that it needs. This test fails if another one is missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ said = {
 
 @pytest.fixture(scope="module")
 def imported(runtime: Path, node: str) -> dict[str, Any]:
-    """What importing every module of NumPy gave."""
+    """Return the result of importing every module of NumPy."""
     command = [node, str(HERE / "pyodide_imports.mjs"), str(runtime), "numpy", CODE]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr[-2000:]

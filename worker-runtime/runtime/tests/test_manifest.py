@@ -1,4 +1,4 @@
-"""The manifest's form, and that its pins are honoured."""
+"""The manifest's form, and that its pinned versions and hashes are respected."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PIECE = {
     "name": "thing",
     "version": "1",
     "file": "thing-1.whl",
-    "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",  # of b"foo"
+    "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",  # b"foo"
     "sources": [{"kind": "folder"}],
     "pack": "python",
     "exclude": [],

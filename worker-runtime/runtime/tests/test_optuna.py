@@ -1,4 +1,4 @@
-"""Optuna in the gathered runtime: an attempt of a study under real Pyodide in Node."""
+"""Optuna in the gathered runtime: an attempt of a study in real Pyodide under Node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture(scope="module")
 def attempt(runtime: Path, node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the attempt asked for, imported and gave."""
+    """Run the attempt. Return its calls, its imports and its outcome."""
     folder = tmp_path_factory.mktemp("attempt")
     with zipfile.ZipFile(folder / "bundle.zip", "w") as archive:
         archive.write(HERE / "optuna_script.py", "optuna_script.py")

@@ -1,4 +1,4 @@
-"""Compiling, compressing, addressing by content; each on small inputs."""
+"""Compiling, compressing and naming files by their hash, each on small inputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compiled(files: dict[str, str], **changes: Any) -> dict[str, bytes]:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Compile a package, unpack it, import it without its sources."""
+    """Compile a package, unpack it, and import it without its sources."""
     files = {
         "compiled_pkg/__init__.py": (
             '"""Doc."""\nfrom __future__ import annotations\nvalue = 41 + 1\n'

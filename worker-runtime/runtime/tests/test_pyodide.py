@@ -1,4 +1,4 @@
-"""The gathered runtime at work: an attempt under real Pyodide in Node, and the same on CPython."""
+"""The gathered runtime: an attempt in real Pyodide under Node, and the same one in CPython."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def both(
     node: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What Pyodide and CPython made of the same attempt."""
+    """Run the same attempt in Pyodide and in CPython. Return both results."""
     version, folder = str(request.param), tmp_path_factory.mktemp("attempt")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -109,7 +109,8 @@ def test_reports_updates_and_suggestions_are_progress(
 
 
 def test_nothing_is_compiled_in_the_browser(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    # Compiling costs more than all the rest of a start. A module of the standard library that is
-    # named here belongs into stdlib_hot.txt.
+    # Compiling a module takes more time than the rest of the start. Add a module of the standard
+    # library
+    # that appears here to stdlib_hot.txt.
     assert both[0]["source_modules"] == []
     assert both[0]["modules"] > 500, "Chainer and NumPy were imported"

@@ -1,4 +1,4 @@
-// Which vectors an engine has is asked by modules that use them; Node has both kinds.
+// An engine has SIMD instructions if it accepts a small module that uses them. Node has both kinds.
 
 import { expect, test } from "vitest";
 import { hasRelaxedSimd, hasSimd } from "./simd.ts";

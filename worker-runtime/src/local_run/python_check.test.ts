@@ -1,4 +1,4 @@
-// The self-test's bundle and what its program has to give. (The page's thread; Python's part runs in the browser tests.)
+// The self-test's bundle, and the value that its program must return. The browser tests run its Python.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

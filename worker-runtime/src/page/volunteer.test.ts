@@ -1,4 +1,4 @@
-// The page's handle, with an agent thread that only writes down what it is told.
+// The page's handle of the agent, with a fake agent thread that records its messages.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
@@ -196,7 +196,7 @@ test("A pause gives the trial back, outlasts the page's visibility, and ends by 
   expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
   page.show("hidden");
   page.show("visible");
-  agent().change(computing); // said before it heard
+  agent().change(computing); // sent before it got the pause
   expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
   const told = agent().told.slice(1);
   expect(told.length).toBeGreaterThan(0);
@@ -356,7 +356,7 @@ test("A page that is frozen gives its trial back within the event.", () => {
 
 test("After a tab that was killed the page says so, and asks for less memory.", async () => {
   volunteer.start();
-  agent().change(computing); // and no event tells the end of it
+  agent().change(computing); // and no event reports its end
   const next = createVolunteer({ code: "CODE" });
   await settled();
   expect(next.snapshot.state).toEqual({ phase: "idle" });
@@ -395,7 +395,7 @@ test("A page that was dropped in the background is told apart, and not blamed fo
   ]);
 });
 
-/** Locks of a browser with another tab in it. */
+/** The locks of a browser in which another tab is open. */
 class OtherTab {
   holds = true;
   #waiting: (() => void)[] = [];
@@ -493,7 +493,7 @@ test("Forgetting ends the work first, and what was contributed is not shown any 
   expect(FakeWorker.all).toHaveLength(2);
   expect(agent(1).told).toEqual([{ kind: "forget", code: "CODE" }]);
   expect(volunteer.snapshot.state).toEqual({ phase: "forgetting" });
-  volunteer.start(); // not meanwhile
+  volunteer.start(); // has no effect while it forgets
   expect(FakeWorker.all).toHaveLength(2);
   agent(1).say({ kind: "forgotten", done: true });
   expect(volunteer.snapshot).toMatchObject({

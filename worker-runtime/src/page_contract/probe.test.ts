@@ -1,4 +1,4 @@
-// Feature detection: each thing that can be missing is named. (The page's thread; here with a scope of our own.)
+// Feature detection names each feature that is missing. (The page's thread, with a fake global scope.)
 
 import { expect, test } from "vitest";
 import { type ProbeScope, probe, sharesMemory } from "./probe.ts";
@@ -21,7 +21,7 @@ const good: ProbeScope = {
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
 if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
 
-/** Of a browser that shares memory in one thread only. */
+/** A channel of a browser that cannot share memory between threads. */
 class PrivateChannel {
   readonly port1 = {
     postMessage: (message: unknown) => {
@@ -31,7 +31,7 @@ class PrivateChannel {
   };
 }
 
-/** What Node has of WebAssembly, with or without JSPI. */
+/** Node's own WebAssembly functions, without and with JSPI. */
 const withoutJspi = { Memory, validate };
 const withJspi = { Memory, validate, Suspending: class {}, promising: () => {} };
 

@@ -1,4 +1,4 @@
-// The runtime's files: begun at once, verified, counted. (The python thread's code, here with a server of our own.)
+// The runtime's files: requested at once, verified, counted. (The python thread's code, with a fake server.)
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sha256Hex } from "../base/hex.ts";

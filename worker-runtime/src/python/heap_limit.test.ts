@@ -1,4 +1,4 @@
-// The ceiling of Python's heap.
+// The limit of Python's heap.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { limitHeap } from "./heap_limit.ts";
@@ -8,7 +8,7 @@ const own = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "grow"
 class Memory extends WebAssembly.Memory {}
 
 beforeAll(() => {
-  // On a class of its own: what is limited stays so.
+  // The limit is set on a derived class, because it cannot be removed.
   Object.defineProperty(Memory.prototype, "grow", { ...own, configurable: true });
   const Real = WebAssembly.Memory;
   WebAssembly.Memory = Memory;

@@ -1,4 +1,4 @@
-// What trial code must not find on the python thread.
+// Objects that trial code must not find on the python thread.
 
 import { expect, test } from "vitest";
 import { LockdownError, lockDown } from "./lockdown.ts";

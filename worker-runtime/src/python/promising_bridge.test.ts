@@ -1,4 +1,5 @@
-// The bridge of a python thread that shares no memory, and the agent's end of it: here both on one thread, by messages.
+// The bridge of a python thread that shares no memory, and the agent's end of it. Both run on one thread and use
+// messages.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { answerText, errorText } from "../channel/block.ts";
@@ -103,7 +104,7 @@ test("A report that finds no room is an error, and another attempt has all of it
   const waits = bridge.module.report(WINDOW_POINTS, 0.5);
   vi.advanceTimersByTime(120_000);
   await expect(waits).rejects.toThrow("took no reports");
-  // It took none of the room either.
+  // The failed report has used no room.
   agent.setTaken(1);
   expect(bridge.module.report(WINDOW_POINTS, 0.5)).toBeUndefined();
   expect(points()).toBe(WINDOW_POINTS + 1);

@@ -1,4 +1,4 @@
-// What browsers say about themselves, from user agents as they are.
+// What browsers report about themselves, from real user-agent texts.
 
 import { expect, test } from "vitest";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";

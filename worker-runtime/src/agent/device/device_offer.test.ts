@@ -1,4 +1,4 @@
-// What a trial is offered by what the browser has, and what is told of a graphics adapter.
+// Which devices a trial is offered in a browser, and what is reported about its graphics adapter.
 
 import { describe, expect, test } from "vitest";
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";

@@ -1,4 +1,4 @@
-// Bundles and data: from the cache when they are right, from the server else, within the bound.
+// Bundles and data come from the cache if they are intact, otherwise from the server. The cache keeps its size limit.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";
@@ -56,7 +56,7 @@ function open(cache: ByteCache | null = byteCache, limitBytes = 1_000): BlobCach
   });
 }
 
-/** A blob of so many bytes that the server answers with, after `before`. */
+/** Lets the server answer with these responses first, and then with a blob of `length` bytes. */
 async function serve(fill: number, length: number, ...before: Response[]): Promise<BlobWanted> {
   const bytes = new Uint8Array(length).fill(fill);
   const wanted = { sha256: await sha256Hex(bytes), bytes: length };

@@ -1,4 +1,4 @@
-// Checkpoints and artifacts brought to a server that is there, away, or of another opinion; checkpoints fetched from it.
+// Uploads of checkpoints and artifacts to a server that answers, is down, or refuses; and downloads of checkpoints.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

@@ -1,4 +1,4 @@
-// What Python may ask, and what of it goes no further than the agent.
+// Which calls Python may make, and which of them the agent refuses.
 
 import { describe, expect, test } from "vitest";
 import { parseCall } from "./asked_call.ts";

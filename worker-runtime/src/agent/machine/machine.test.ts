@@ -1,4 +1,4 @@
-// The agent's state machine against the protocol's rules, on the device's side.
+// The agent's state machine follows the protocol's rules for a device.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { answerText, errorText } from "../../channel/block.ts";

@@ -1,4 +1,4 @@
-// Lines that objectives print, on their way through the agent's state machine (R39).
+// The agent's state machine sends the lines that objectives print (R39).
 
 import { beforeEach, expect, test } from "vitest";
 import { Scenario } from "./scenario.fixture.ts";

@@ -1,4 +1,4 @@
-// What Python may upload, and what goes no further than the agent.
+// Which uploads Python may make, and which of them the agent refuses.
 
 import { expect, test } from "vitest";
 import { parseUploadHead } from "./upload_head.ts";

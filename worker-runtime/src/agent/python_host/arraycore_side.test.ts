@@ -1,4 +1,4 @@
-// array-core's parts by their hash, once; and the gpu thread's life beside the python thread's.
+// array-core's files are loaded once, by their hash. The gpu thread starts and ends with the python thread.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

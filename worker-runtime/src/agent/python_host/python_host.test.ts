@@ -1,4 +1,4 @@
-// The owner of the python thread, with a thread that only writes down what it is told.
+// The owner of the python thread, with a fake thread that records its messages.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AGENT_NAME } from "../../base/version.ts";
@@ -562,7 +562,7 @@ describe("A study that asks for a device", () => {
     const open = { kind: "gpu", message: { kind: "open", memory, controlAddress: 0 } } as const;
     host.run(lease(7));
     await settled();
-    thread(0).say(open); // Nothing runs yet.
+    thread(0).say(open); // no attempt runs yet
     expect(gpu).toEqual([]);
     await load(0);
     new Int32Array(memory.buffer)[0] = MAGIC;

@@ -1,4 +1,4 @@
-// How the drain waits for a device that says nothing of its own accord, on a device made up for it.
+// How the drain waits for a device that does not report by itself. The tests use a fake device.
 
 import { expect, test } from "vitest";
 import { LIMIT_MS } from "../../../node/patience.ts";
@@ -7,7 +7,7 @@ import { Drain, type DrainOptions, restMs } from "./drain.ts";
 import type { Capabilities, Executor } from "./executor.ts";
 import { Backend, Word } from "./layout.ts";
 
-/** Reaches its fences only when it is asked, at a certain time of asking. */
+/** Reports a fence only when it is polled, at the poll of number `answersAt` or later. */
 class SilentDevice {
   asked = 0;
   readonly #answersAt: number;
@@ -93,7 +93,7 @@ async function isReachedWithin(ring: RingWriter, fence: number, ms: number): Pro
   return ring.isReached(fence);
 }
 
-// The 3rd comes while the drain is awake, the 20th long after it has gone to sleep.
+// The 3rd poll comes while the drain is awake, the 20th long after it has gone to sleep.
 test.each([
   { at: 1, byMessage: false },
   { at: 3, byMessage: false },
@@ -110,7 +110,7 @@ test.each([
   expect(device.asked).toBeGreaterThanOrEqual(example.at);
   const asked = device.asked;
   await pause(120);
-  expect(device.asked).toBe(asked); // nothing is open
+  expect(device.asked).toBe(asked); // no fence is open
   await end();
 });
 
@@ -120,7 +120,7 @@ test("questions become rare while there is no answer", async () => {
   ring.fence();
   ring.flush();
   await pause(400);
-  // 10 while it is awake, then after 1, 1, 1, 1.1, 1.7 ... ms: 100 ms in all after the 24th.
+  // 10 polls while it is awake, then pauses of 1, 1, 1, 1.1, 1.7 ... ms. After the 24th they have taken 100 ms.
   expect(device.asked).toBeGreaterThan(5);
   expect(device.asked).toBeLessThan(40);
   await end();

@@ -1,4 +1,4 @@
-// layout.ts holds exactly the numbers of array-core's header.
+// layout.ts has the same numbers as array-core's header.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const header = readFileSync(
   "utf8",
 );
 
-/** `NO_POSITION` for the header's `kNoPosition`. */
+/** Returns the TypeScript name of a header's constant: `NO_POSITION` for `kNoPosition`. */
 const screaming = (name: string): string => name.replace(/(?!^)([A-Z])/g, "_$1").toUpperCase();
 
 const camel = (name: string): string =>

@@ -1,4 +1,4 @@
-// What every executor must do, written as cases. A case runs on the issuer's thread, in Node or in a browser's worker, and
+// The cases that every executor must pass. A case runs on the issuer's thread, in Node or in a browser's worker, and
 // throws if something is wrong.
 
 import { Capability, TRACE_WORDS, Word } from "../ring/layout.ts";
@@ -152,7 +152,7 @@ export const cases: readonly Case[] = [
       ring.append(10, [1, 0, to + 8, 8]); // 35, 11
       ring.append(6, [1, 4, 8, 0]);
       ring.append(10, [1, 0, to + 16, 16]); // 35, 0, 0, 11
-      ring.append(2, [1]); // destroyed while named by the open batch
+      ring.append(2, [1]); // destroyed while the open batch uses it
       ring.createBuffer(1, 256, "again");
       ring.append(10, [1, 0, to + 32, 4]); // 0: a new buffer
       ring.finish();
@@ -376,7 +376,8 @@ export const cases: readonly Case[] = [
     name: "tells when each dispatch ran",
     run(ring) {
       makeStepper(ring);
-      // First more dispatches than a batch holds, then dispatches beyond the trace's memory, then one after the trace's end.
+      // First more dispatches than a batch holds, then dispatches beyond the trace's memory, then one after the trace's
+      // end.
       const count = 1100;
       const at = ring.put(new Uint8Array(count * TRACE_WORDS * 4));
       ring.append(15, [at, count]);

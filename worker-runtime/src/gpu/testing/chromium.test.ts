@@ -1,4 +1,5 @@
-// The cases that every executor must pass, in Chromium: issuer and gpu thread are real workers of an isolated page.
+// Runs the cases that every executor must pass, in Chromium: issuer and gpu thread are real workers of an isolated
+// page.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "./cases.fixture.ts";

@@ -1,5 +1,5 @@
-// What an issuer sees when the executor's device or thread fails, or when it is interrupted: an error within its time,
-// and a ring that works again after a reset. On Dawn, the executor on a thread of its own.
+// When the executor's device or thread fails or is interrupted, the issuer gets an error within a time limit, and the
+// ring works again after a reset. These tests use Dawn, with the executor on a thread of its own.
 
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -134,7 +134,7 @@ describe("an issuer that is blocked in a long fence", () => {
     helper = undefined;
   });
 
-  // The test's own thread is blocked, so the interrupt comes from another. `clock` gets the time when it does.
+  // The test's own thread is blocked, so another thread interrupts it. `clock` gets the time of the interrupt.
   function interruptLater(ring: RingWriter, kind: "once" | "revoke"): Float64Array {
     const clock = new Float64Array(ring.buffer, ring.allocate(8), 1);
     const { memory, controlAddress } = ring;
@@ -171,7 +171,7 @@ describe("an issuer that is blocked in a long fence", () => {
     expect(took).toBeLessThan(1000);
     const { ring } = rig as Rig;
     if (kind === "revoke") {
-      // It stays: no later wait passes.
+      // The revoke lasts: every later wait fails too.
       expect(expectFault(() => ring.waitFence(fence), "revoked").outcome).toBe("revoked");
       return;
     }

@@ -1,4 +1,4 @@
-// Measures on the issuer's thread what the ring costs. In turns with it, measures the same work without a ring. Any host.
+// Measures on the issuer's thread what the ring costs, alternating with the same work without a ring. Any host.
 
 import { Word } from "../ring/layout.ts";
 import { EMPTY } from "./cases.fixture.ts";

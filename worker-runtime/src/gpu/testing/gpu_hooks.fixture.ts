@@ -53,7 +53,7 @@ export class HookedGpuThread {
   }
 
   async #apply(hook: GpuHook, done: Int32Array | undefined): Promise<void> {
-    if (hook.kind === "hang") tellDone(done); // because the thread answers nothing while it hangs
+    if (hook.kind === "hang") tellDone(done); // before the hang, during which the thread answers nothing
     await this.#do(hook);
     tellDone(done);
   }
@@ -80,7 +80,7 @@ export class HookedGpuThread {
         return;
       }
       case "read_by_hand":
-        // A driver may be faster for one device of a process than for another. So both sides read from the same device.
+        // A driver may serve one device of a process faster than another, so both sides read from the same device.
         if (this.#newest === undefined) throw new Error("There is no device yet.");
         await new HandReader(this.#newest).measure(hook.times);
         return;

@@ -263,13 +263,13 @@ export class RingWriter {
       if (now > deadline) throw new RingError("timed_out");
       if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
-      // Most answers arrive within the time that falling asleep takes.
+      // Most answers arrive sooner than a thread falls asleep.
       for (let i = 0; i < SPINS && this.load(Word.signal) === seen; i += 1);
       Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }
   }
 
-  // The order is that of array-core's ring/state.h: interrupt, goal, state, error slot.
+  // Checks in the order of array-core's ring/state.h: interrupt, goal, state, error slot.
   #look(isMet: () => boolean): boolean {
     const interrupt = this.load(Word.interrupt);
     if (interrupt === INTERRUPT_REVOKE) throw new RingError("revoked");

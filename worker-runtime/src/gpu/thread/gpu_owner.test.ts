@@ -1,4 +1,4 @@
-// What the owner of a gpu thread does when the thread ends, fails, or is asked for again; the threads are stand-ins.
+// The owner of a gpu thread, when the thread ends, fails, or is asked for again. The threads are fakes.
 
 import { expect, test } from "vitest";
 import { INTERRUPT_REVOKE, State, Word } from "../ring/layout.ts";
@@ -76,7 +76,7 @@ test("A ring that is opened again gets another thread, after the old one has end
   await settled();
   expect(threads[0]?.ended).toBe(true);
   expect(threads[1]?.got).toEqual(["open"]);
-  // What the old one still says is nobody's business.
+  // Later messages of the old thread have no effect.
   threads[0]?.events.ended("late");
   expect(ring.load(Word.state)).toBe(State.running);
 });
@@ -127,7 +127,7 @@ test("It is idle once its ring is closed or its thread has ended.", async () => 
 test("A revoke reaches a ring that was opened before the end of the last one was told.", () => {
   const { owner, threads, ring, open } = setUp();
   open();
-  open(); // the first was closed meanwhile, and its thread has not said so yet
+  open(); // the first ring is closed, but its thread has not reported it yet
   threads[0]?.events.said({ kind: "closed" });
   owner.interrupt("revoke");
   expect(ring.load(Word.interrupt)).toBe(INTERRUPT_REVOKE);

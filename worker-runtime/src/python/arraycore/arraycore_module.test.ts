@@ -1,5 +1,5 @@
-// The loader of array-core: what it asks of the engine, and what it does where the module or the engine differs. The module
-// itself is tested by its Python package's suite.
+// The loader of array-core: what it requires of the engine, and how it handles other modules and engines. The suite of
+// array-core's Python package tests the module itself.
 
 import { afterEach, expect, test, vi } from "vitest";
 import { createMemory, loadArraycore, textAt } from "./arraycore_module.ts";
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** An engine that grants no more than `limit` bytes; tells what was asked. */
+/** Stubs an engine that grants at most `limit` bytes. Returns the sizes that are requested, in MiB. */
 function engineWith(limit: number): number[] {
   const asked: number[] = [];
   class Memory {
@@ -73,7 +73,7 @@ test("An import that nobody expected is there, and throws its name when it is ca
   });
 });
 
-/** A module with the memory of array-core, one unknown import, and the two functions that loading calls. */
+/** Builds a module with the memory of array-core, one unknown import, and the two functions that the loader calls. */
 function moduleOf(options: { version: number; callsMystery?: boolean }): Uint8Array<ArrayBuffer> {
   const text = (value: string) => [value.length, ...new TextEncoder().encode(value)];
   const leb = (value: number): number[] =>
@@ -83,7 +83,7 @@ function moduleOf(options: { version: number; callsMystery?: boolean }): Uint8Ar
     return [id, ...leb(body.length), ...body];
   };
   const code = (instructions: number[]) => [instructions.length + 2, 0, ...instructions, 0x0b];
-  // i32.const takes a signed number: two bytes keep 64..127 from being negative.
+  // i32.const takes a signed number. The second byte keeps 64 to 127 from being negative.
   const constant = [0x41, (options.version & 127) | 128, options.version >> 7];
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
