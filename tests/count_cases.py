@@ -1,8 +1,7 @@
-"""Sum GoogleTest's XML reports and print one closing line.
+"""Adds up GoogleTest's XML reports and prints one closing line.
 
-Usage: ``count_cases.py TITLE FOLDER``; prints ``TITLE: N passed, N failed, N skipped`` and ends
-with 1 where a case failed or where no case ran (a suite that runs nothing must not look like one
-that passes).
+Usage: ``count_cases.py TITLE FOLDER``. It prints ``TITLE: N passed, N failed, N skipped``. Its exit
+code is 1 if a case failed, or if no case ran, because a suite that runs nothing has not passed.
 """
 
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 
 def main(title: str, folder: str) -> int:
-    """Print the line for the reports in ``folder``; return the exit status."""
+    """Print the line for the reports in ``folder``. Return the exit status."""
     total = failed = skipped = 0
     for report in Path(folder).glob("*.xml"):
         root = ElementTree.parse(report).getroot()

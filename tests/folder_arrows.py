@@ -34,9 +34,9 @@ class Part:
 
     #: The folder that holds the part's folders.
     root: str
-    #: The layers, the lowest one first, one a line. Folders of one line do not know each other.
+    #: The layers, the lowest first, one on each line. Folders of one line must not use each other.
     layers: str
-    #: Yields the arrows of one file, which it gets as the part's root and the file's path.
+    #: Yields the arrows of a file. Its arguments are the part's root and the file's path.
     arrows: Callable[[Path, Path], Iterator[Arrow]]
     #: The endings of the files that are read.
     suffixes: tuple[str, ...]
@@ -191,12 +191,12 @@ PARTS = (
 
 
 def folder_of(name: str) -> str:
-    """Return the folder of a file of a part."""
+    """Return the folder of a part's file."""
     return PurePosixPath(name).parent.as_posix()
 
 
 def path_between(graph: dict[str, dict[str, Arrow]], start: str, end: str) -> list[str] | None:
-    """Return the folders on a way from ``start`` to ``end`` along the arrows, or None."""
+    """Return the folders of a path from ``start`` to ``end`` along the arrows, or None."""
     seen, waiting = {start}, [[start]]
     for way in waiting:
         if way[-1] == end:
@@ -208,7 +208,7 @@ def path_between(graph: dict[str, dict[str, Arrow]], start: str, end: str) -> li
 
 
 def graph_of(part: Part) -> tuple[set[str], dict[str, dict[str, Arrow]]]:
-    """Return a part's folders, and for each of them those that it points at with one example."""
+    """Return a part's folders, and for each folder those that it points at, with an example."""
     root = ROOT / part.root
     folders: set[str] = set()
     graph: dict[str, dict[str, Arrow]] = {}
@@ -245,7 +245,7 @@ def problems(part: Part) -> list[str]:
 
 
 def main() -> int:
-    """Print every problem of every part; return the exit code."""
+    """Print every problem of every part. Return the exit code."""
     found = [line for part in PARTS for line in problems(part)]
     for line in found:
         print(line)

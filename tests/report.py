@@ -2,11 +2,11 @@
 
 Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=",
 "goal", "peer"}]}``; ``op``, ``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name",
-"value"}``: what another system or a physical limit reached in the same run; the ratio is ours over
-the peer's. A figure may say ``when`` it was measured. Without a value it has an ``error``, which
-counts as missed, or a ``note``: this machine cannot measure it.
+"value"}``: what another system or a physical limit reached in the same run. The ratio is our value
+divided by the peer's. A figure may say ``when`` it was measured. A figure without a value has an
+``error``, which counts as a missed goal, or a ``note`` that this machine cannot measure it.
 
-Usage: ``report.py FOLDER [--json]``. Ends with 1 where a goal is missed.
+Usage: ``report.py FOLDER [--json]``. The exit code is 1 if a goal is missed.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def against(figure: dict[str, Any]) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Print every report; return 1 where a goal is missed."""
+    """Print every report. Return 1 if a goal is missed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""The check of layers: what it finds in a small tree, and that it reads the real ones."""
+"""The check of layers: what it finds in a small tree, and that it can read the real ones."""
 
 from dataclasses import replace
 from graphlib import TopologicalSorter
@@ -118,4 +118,4 @@ def test_the_files_of_arraycore_import_each_other_in_no_circle() -> None:
         for path in root.rglob("*.py")
     }
     assert sum(map(len, below.values())) > 200, "imports are read"
-    TopologicalSorter(below).prepare()  # names the circle if there is one
+    TopologicalSorter(below).prepare()  # the error names the cycle if there is one

@@ -1,4 +1,4 @@
-"""What the rule of waits finds, and what it lets pass."""
+"""Which waits the rule reports, and which it allows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The rule that every ``Atomics.wait`` ends by itself: found in source text, without a parser.
+"""Checks in source text, without a parser, that every ``Atomics.wait`` ends by itself.
 
 A call needs a fourth argument that is a time. The function must not be used under another name,
 because a text search would not find such a call.

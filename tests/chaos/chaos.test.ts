@@ -1,5 +1,7 @@
-// Exactly once, whatever happens: a real server, devices without a browser and, in two tabs, the real agent in Chromium,
-// under seeded schedules of killed tabs, SIGKILL, cut and slow lines and a full disk. CHAOS names the seeds, such as `3`; 1..20 without it.
+// Each trial counts exactly once, whatever happens. A real server, devices without a browser, and the real agent in two
+// Chromium tabs run under seeded schedules of killed tabs, SIGKILL, cut and slow lines, and a full disk. CHAOS names
+// the
+// seeds, such as `3`; without it they are 1..20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +39,7 @@ function seedsOf(text: string): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Everything of one seed. */
+/** The server, the tabs and the other devices of one seed. */
 class Stage {
   readonly server: Server;
   readonly #random: () => number;
@@ -55,7 +57,7 @@ class Stage {
   static async set(seed: number): Promise<Stage> {
     const server = await Server.start({
       args: ["--lease-ms", "2500", "--heartbeat-ms", "500"],
-      // A file that may grow no further is an error of the write then, not the end of the process.
+      // With SIGXFSZ ignored, a write beyond the file size limit fails instead of ending the process.
       wrapper: ["sh", "-c", 'trap "" XFSZ; exec "$0" "$@"'],
     });
     const stage = new Stage(server, await Link.to(portOf(server)), randomOf(seed + 1_000));
@@ -124,7 +126,7 @@ function portOf(server: Server): number {
   return Number(new URL(server.compute).port);
 }
 
-/** No file of the process grows beyond so much from now on: to the server a full disk. */
+/** Limits the size of the process's files. To the server this is like a full disk. */
 async function limitFiles(pid: number, soft: string): Promise<void> {
   await promisify(execFile)("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);
 }
@@ -152,7 +154,7 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
     const rowOf = () => server.api<StudyRow>(`/api/studies/${study}`).catch(() => undefined);
     await until("the end of the study", async () => (await rowOf())?.state === "finished");
 
-    // Accepted: each point of the grid, once, with its own value.
+    // Each point of the grid was accepted once, with its own value.
     expect(await rowOf()).toMatchObject({ total: TRIALS, complete: TRIALS, failed: 0 });
     const path = `/api/studies/${study}/trials`;
     const { trials } = await server.api<{ trials: TrialRow[] }>(`${path}?limit=500`);
@@ -167,12 +169,12 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
       expect(accepted, `attempts of trial ${trial}`).toHaveLength(1);
       acceptedBy.set(trial, accepted[0]?.attempt ?? 0);
     }
-    // Lost: what a device was told is counted, is.
+    // Nothing is lost: each result that was acknowledged as accepted is the counted one.
     const told = stage.workers.flatMap(({ acknowledged }) => acknowledged);
     for (const { trial, attempt, verdict } of told) {
       if (verdict === "accepted") expect(acceptedBy.get(trial)).toBe(attempt);
     }
-    // The disk was full, to the server too, and it went on by itself.
+    // The server noticed the full disk, and recovered from it by itself.
     expect(server.log).toContain("storage_recovered");
     const attempts = (await rowOf())?.attempts;
     const faults = steps.map(({ fault }) => fault).join(", ");

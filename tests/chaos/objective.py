@@ -1,6 +1,6 @@
-"""A grid whose trials take a moment, save what they have done, and go on from what others saved.
+"""A grid whose trials take a moment, save their state, and resume from the state of others.
 
-Prints the study's id and ends: ``objective.py --trials 20``.
+It prints the study's id and ends: ``objective.py --trials 20``.
 """
 
 import argparse
@@ -11,7 +11,7 @@ STEPS = 4
 
 
 def objective(trial: Any) -> float:
-    """Give the point's own value, after a few steps."""
+    """Return the point's x after a few steps."""
     state = trial.resume() or {"step": 0, "x": trial.params["x"]}
     assert state["x"] == trial.params["x"], "a checkpoint of another trial"
     for step in range(state["step"], STEPS):
@@ -24,7 +24,7 @@ def objective(trial: Any) -> float:
 
 
 def main() -> None:
-    """Queue the grid."""
+    """Submit the grid."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__)

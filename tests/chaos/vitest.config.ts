@@ -4,7 +4,7 @@ import { TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 export default defineConfig({
   test: {
     include: ["*.test.ts"],
-    // One browser, and one schedule after the other.
+    // The files share one browser, so the schedules run one after another.
     fileParallelism: false,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: TEST_LIMIT_MS,

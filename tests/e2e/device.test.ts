@@ -1,5 +1,5 @@
-// Trials that ask for a device, in the real parts: built server, Chromium with WebGPU (its software one on machines without a
-// graphics card), array-core from the runtime, the Python package. The same candidates in CPython must agree.
+// Trials that ask for a device, with the real parts: the built server, Chromium with WebGPU (in software on machines
+// without a graphics card), array-core from the runtime, the Python package. The same candidates in CPython must agree.
 
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -9,10 +9,10 @@ import { CountingProxy } from "./counting_proxy.ts";
 import { traceMainThread } from "./main_thread.ts";
 import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack.ts";
 
-/** Thread CPU time that no task of the page's own thread may take while a trial trains. */
+/** No task of the page's main thread may take this much thread CPU time while a trial trains. */
 const LONG_TASK_MS = 50;
 
-/** Of what `hyperflock replay --json` prints. */
+/** The part of the output of `hyperflock replay --json` that these tests read. */
 interface Replay {
   readonly compared: readonly { readonly difference: number | null }[];
 }
@@ -64,7 +64,7 @@ describe("with WebGPU", () => {
     const main = await trace.end();
     console.log(`${main.tasks} tasks of the page, the longest ${main.longestMs.toFixed(1)} ms`);
     expect(main.longestMs).toBeLessThan(LONG_TASK_MS);
-    // One module of the two, one package.
+    // The page loads only one of array-core's two modules.
     expect(fetched(volunteer).filter((url) => url.endsWith(".wasm"))).toHaveLength(1);
   });
 
@@ -99,7 +99,7 @@ describe("with WebGPU", () => {
       return trial.points?.some(([step]) => step > 6);
     });
     const session = await browser.newBrowserCDPSession();
-    // It ends with the process that it asks to end.
+    // The call is not answered, because the process that would answer ends.
     session.send("Browser.crashGpuProcess").catch(() => {});
     expect(await run.done, run.output()).toBe(0);
     console.log(run.output().trim());

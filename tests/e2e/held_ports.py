@@ -1,9 +1,9 @@
-"""Keeps free TCP ports of 127.0.0.1 for a server that is started there, and started again.
+"""Keeps free TCP ports of 127.0.0.1 for a server that a test starts, kills and starts again.
 
     python held_ports.py COUNT        # prints the ports on one line; ends with its standard input
 
-The sockets are bound and never listen: meanwhile the kernel gives these ports to nobody who asks
-for any port, and lets a server that names one of them (with SO_REUSEADDR) listen there.
+The sockets are bound and never listen. While they are open, the kernel does not give their ports to
+programs that ask for any port, but a server that names a port (with SO_REUSEADDR) can listen on it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-// The join page's buttons at a real server, in a browser that really computes: pause, resume, finish then stop, and a link
-// that offers several projects' codes.
+// The join page's buttons on a real server, in a browser that really computes: pause, resume, finish then stop. And a
+// link
+// that contains the codes of several projects.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -61,7 +62,7 @@ test("a link of several codes offers their projects", async () => {
   await context.close();
 });
 
-/** Devices that the server knows. */
+/** Returns the number of devices that the server knows. */
 const knownDevices = async () => {
   const { projects } = await server.api<{ projects: { devices: number }[] }>("/api/projects");
   return projects.reduce((sum, { devices }) => sum + devices, 0);

@@ -1,4 +1,4 @@
-// The main job in the real parts: built server, real Chromium, real Pyodide and Chainer, the Python package.
+// The main job with the real parts: the built server, Chromium, Pyodide, Chainer and the Python package.
 
 import type { Lease } from "@hyperflock/worker-runtime/protocol";
 import type { Browser } from "playwright-core";
@@ -40,7 +40,7 @@ async function trialsOf(study: number): Promise<readonly TrialRow[]> {
     .trials;
 }
 
-/** Every trial finished once, by one accepted attempt. */
+/** Checks that every trial finished once, by one accepted attempt. */
 async function expectExactlyOnce(study: number, total: number): Promise<void> {
   const row = await server.api<StudyRow>(`/api/studies/${study}`);
   expect(row).toMatchObject({ state: "finished", total, complete: total, failed: 0 });
@@ -56,7 +56,7 @@ async function expectExactlyOnce(study: number, total: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  // Short leases, so that a lost tab's trial is leased again within seconds.
+  // Leases are short, so that the trial of a lost tab is leased again within seconds.
   server = await Server.start({ args: ["--lease-ms", "6000", "--heartbeat-ms", "1000"] });
   browser = await launchChromium();
 });
@@ -80,7 +80,7 @@ describe("the main job", () => {
         120_000,
       );
 
-    // Closed while it computes: the page says so, and then the tab is gone.
+    // The tab is closed while it computes. The page releases its trial before it is gone.
     await complete(1);
     await first.page.locator('[data-phase="computing"]').waitFor();
     await leave(first);
@@ -99,9 +99,9 @@ describe("the main job", () => {
   });
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
-    // Browser volunteers would take the trial first.
+    // Volunteers' browsers would take the trial first.
     await leave(...present);
-    // Two trials: a study whose only trial has its result would refuse any other by having ended.
+    // There are two trials, because a study whose only trial has a result has ended, and refuses any other result.
     const study = await queueStudy(server, [
       ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
     ]);
@@ -113,7 +113,7 @@ describe("the main job", () => {
 
     const slow = await Device.join(server);
     const slowLease = await leaseOf(slow);
-    // The first device falls silent until its lease has run out; then two others take both trials.
+    // The first device is silent until its lease has expired. Then two others take both trials.
     await until("the end of the silent device's lease", async () => {
       const path = `/api/studies/${study}/trials/${slowLease.trial}`;
       const [first] = (await server.api<TrialRow>(path)).attempts_list ?? [];

@@ -1,4 +1,4 @@
-// The trace's reader, on events made up for it.
+// Reads the times of the main thread from a trace. The events are made up.
 
 import { expect, test } from "vitest";
 import { mainThreadOf } from "./main_thread.ts";

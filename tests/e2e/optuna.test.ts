@@ -1,6 +1,8 @@
-// Optuna studies over two volunteers' browsers, one of which waits by JSPI: values from the study's own sampler, pruning by
-// its own pruner, attributes and what was raised come back to the researcher's process; and a trial whose browser is killed
-// ends elsewhere with the numbers of an unbroken one. Real Chromium.
+// Optuna studies in the browsers of two volunteers, one of which waits by JSPI. The study's own sampler suggests values
+// and
+// its own pruner prunes. Attributes and errors come back to the researcher's process. A trial whose browser is killed
+// ends
+// elsewhere with the same numbers as an uninterrupted one. Real Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,7 +50,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-/** Starts a script once both volunteers wait, so that each gets one of the first two trials. */
+/** Starts a script when both volunteers wait, so that each gets one of the first two trials. */
 async function optimize(script: string): Promise<PythonRun> {
   await until("two idle devices", async () => {
     const { workers } = await server.api<{ workers: { state: string }[] }>("/api/workers");
@@ -74,7 +76,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   expect(await Promise.all(isolated)).toEqual([true, false]);
   const trials = await told<Told[]>(await optimize("optuna_study.py"));
 
-  // The enqueued values in their order: four good trials, three bad ones, one that raises.
+  // The enqueued values in their order: four good trials, three bad ones, and one that raises.
   expect(trials.map(({ params }) => params.x)).toEqual([1, -1, 1, 0.5, 8, 8, 8, 9]);
   const good = Array<string>(4).fill("COMPLETE");
   const bad = Array<string>(3).fill("PRUNED");
@@ -82,7 +84,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   for (const { params, user, constraint, state, steps, value } of trials) {
     const { x, shape, slope } = params;
     const isSquare = shape === "square";
-    // Defined by run: the slope is asked for by trials of the one shape alone.
+    // The space is defined by run: only trials of one shape ask for a slope.
     expect(slope === undefined).toBe(isSquare);
     expect(user).toEqual({ origin: "by hand", seen: `by hand ${shape}` });
     const height = isSquare ? x * x : Number(slope) * Math.abs(x);
@@ -91,7 +93,7 @@ test("a study ends as it would on the researcher's machine", async () => {
       expect(steps).toEqual([0, 1, 2, 3, 4]);
       expect(value).toBe(x === -1 ? "inf" : "1.0");
     }
-    // The answer was used by the very call: no further step was reported.
+    // The trial stopped at the first step with the answer: no further step was reported.
     if (state === "PRUNED") expect(steps).toEqual([0]);
   }
 
@@ -121,7 +123,7 @@ test("what a trial uploads comes into the study's own artifact store", async () 
     `/api/studies/${study}/artifacts`,
   );
   expect(artifacts.map(({ id }) => id).sort()).toEqual(left.map(([, id]) => id).sort());
-  // 100,000 numbers of 8 bytes, and a zip around them.
+  // The file has 100,000 numbers of 8 bytes, in a zip.
   for (const { bytes } of artifacts) expect(bytes).toBeGreaterThan(800_000);
 });
 

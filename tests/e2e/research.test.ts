@@ -1,4 +1,4 @@
-// The researcher's page at a real server, while a volunteer's browser computes a grid: from an empty list to the
+// The researcher's page on a real server, while a volunteer's browser computes a grid: from an empty list to the
 // finished study's table, without a reload.
 
 import type { Browser, Page } from "playwright-core";
@@ -57,7 +57,7 @@ test("a study is followed from its first trial to its end", async () => {
   await page.locator("[data-view=studies]").waitFor();
   await page.getByText("There is no study yet.").waitFor();
 
-  // A volunteer comes by the link that the page makes.
+  // The volunteer uses the link that the page makes.
   await page.locator("[data-action=make_link]").click();
   const link = await page.locator(".copy-field").inputValue();
   expect(link.startsWith(`${server.compute}/join#`)).toBe(true);
@@ -65,7 +65,7 @@ test("a study is followed from its first trial to its end", async () => {
   const grid = await runPython(server, ["python/examples/digits_grid.py"]);
   await page.locator(".study-link").first().click();
   await page.locator("[data-study-state=running]").waitFor();
-  // Only now, so that the page sees every trial.
+  // The volunteer joins only now, so that the page sees every trial.
   const volunteer = await joinVolunteer(browser, link);
   const seen = new Set<number>();
   await until(
@@ -82,7 +82,7 @@ test("a study is followed from its first trial to its end", async () => {
     [...seen].join(", "),
   ).toBe(true);
 
-  // What it shows is what the server has.
+  // The page shows the server's data.
   const { studies } = await server.api<{ studies: Study[] }>("/api/studies");
   const study = studies[0];
   if (study === undefined) throw new Error("the server has no study");
@@ -108,7 +108,7 @@ test("a study is followed from its first trial to its end", async () => {
   await page.locator("summary").click();
   expect(await page.locator(".points tbody tr").count()).toBe(detail.points?.length);
 
-  // The token is this tab's alone: not in the address, not in lasting storage, gone after signing out.
+  // Only this tab has the token: it is neither in the address nor in lasting storage, and signing out removes it.
   await page.reload();
   await page.locator("[data-view=trial]").waitFor();
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain("hfr_");

@@ -4,7 +4,7 @@ import { TEST_LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 export default defineConfig({
   test: {
     include: ["*.test.ts"],
-    // One server and one browser a file, one file after the other: two volunteers fill two cores.
+    // Each file starts a server and a browser. Files run one after another, because two volunteers fill two cores.
     fileParallelism: false,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: TEST_LIMIT_MS,

@@ -1,5 +1,6 @@
-// ./run engines: the join page, one trial and the self-test in browsers that are not Chromium. What an engine lacks is named,
-// by this list and by the page; what it computes is what Chromium computes.
+// ./run engines: the join page, one trial and the self-test in browsers that are not Chromium. This list and the page
+// both
+// name what an engine lacks. What it computes must equal what Chromium computes.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +11,7 @@ import { type Engine, EngineMissing } from "./engine.ts";
 import { Firefox } from "./firefox.ts";
 import { WebKit } from "./webkit.ts";
 
-/** Percentage points of accuracy by which an engine may differ from Chromium. */
+/** The most percentage points of accuracy by which an engine may differ from Chromium. */
 const POINTS = 1;
 const TRIAL_MS = 240_000;
 
@@ -20,11 +21,11 @@ let chromiumAccuracy = Number.NaN;
 
 interface Computed {
   readonly accuracy: number;
-  /** Of the device that computed it: `firefox 153`. */
+  /** The engine of the device that computed the trial, such as `firefox 153`. */
   readonly engine: string;
 }
 
-/** Queues one small CNN on scikit-learn's digits; the same weights, batches and seed each time. */
+/** Submits one small CNN on scikit-learn's digits, with the same weights, batches and seed each time. */
 async function queue(): Promise<() => Promise<Computed>> {
   await server.untilNobodyIsConnected();
   const before = await server.newestStudy();
@@ -71,7 +72,7 @@ const phaseOf = (engine: Engine) =>
 const textOf = async (engine: Engine) =>
   String(await engine.evaluate("document.querySelector('.panel')?.textContent ?? ''"));
 
-/** As `until`, and a failure tells what the join page shows instead, and what the server heard last. */
+/** Waits as `until` does. Its error contains the text of the join page, and it prints the server's log. */
 async function untilSeen(
   engine: Engine,
   what: string,

@@ -1,4 +1,4 @@
-"""Attempts against the graphics device, the thread that owns it, and the next trial's use of it."""
+"""Attacks on the graphics device, on the thread that owns it, and on the next trial's use of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from escape import EscapedError, each_refused, inner
 
 
 def _used() -> Any:
-    """The device, in use; each of these studies asks for WebGPU."""
+    """Return the device in use. Each of these studies asks for WebGPU."""
     import hyperflock
 
     device = hyperflock.device().use()
@@ -17,7 +17,7 @@ def _used() -> Any:
 
 
 def other_ways(trial: Any) -> float:
-    """Reach the browser's graphics interfaces, or what array-core keeps to itself."""
+    """Reach the browser's graphics interfaces, or array-core's private objects."""
     import js
 
     _used()
@@ -40,7 +40,7 @@ def other_ways(trial: Any) -> float:
 
 
 def previous_arrays(trial: Any) -> float:
-    """Look through fresh buffers of the device for what another trial left there."""
+    """Look in new buffers of the device for another trial's data."""
     xp = _used().xp
 
     def look(elements: int) -> Any:
@@ -50,7 +50,7 @@ def previous_arrays(trial: Any) -> float:
 
 
 def spoils_memory(trial: Any) -> float:
-    """Get hold of the memory that array-core shares with the gpu thread, and write all over it."""
+    """Find the memory that array-core shares with the gpu thread, and overwrite all of it."""
     import js
     from pyodide.ffi import create_proxy, to_js
 
@@ -75,7 +75,7 @@ def spoils_memory(trial: Any) -> float:
 
 
 def rings(trial: Any) -> float:
-    """Open the device over and over."""
+    """Open the device again and again."""
     import arraycore
 
     _used()
@@ -86,7 +86,7 @@ def rings(trial: Any) -> float:
 
 
 def device_memory(trial: Any) -> float:
-    """Keep ever more of the device's memory."""
+    """Allocate ever more of the device's memory and keep it."""
     xp = _used().xp
     kept = []
     while True:
@@ -94,10 +94,10 @@ def device_memory(trial: Any) -> float:
 
 
 def broken_shader(trial: Any) -> float:
-    """Give the device text that is no shader, and one that reads past its buffer.
+    """Give the device text that is no shader, and a shader that reads past its buffer.
 
-    What stands past the buffer, another trial's perhaps, must not come back: WebGPU gives 0, or
-    something of the buffer itself.
+    Memory past the buffer may belong to another trial and must not be returned. WebGPU returns 0 or
+    something from the buffer itself.
     """
     import arraycore
     import cupy

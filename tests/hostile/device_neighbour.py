@@ -1,6 +1,6 @@
-"""The next trial, of another study, on the graphics device: right when what came before is gone.
+"""The next trial, of another study, on the graphics device. It is right if nothing was left there.
 
-Apart from neighbour.py, whose trials ask for no device.
+It is separate from neighbour.py, whose trials ask for no device.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def answer(x: int) -> float:
-    """What the trial of this point gives on a device: whole numbers, exact in float32."""
+    """Return the value of the trial with this x: whole numbers, which are exact in float32."""
     return float(sum((i % 7 + x) ** 2 for i in range(1_024)))
 
 

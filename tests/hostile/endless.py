@@ -1,4 +1,4 @@
-"""Attempts to keep a device for ever: the study's time limit ends each."""
+"""Attacks that keep a device for ever. The study's time limit ends each."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 
 def python_loop(trial: Any) -> float:
-    """Count."""
+    """Count without an end."""
     step = 0
     while True:
         step += 1
 
 
 def ignores_interrupts(trial: Any) -> float:
-    """Catch whatever ends a loop, and go on."""
+    """Catch every interrupt, and go on."""
     while True:
         try:
             while True:
@@ -23,23 +23,23 @@ def ignores_interrupts(trial: Any) -> float:
 
 
 def pattern(trial: Any) -> float:
-    """Let JavaScript's regular expressions try 2**60 ways."""
+    """Let JavaScript's regular expressions try 2**60 alternatives."""
     import js
 
     return float(js.RegExp.new("^(([a-z])+.)+[A-Z]([a-z])+$").test("a" * 60))
 
 
 def long_call(trial: Any) -> float:
-    """Sit in one call of NumPy, which sees no interrupt."""
+    """Stay in one call of NumPy, which does not check for interrupts."""
     import numpy as np
 
-    # The product of integers has no library behind it: minutes.
+    # A product of integers takes minutes, because no library accelerates it.
     side = np.ones((6_000, 6_000), dtype=np.int64)
     return float((side @ side)[0, 0])
 
 
 def atomics_wait(trial: Any) -> float:
-    """Wait for a word that nobody writes."""
+    """Wait for a memory word that nobody writes."""
     import js
 
     js.Atomics.wait(js.Int32Array.new(js.SharedArrayBuffer.new(8)), 0, 0)

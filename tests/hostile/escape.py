@@ -1,4 +1,4 @@
-"""What the attempts share: trying several ways out at once. Travels with each attempt's bundle."""
+"""What the attacks share: trying several ways out at once. It is sent in each attack's bundle."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 
 class EscapedError(Exception):
-    """A way out was open; the names say which."""
+    """At least one way out was open. The text names the open ones."""
 
 
 def each_refused(ways: dict[str, Callable[[], Any]]) -> float:
-    """Try each way; give 0 when all were refused.
+    """Try each way. Return 0 if all were refused.
 
-    A way is refused when it raises or gives nothing. What a way starts without an answer (a
-    request, a message) is looked for outside, by the test.
+    A way is refused if it raises an error or returns nothing. Some ways start something and get no
+    answer, such as a request or a message. The test looks for their effects outside.
 
     Raises
     ------
     EscapedError
-        Something came back.
+        A way returned something.
     """
     open_ways = []
     for name, way in ways.items():
@@ -36,9 +36,9 @@ def each_refused(ways: dict[str, Callable[[], Any]]) -> float:
 
 
 def started(thing: Any) -> None:
-    """Say that a way gives no answer of its own."""
+    """Return None for a way that starts something and gets no answer."""
 
 
 def inner(name: str) -> Any:
-    """Import what a study may not name: `pyodide_js`, Pyodide's own interface, and the like."""
+    """Import a module that a study may not name, such as `pyodide_js`, Pyodide's own interface."""
     return importlib.import_module(name)

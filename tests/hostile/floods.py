@@ -1,4 +1,4 @@
-"""Attempts to drown the agent, the server or the console."""
+"""Attacks that flood the agent, the server or the console."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def calls(trial: Any) -> float:
-    """Call without waiting for answers, by a false word that says that each is there."""
+    """Call without waiting, with a fake Atomics.load that says that each answer has arrived."""
     import _hyperflock_bridge
     import js
     from pyodide.ffi import create_proxy
@@ -27,7 +27,7 @@ def large_calls(trial: Any) -> float:
 
 
 def prunes(trial: Any) -> float:
-    """Ask the server whether to stop, over and over."""
+    """Ask the server again and again whether to stop."""
     trial.report(0.5, 0)
     for _ in range(300):
         trial.should_prune()
@@ -35,7 +35,7 @@ def prunes(trial: Any) -> float:
 
 
 def reports(trial: Any) -> float:
-    """Report more points than there is room for on the way."""
+    """Report more points than may be unacknowledged."""
     for step in range(20_000):
         trial.report(0.5, step)
     return 0.0
@@ -58,7 +58,7 @@ def lines(trial: Any) -> float:
 
 
 def endless_line(trial: Any) -> float:
-    """Print 200 MB without an end of line."""
+    """Print 200 MB without a line break."""
     import sys
 
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Attempts to speak for others, or to say what nobody should say."""
+"""Attacks that send messages in the name of others, or that no trial may send."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from escape import each_refused, started
 
 
 def points_past_the_window(trial: Any) -> float:
-    """Send points without waiting for room, by a false count of those that were taken."""
+    """Send points without waiting for room, with a false count of acknowledged points."""
     import js
 
     real = js.Atomics.load
-    js.Atomics.load = js.Date.now  # a large number, and faster than the server takes points
+    js.Atomics.load = js.Date.now  # a large number that grows faster than the server accepts points
     try:
         for step in range(200_000):
             trial.report(0.5, step)
@@ -22,7 +22,7 @@ def points_past_the_window(trial: Any) -> float:
 
 
 def result_of_another(trial: Any) -> float:
-    """Have this thread's own listener run another attempt, and answer in its name."""
+    """Make this thread's own listener run another attempt, and answer in its name."""
     import js
     from pyodide.ffi import to_js
 
@@ -56,17 +56,17 @@ def call_for_another(trial: Any) -> float:
 
 
 def values_of_another_kind(trial: Any) -> Any:
-    """Give a thousand values."""
+    """Return a thousand values."""
     return [0.0] * 1_000
 
 
 def not_a_number(trial: Any) -> float:
-    """Give NaN."""
+    """Return NaN."""
     return float("nan")
 
 
 def false_outcome(trial: Any) -> float:
-    """Have the runner say what is no outcome."""
+    """Make the runner return an invalid outcome."""
     from hyperflock_worker import runner
 
     class Json:
@@ -81,7 +81,7 @@ def false_outcome(trial: Any) -> float:
 
 
 def large_outcome(trial: Any) -> float:
-    """Have the runner give 100 MB of text."""
+    """Make the runner return 100 MB of text."""
     from hyperflock_worker import runner
 
     class Json:
@@ -96,17 +96,17 @@ def large_outcome(trial: Any) -> float:
 
 
 def large_exception(trial: Any) -> float:
-    """Raise with 50 MB of text."""
+    """Raise an error with 50 MB of text."""
     raise ValueError("x" * 50_000_000)
 
 
 def odd_characters(trial: Any) -> float:
-    """Raise with what a terminal or a page would obey."""
+    """Raise an error with characters that a terminal or a page would interpret."""
     raise ValueError("\x1b[2J\x1b]0;hostile\x07\u202e\x00<script>alert(1)</script>\ud800")
 
 
 def broken_exception(trial: Any) -> float:
-    """Raise what fails at each look that is taken at it."""
+    """Raise an error whose attributes and texts fail whenever they are read."""
 
     class TrialPruned(Exception):
         __module__ = 7  # type: ignore[assignment]
@@ -120,7 +120,7 @@ def broken_exception(trial: Any) -> float:
 
 
 def false_pruning(trial: Any) -> float:
-    """Raise what is named like the end of a pruned trial, of a module of its own."""
+    """Raise an error with the name of a pruned trial's end, from a module of its own."""
 
     class TrialPruned(BaseException):
         pass

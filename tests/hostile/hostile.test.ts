@@ -1,8 +1,10 @@
-// The hostile set: what a trial's code may try against the volunteer, the server and the next trial, in the real parts.
-// Each row of table.py is one attempt, run by one volunteer's page in Chromium. It must end as the table says, leave no
-// evidence where an escape would show, and the next trial, of another study on the same device, must be right.
+// The hostile set: what a trial's code may try against the volunteer, the server and the next trial, with the real
+// parts.
+// Each row of table.py is one attack, run by one volunteer's page in Chromium. It must end as the table says and leave
+// no
+// trace of an escape, and the next trial, of another study on the same device, must be right.
 //
-// HOSTILE=short runs the rows that `./run test` takes; HOSTILE=NAME,NAME those whose name has one of these in it.
+// HOSTILE=short runs the rows that `./run test` runs. HOSTILE=NAME,NAME runs those whose name contains one of these.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,9 +14,9 @@ import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/sta
 import { Researcher, table } from "./researcher.ts";
 import { Sink } from "./sink.ts";
 
-/** The study's time limit: short where it is what ends the attempt, else never the reason. */
+/** Returns the study's time limit: short if it must end the attack, otherwise so long that it never does. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
-/** Lines that a flood may bring to the browser's console: the thread lets 50 a second pass, and the newest at its end. */
+/** The most lines of a flood in the browser's console: the thread passes 50 a second, and the newest at its end. */
 const LINES_PER_SECOND = 60;
 const LINES_AT_END = 1_001;
 
@@ -34,7 +36,7 @@ let turn = 0;
 const lines: string[] = [];
 let hasCrashed = false;
 
-/** What the browser keeps for the compute origin, as text: names, and the device's identity. */
+/** Returns as text what the browser stores for the compute origin: names, and the device's identity. */
 function storedByBrowser(): Promise<string> {
   return volunteer.page.evaluate(async () => {
     const databases = (await indexedDB.databases()).map(({ name }) => name).sort();
@@ -66,7 +68,7 @@ function storedByBrowser(): Promise<string> {
       files,
       caches: caches_,
       strangers: urls.flat().length,
-      // But for the page's own note of the trial that runs, which changes with it.
+      // Leaves out the page's own note of the running trial, which changes with the trial.
       local: Object.fromEntries(
         Object.entries(localStorage).filter(([key]) => key !== "hyperflock.running"),
       ),
@@ -76,7 +78,7 @@ function storedByBrowser(): Promise<string> {
   });
 }
 
-/** Every piece of the cache is what its name says: nobody has put other bytes there. */
+/** Returns whether each blob in the cache has the hash in its name. If not, somebody put other bytes there. */
 function cacheIsWhole(): Promise<boolean> {
   return volunteer.page.evaluate(async () => {
     const cache = await caches.open("hyperflock-blobs");
@@ -100,7 +102,7 @@ async function expectRightNeighbour(backend: string | null = null): Promise<void
 
 beforeAll(async () => {
   sink = await Sink.open();
-  // Quick heartbeats, so that the server learns within a second that an attempt runs.
+  // Heartbeats are frequent, so that the server learns within a second that an attempt runs.
   server = await Server.start({ args: ["--lease-ms", "20000", "--heartbeat-ms", "1000"] });
   browser = await launchChromium({ webgpu: rows.some(({ backend }) => backend !== null) });
   volunteer = await joinVolunteer(browser, await server.joinUrl());
@@ -195,7 +197,7 @@ function isOwn(url: string): boolean {
   return new URL(url).origin === server.compute;
 }
 
-/** The study is over, with one trial, and no other study has more results than trials. */
+/** Checks that the study has ended with its one trial, and that every study has as many results as trials. */
 async function expectOneResult(study: number): Promise<void> {
   const { studies } = await server.api<{ studies: StudyRow[] }>("/api/studies");
   for (const row of studies) {

@@ -1,7 +1,7 @@
-"""The next trial, of another study: right when what came before left nothing behind.
+"""The next trial, of another study. It is right if earlier trials left nothing behind.
 
-It checks the language, NumPy and the files that it finds, leaves marks that the next attempt will
-look for, and gives a number that the test knows.
+It checks the language, NumPy and the files that it finds, leaves marks that the next attack will
+look for, and returns a number that the test knows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MARK = "-".join(["neighbour", "was", "here"])
 
 
 def answer(x: int) -> float:
-    """What the trial of this point gives."""
+    """Return the value of the trial with this x."""
     import numpy as np
 
     matrix = np.arange(64, dtype=np.float64).reshape(8, 8) % 7 + x
@@ -20,7 +20,7 @@ def answer(x: int) -> float:
 
 
 def neighbour(trial: Any) -> float:
-    """Check the surroundings, leave marks, compute."""
+    """Check the surroundings, leave marks and compute."""
     import builtins
     import json
     import os

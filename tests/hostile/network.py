@@ -1,4 +1,4 @@
-"""Attempts to reach the network, another origin, or this origin beyond what a trial may have."""
+"""Attacks that reach for the network, another origin, or forbidden parts of this origin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _module(text: str) -> str:
 
 
 def fetches(trial: Any) -> float:
-    """Fetch from a stranger and from the researchers' origin, in every mode."""
+    """Fetch from a foreign machine and from the researchers' origin, in every mode."""
     import js
     from pyodide.ffi import to_js
 
@@ -50,7 +50,7 @@ def xml_http_request(trial: Any) -> float:
 
 
 def web_socket(trial: Any) -> float:
-    """Open WebSockets, plain and as a stream, to a stranger and to the server itself."""
+    """Open WebSockets, plain and as a stream, to a foreign machine and to the server itself."""
     import js
 
     stranger = trial.params["sink"].replace("http", "ws")
@@ -65,7 +65,7 @@ def web_socket(trial: Any) -> float:
 
 
 def event_source(trial: Any) -> float:
-    """Listen to a stranger's events, and send by the address."""
+    """Listen to a foreign machine's events, and send data in the address."""
     import js
 
     return each_refused({"events": lambda: js.EventSource.new(f"{trial.params['sink']}/?secret")})
@@ -128,7 +128,7 @@ def import_scripts(trial: Any) -> float:
 
 
 def dynamic_import(trial: Any) -> float:
-    """Import modules from a stranger, from text and from a blob, by every function that imports."""
+    """Import modules from a foreign machine, a text and a blob, by every function that imports."""
     import js
     from pyodide.code import run_js
     from pyodide.ffi import to_js
@@ -156,7 +156,7 @@ def dynamic_import(trial: Any) -> float:
 
 
 def javascript_text(trial: Any) -> float:
-    """Run JavaScript that is text: every way to make code of a string."""
+    """Run JavaScript from text, in every way that turns a string into code."""
     import js
     from pyodide.code import run_js
 
@@ -175,7 +175,7 @@ def javascript_text(trial: Any) -> float:
 
 
 def images_and_fonts(trial: Any) -> float:
-    """Load by what draws: fonts, images, canvases, decoders, the graphics device."""
+    """Load by everything that draws: fonts, images, canvases, decoders, the graphics device."""
     import js
 
     sink = trial.params["sink"]
@@ -191,7 +191,7 @@ def images_and_fonts(trial: Any) -> float:
 
 
 def python_sockets(trial: Any) -> float:
-    """Use Python's own network modules, which Emscripten carries over WebSockets."""
+    """Use Python's own network modules, which Emscripten sends over WebSockets."""
     import http.client
     import socket
     import urllib.request
@@ -222,7 +222,7 @@ def python_sockets(trial: Any) -> float:
 
 
 def packages(trial: Any) -> float:
-    """Have Pyodide and pip fetch a package from a stranger."""
+    """Make Pyodide and pip fetch a package from a foreign machine."""
     import js
     from pyodide.ffi import to_js
     from pyodide.http import pyfetch
@@ -249,7 +249,7 @@ def packages(trial: Any) -> float:
 
 
 def own_origin(trial: Any) -> float:
-    """Read the join page, the server's answers and other trials' files on this very origin."""
+    """Read the join page, the server's answers and other trials' files from this origin."""
     import js
     from pyodide.http import open_url
 
@@ -270,7 +270,7 @@ def own_origin(trial: Any) -> float:
 
 
 def messages(trial: Any) -> float:
-    """Speak to other threads and pages past the agent."""
+    """Send messages to other threads and pages without the agent."""
     import js
 
     def broadcast() -> Any:

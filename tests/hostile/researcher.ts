@@ -1,5 +1,6 @@
-// The researcher of the hostile trials: a Python process that submits one study after the other (submit.py) and reports
-// how each of them ended.
+// The researcher of the hostile trials: a Python process (submit.py) that submits one study after another and reports
+// how
+// each ended.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +17,7 @@ export interface Row {
   /** How the trial must end: `complete`, or the cause and the code of its failure. */
   readonly end: string;
   readonly short: boolean;
-  /** The back end that the study asks for; null: it asks for no device. */
+  /** The back end that the study asks for. Null if it asks for no device. */
   readonly backend: string | null;
 }
 
@@ -46,7 +47,7 @@ export class Researcher {
     this.#process = child;
     this.#lines = lines;
     this.#ended = once(child, "exit");
-    // If the process has ended, the next question reports it.
+    // If the process has ended, the next request reports it.
     child.stdin?.on("error", () => {});
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-16_384);

@@ -1,4 +1,4 @@
-"""Attempts to spoil the runtime for the next trial, or to read what the one before left."""
+"""Attacks that spoil the runtime for the next trial, or that read what the last one left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from escape import each_refused, inner
 
 
 def poison_python(trial: Any) -> float:
-    """Replace builtins, NumPy, json, the runner and the import system for whoever comes next."""
+    """Replace builtins, NumPy, json, the runner and the import system for the next trial."""
     import builtins
     import json
     import os
@@ -35,7 +35,7 @@ def poison_python(trial: Any) -> float:
 
 
 def poison_modules(trial: Any) -> float:
-    """Write into the runtime's own files: the packages, the library, the path of imports."""
+    """Write into the runtime's own files: the packages, the library, the import path."""
     import sys
     from pathlib import Path
 
@@ -51,7 +51,7 @@ def poison_modules(trial: Any) -> float:
 
 
 def poison_javascript(trial: Any) -> float:
-    """Replace what JavaScript programs stand on: prototypes, JSON, promises, globals."""
+    """Replace what JavaScript programs rely on: prototypes, JSON, promises, globals."""
     import js
     from pyodide.ffi import create_proxy
 
@@ -67,7 +67,7 @@ def poison_javascript(trial: Any) -> float:
 
 
 def poison_atomics(trial: Any) -> float:
-    """Take the block of shared memory by a false Atomics, and write nonsense over all of it."""
+    """Get the block of shared memory by a fake Atomics, and overwrite all of it."""
     import _hyperflock_bridge
     import js
     from pyodide.ffi import create_proxy
@@ -85,13 +85,13 @@ def poison_atomics(trial: Any) -> float:
     if taken:
         whole = js.Int32Array.new(taken[0].buffer)
         whole.fill(0x5A5A5A5A)
-        # Python's own interrupt lies there too; without it the trial goes on.
+        # Python's own interrupt is also there. Without one, the trial goes on.
         whole.fill(0, 0, 16)
     return 0.0
 
 
 def previous_files(trial: Any) -> float:
-    """Look for what the trial before left in files, names and variables."""
+    """Look for what the last trial left in files, names and variables."""
     import builtins
     import os
     import sys
@@ -118,13 +118,13 @@ def previous_files(trial: Any) -> float:
 
 
 def previous_memory(trial: Any) -> float:
-    """Look for the bytes of the trial before in memory that was handed out again."""
+    """Look for bytes of the last trial in memory that is allocated again."""
     import gc
 
     import js
     import numpy as np
 
-    # Put together here, so that this code is not what is found.
+    # The mark is built at run time, so that the search does not find this code.
     mark = "-".join(["neighbour", "was", "here"]).encode() * 3
 
     def uninitialised() -> bool:
@@ -147,7 +147,7 @@ def previous_memory(trial: Any) -> float:
 
 
 def lingers(trial: Any) -> float:
-    """Leave timers and promises that go on computing, and saying so, after the trial."""
+    """Leave timers and promises that compute and print after the trial."""
     import js
     from pyodide.ffi import create_proxy
 

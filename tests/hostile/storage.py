@@ -1,4 +1,4 @@
-"""Attempts to read or write what the browser keeps for this origin."""
+"""Attacks that read or write what the browser stores for this origin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from escape import each_refused, inner, started
 
 
 def indexed_db(trial: Any) -> float:
-    """Open the agent's database and one of its own, through what names them and through Pyodide."""
+    """Open the agent's database and a new one, by every name and through Pyodide."""
     import js
 
     def synchronise() -> None:
@@ -33,7 +33,7 @@ def indexed_db(trial: Any) -> float:
 
 
 def cache_storage(trial: Any) -> float:
-    """Open the agent's cache of files, to read others' data or to put other bytes there."""
+    """Open the agent's cache of files, to read others' data or to replace bytes."""
     import js
 
     return each_refused(
@@ -47,7 +47,7 @@ def cache_storage(trial: Any) -> float:
 
 
 def private_files(trial: Any) -> float:
-    """Open the origin's private file system, by its new interface and by the forgotten one."""
+    """Open the origin's private file system, by its new interface and by the obsolete one."""
     import js
 
     return each_refused(
@@ -83,14 +83,14 @@ def cookies(trial: Any) -> float:
 
 
 def device_token(trial: Any) -> float:
-    """Look for the device's secret and the enrolment code in all that can be reached."""
+    """Look for the device's secret and the enrolment code in all reachable objects and files."""
     import gc
     import os
     import re
 
     import js
 
-    # Put together here, so that the code itself is not what is found.
+    # The pattern is built at run time, so that the search does not find this code.
     secret = re.compile("hf" + "[adre]" + r"_[\w-]{20,}")
 
     def texts(value: str) -> list[str]:

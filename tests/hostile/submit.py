@@ -1,8 +1,8 @@
-"""The researcher's end of the hostile set: submits studies, one JSON line in and one out for each.
+"""The researcher of the hostile set: submits a study for each line that it reads.
 
-``--list`` prints the table. Else each line of standard input is ``{"attempt": name}`` or
-``{"neighbour": x, "backend": name}`` with ``params`` and ``limit_s``; the answer tells how the
-study's only trial ended, and for a neighbour what it should have given.
+``--list`` prints the table. Otherwise each line of standard input is ``{"attempt": name}`` or
+``{"neighbour": x, "backend": name}``, with ``params`` and ``limit_s``. The answer, also a line of
+JSON, says how the study's only trial ended, and for a neighbour which value is right.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from table import ATTEMPTS
 
 
 def outcome_of(study: Any) -> dict[str, Any]:
-    """How the study's only trial ended, as JSON can say it."""
+    """Return how the study's only trial ended, as JSON values."""
     (trial,) = list(study)
     error = trial.error
     return {
@@ -32,7 +32,7 @@ def outcome_of(study: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until standard input ends."""
+    """Answer each line until standard input ends."""
     if "--list" in sys.argv:
         rows = [
             {"name": row.name, "end": row.end, "short": row.short, "backend": row.backend}

@@ -1,6 +1,6 @@
-"""The attempts, each with the end that it must have. One table; the test runs it row by row.
+"""The attacks, each with the end that it must have. The test runs this table row by row.
 
-``complete`` is the end of what does no harm: the attempt found every way closed and gave 0.
+``complete`` is the end of an attack that does no harm: it found every way closed and returned 0.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ CRASHED = "device_lost runtime_crashed"
 
 @dataclass(frozen=True)
 class Attempt:
-    """One row.
+    """One row of the table.
 
     Attributes
     ----------
     objective : callable
-        The trial's code.
+        The code of the trial.
     end : str
         ``complete``, or the cause and the code of the failure.
     short : bool
         Whether `./run test` runs it too.
     backend : str or None
-        What its study asks for; the trial after it then computes there as well.
+        The back end that the study asks for. The next trial then computes on it, too.
     """
 
     objective: Callable[[Any], Any]
@@ -51,7 +51,7 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """Module and function."""
+        """The names of module and function."""
         return f"{self.objective.__module__}.{self.objective.__name__}"
 
 

@@ -1,4 +1,4 @@
-"""Attempts to start other threads than the one that runs the trial, or to end that one."""
+"""Attacks that start threads besides the one that runs the trial, or that end that thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from escape import each_refused, started
 
 
 def workers(trial: Any) -> float:
-    """Start workers of every kind: of this origin's scripts, of a blob, of text."""
+    """Start workers of every kind: from this origin's scripts, from a blob, from text."""
     import js
     from pyodide.ffi import to_js
 
@@ -27,7 +27,7 @@ def workers(trial: Any) -> float:
 
 
 def worklets(trial: Any) -> float:
-    """Start what runs scripts beside workers: worklets, frames, rendering threads."""
+    """Start other places that run scripts: worklets, frames, rendering threads."""
     import js
 
     return each_refused(
@@ -65,7 +65,7 @@ def processes(trial: Any) -> float:
 
 
 def closes_itself(trial: Any) -> float:
-    """End the thread by JavaScript's own means."""
+    """End the thread with JavaScript's own functions."""
     import js
 
     return each_refused(
@@ -80,7 +80,7 @@ def closes_itself(trial: Any) -> float:
 
 
 def exits(trial: Any) -> float:
-    """End Python politely."""
+    """End Python with sys.exit."""
     import sys
 
     sys.exit(3)
@@ -101,7 +101,7 @@ def aborts(trial: Any) -> float:
 
 
 def recurses(trial: Any) -> float:
-    """Recurse without an end."""
+    """Recurse for ever."""
 
     def deeper(level: int) -> int:
         return deeper(level + 1) + 1
@@ -110,7 +110,7 @@ def recurses(trial: Any) -> float:
 
 
 def recurses_below(trial: Any) -> float:
-    """Recurse through JavaScript, where Python does not count, until the stack is used up."""
+    """Recurse through JavaScript, whose calls Python does not count, until the stack is full."""
     import contextlib
 
     import js
@@ -126,7 +126,7 @@ def recurses_below(trial: Any) -> float:
 
 
 def throws_later(trial: Any) -> float:
-    """Throw from a timer, where nobody catches."""
+    """Throw from a timer, where nothing catches the error."""
     import js
     from pyodide.ffi import create_proxy
 

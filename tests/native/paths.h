@@ -1,5 +1,6 @@
-// Where the C++ tests find files. Linked, not compiled in as macros: objects are then the same in
-// every checkout, and a compiler cache serves them all.
+// Where the C++ tests find files. The paths are linked, not compiled in as macros, so that objects
+// are the same in every
+// checkout and a compiler cache can serve them all.
 #pragma once
 
 namespace hyperflock {

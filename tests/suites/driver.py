@@ -1,4 +1,4 @@
-"""Run steps by CTest, and say at the end what each suite gave.
+"""Runs steps by CTest, and prints at the end the result of each suite.
 
     driver.py test [--list] [--changed] [--failed] [--loaded] [--whole] [NAME...]   # ./run test
     driver.py steps NAME...                                      # what other verbs need
@@ -76,11 +76,11 @@ class Result:
 
 
 class UsageError(Exception):
-    """The command line names something that is not there."""
+    """The command line names something that does not exist."""
 
 
 def configure() -> dict[str, Step]:
-    """Let CMake write what CTest reads; return the steps by name, in the order of their lines."""
+    """Let CMake write CTest's files. Return the steps by name, in the order of their lines."""
     LOGS.mkdir(parents=True, exist_ok=True)
     command = ["cmake", "-S", str(HERE), "-B", str(BUILD), "-G", "Ninja"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -115,7 +115,7 @@ def inputs_of(steps: dict[str, Step], name: str) -> set[str]:
 
 
 class State:
-    """What is known of each suite from earlier runs: whether it passed, and with which inputs."""
+    """The results of earlier runs: whether each suite passed, and with which inputs."""
 
     def __init__(self, steps: dict[str, Step]) -> None:
         self._path = BUILD / "state.json"
@@ -130,7 +130,7 @@ class State:
         return self._suites.get(name, {}).get("passed") is False
 
     def changed(self, name: str, hashes: dict[str, str]) -> bool:
-        """Whether the suite has not passed with its inputs as they are."""
+        """Whether the suite has not passed with its present inputs."""
         return self._suites.get(name) != {"passed": True, "inputs": hashes[name]}
 
     def record(self, name: str, passed: bool, before: str, after: str) -> None:
@@ -140,13 +140,13 @@ class State:
         self._suites[name] = {"passed": passed, "inputs": before if before == after else ""}
 
     def save(self) -> None:
-        """Write the file as a whole."""
+        """Write the whole file at once, so that it is never half written."""
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self._suites, indent=1, sort_keys=True))
         new.replace(self._path)
 
     def hashes(self) -> dict[str, str]:
-        """One hash over the inputs of each suite."""
+        """Return one hash over the inputs of each suite."""
         tree = inputs.Tree(ROOT)
         return {
             step.name: tree.fingerprint(inputs_of(self._steps, step.name))
@@ -183,7 +183,7 @@ def chosen(options: argparse.Namespace, steps: dict[str, Step], state: State) ->
 
 
 def list_suites(steps: dict[str, Step]) -> None:
-    """Print the suites, and then what runs by name alone."""
+    """Print the suites, and then what runs only by name."""
     for kind, title in (("suite", "./run test"), ("extra", "by name alone")):
         print(f"{title}:")
         for step in steps.values():
@@ -215,7 +215,7 @@ def result_of(name: str, verdict: str) -> Result:
 
 
 def forget_results() -> None:
-    """Remove what the last run left, so that no old result is taken for one of this run."""
+    """Remove the last run's results, so that none is mistaken for one of this run."""
     for path in (BUILD / "results").glob("*"):
         path.unlink()
 
@@ -255,7 +255,7 @@ def progress_line(name: str, result: Result) -> str:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Let no other ./run of this clone run steps meanwhile: they share folders and logs."""
+    """Let no other ./run of this clone run steps, because they share folders and logs."""
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         try:
@@ -276,7 +276,7 @@ def closing_lines(name: str) -> list[str]:
 
 
 def children_cpu_s() -> float:
-    """CPU seconds of all processes that ended below this one.
+    """Return the CPU seconds of all ended processes below this one.
 
     A step's own figure lacks processes whose parents ended before them, such as those of a browser.
     This process adopts them (``processes.adopt_orphans``), so they count here.
@@ -288,7 +288,10 @@ def children_cpu_s() -> float:
 def report(
     names: Sequence[str], results: dict[str, Result], wall_s: float, all_cpu_s: float
 ) -> bool:
-    """Print each suite's closing lines, the failures, the times and a count; whether all passed."""
+    """Print each suite's closing lines, the failures, the times and a count.
+
+    Return whether all passed.
+    """
     failed = [name for name, result in results.items() if result.status != 0]
     for name in names:
         print(f"-- {name}")
@@ -367,7 +370,7 @@ def test(arguments: Sequence[str]) -> int:
 
 
 def run_steps(names: Sequence[str]) -> int:
-    """Run steps for another verb of ./run; on a failure show the log of what failed."""
+    """Run steps for another command of ./run. If some fail, print their logs."""
     steps = configure()
     check_names(names, list(steps))
     forget_results()
@@ -382,7 +385,7 @@ def run_steps(names: Sequence[str]) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; 2 stands for a wrong command line, 130 for an interrupt."""
+    """Run one command. The exit code 2 means a wrong command line, 130 an interrupt."""
     command = {"test": test, "steps": run_steps}[arguments[0]]
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
@@ -399,7 +402,7 @@ def main(arguments: Sequence[str]) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of the output has ended, as `head` does. Python flushes at its end, to nowhere.
+        # The reader of the output has ended, such as `head`. Python's last flush must go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
 

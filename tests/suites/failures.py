@@ -1,4 +1,4 @@
-"""The tests that failed, from the JUnit reports that pytest, vitest and GoogleTest write."""
+"""Lists failed tests from the JUnit reports that pytest, vitest and GoogleTest write."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MAX_CHARACTERS = 160
 
 
 def failed_tests(reports: Path) -> list[str]:
-    """Return a line for each failed test below a folder: where it is, its name, its message.
+    """Return a line for each failed test below a folder: its place, its name, its message.
 
-    At most ``MAX_TESTS``, and then how many more there are. A report that cannot be read, such as
-    one of a runner that was killed, is a line too.
+    It returns at most ``MAX_TESTS`` lines and then the number of the others. A report that cannot
+    be read, such as that of a killed runner, gives a line too.
     """
     lines = []
     for path in sorted(reports.glob("**/*.xml")):
@@ -33,7 +33,7 @@ def failed_tests(reports: Path) -> list[str]:
 
 
 def line_of(case: ElementTree.Element, problem: ElementTree.Element) -> str:
-    """One line for a failed case."""
+    """Return the line of one failed case."""
     message = (problem.get("message") or problem.text or "").strip().partition("\n")[0]
     name = f"{case.get('classname', '')}::{case.get('name', '')}"
     line = f"{name}: {message}" if message else name

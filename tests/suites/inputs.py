@@ -1,4 +1,4 @@
-"""Hashes over parts of the tree, as it lies on the disk."""
+"""Computes hashes over parts of the tree as it is on the disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def files_of(root: Path) -> list[str]:
 
 
 class Tree:
-    """The files of the tree with their contents' hashes, each file read once."""
+    """The files of the tree with the hashes of their contents. Each file is read once."""
 
     def __init__(self, root: Path) -> None:
         self._hashes: dict[str, str] = {}

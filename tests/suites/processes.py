@@ -1,4 +1,4 @@
-"""A command whose children all end with it, and processes that keep a machine busy."""
+"""Runs a command whose descendants all end with it, and processes that keep a machine busy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ while os.getppid() == parent and time.monotonic() < end:
 
 
 def children(pid: int) -> list[int]:
-    """Return a process's direct children; none once it has ended."""
+    """Return a process's direct children, or none if it has ended."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -38,7 +38,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return every process that this one has started, directly or not, and that still runs."""
+    """Return every running process that this one has started, directly or not."""
     found = []
     for child in children(pid):
         if start_of(child) is not None:
@@ -128,7 +128,7 @@ class Family:
             time.sleep(0.05)
 
     def _bury(self) -> None:
-        """Take the status of adopted processes that have ended: nobody else waits for them."""
+        """Reap adopted processes that have ended, because no other process waits for them."""
         for pid in children(os.getpid()):
             if pid != self._process.pid:
                 with contextlib.suppress(ChildProcessError):

@@ -7,7 +7,7 @@ export PATH="$ROOT/build/venv/bin:$PATH"
 # Two clones share their compiled files, because absolute paths below ROOT count as relative ones.
 export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
-# ccache's manual asks for these settings where headers are precompiled.
+# ccache's manual requires these settings if headers are precompiled.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 JOBS=${JOBS:-$(nproc)}
@@ -21,7 +21,7 @@ fingerprint() {
   find "$@" -type f -not -path '*/node_modules/*' -not -path '*/__pycache__/*' -print0 2>/dev/null |
     sort -z | xargs -0 -r sha256sum | sha256sum | cut -d' ' -f1
 }
-# up_to_date NAME KEY: succeeds if step NAME last ended well with KEY. mark NAME KEY: notes that it did so now.
+# up_to_date NAME KEY: succeeds if step NAME last ended well with KEY. mark NAME KEY: records that it now has.
 up_to_date() { [[ -f $ROOT/build/stamps/$1 && $(<"$ROOT/build/stamps/$1") == "$2" ]]; }
 mark() { mkdir -p "$ROOT/build/stamps" && printf '%s' "$2" >"$ROOT/build/stamps/$1"; }
 

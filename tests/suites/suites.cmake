@@ -1,7 +1,8 @@
 # The functions by which CMakeLists.txt declares steps. A step is a CTest test that runs step_NAME of a part's steps.sh:
-#   setup(NAME ...)   something that others need: packages, a build. It runs when one of them is wanted.
+#   setup(NAME ...)   something that other steps need: packages, a build. It runs if one of them is
+# selected.
 #   suite(NAME ...)   tests that `./run test` runs.
-#   extra(NAME ...)   tests that run by name alone, because they are long or need more.
+#   extra(NAME ...)   tests that run only by name, because they are long or need more.
 # Options of each:
 #   ABOUT text        one line for `./run test --list`, without semicolons
 #   NEEDS step...     set-up steps that run before it

@@ -1,4 +1,4 @@
-"""``./run test`` on a toy tree: the real scripts, a few small steps, no package to install."""
+"""``./run test`` on a toy tree: the real scripts, a few small steps, and no package to install."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from processes import descendants, start_of
 
 SUITES = Path(__file__).resolve().parent
 ROOT = SUITES.parents[1]
-#: For a machine that computes much else.
+#: Long enough for a machine that also does other work.
 PATIENCE_S = 120.0
 
 DECLARATIONS = """
@@ -61,7 +61,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    """A tree with this tree's driver and steps of its own, in git."""
+    """Return a tree in git with this tree's driver, and with steps of its own."""
     suites = tmp_path / "tests/suites"
     suites.mkdir(parents=True)
     for path in (*SUITES.glob("*.py"), *SUITES.glob("*.sh"), SUITES / "suites.cmake"):
@@ -85,7 +85,7 @@ def toy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(toy: Path) -> Run:
-    """Call ``./run`` in the toy tree."""
+    """Return a function that calls ``./run`` in the toy tree."""
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -102,7 +102,7 @@ def run(toy: Path) -> Run:
 
 @pytest.fixture
 def slow(toy: Path) -> Iterator[subprocess.Popen[str]]:
-    """``./run test --loaded slow``, once its children run."""
+    """Yield ``./run test --loaded slow`` once its children run."""
     with subprocess.Popen(
         [toy / "run", "test", "--loaded", "slow"],
         cwd=toy,
@@ -119,19 +119,19 @@ def slow(toy: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def children(toy: Path) -> list[int]:
-    """The processes that step ``slow`` has started."""
+    """Return the processes that step ``slow`` has started."""
     path = toy / "children"
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
 def names_of(processes: dict[int, int | None]) -> list[str]:
-    """The command lines of those that still run, of processes and when they started."""
+    """Return the command lines of those processes that still run, given their start times."""
     left = [pid for pid, start in processes.items() if start_of(pid) == start is not None]
     return [subprocess.getoutput(f"ps -ww -o pid=,stat=,args= -p {pid}") for pid in left]
 
 
 def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"not yet: {what()}"
@@ -139,7 +139,7 @@ def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
 
 
 def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
-    """The steps that a run has run to their ends."""
+    """Return the steps that a run has run to their end."""
     return set(re.findall(r"^  [+x] (\S+) +[\d.]+ s ", done.stdout, re.MULTILINE))
 
 
@@ -164,7 +164,7 @@ def test_failed_tests_are_named_before_their_log(run: Run, toy: Path) -> None:
     (toy / "test_two.py").write_text(
         "def test_adds():\n    assert 1 + 1 == 3, 'a sum'\ndef test_holds():\n    pass\n"
     )
-    # The log's end says nothing of the test.
+    # The end of the log does not mention the failed test.
     step = 'step_bad() { run_pytest test_two.py; for i in {1..99}; do echo "$i"; done; }\n'
     (toy / "part/steps.sh").write_text(STEPS + step)
     failures = run("test", "bad").stdout.partition("\nfailed:\n")[2]
@@ -285,7 +285,7 @@ def test_junit_has_every_step(run: Run, toy: Path) -> None:
 def test_an_interrupt_ends_all_children(
     slow: subprocess.Popen[str], toy: Path, number: signal.Signals
 ) -> None:
-    # With the start: another process may get the number of one that has ended.
+    # Start times are kept, because the number of an ended process may be used again.
     family = {pid: start_of(pid) for pid in descendants(slow.pid)}
     assert family.keys() > set(children(toy))
     assert len(family) > 8 + len(children(toy))  # the busy processes are among them
@@ -305,7 +305,7 @@ def test_results_before_an_interrupt_are_kept(
 
 
 def test_the_load_ends_with_the_run(run: Run, toy: Path) -> None:
-    # The busy processes are children of CTest's parent; CTest is the step's.
+    # The step's parent is CTest ($PPID). The busy processes are children of CTest's own parent.
     write = "ps -ww -o pid=,args= --ppid $(ps -o ppid= -p $PPID) >busy"
     (toy / "part/steps.sh").write_text(STEPS + f"step_good() {{ {write}; }}\n")
     assert run("test", "--loaded", "good").returncode == 0
@@ -322,7 +322,7 @@ def test_whole_runs_every_case_of_a_sample(run: Run, toy: Path) -> None:
 
 
 def test_time_of_processes_that_no_step_waits_for_is_counted(run: Run, toy: Path) -> None:
-    # As a browser's processes: its parent has ended, and it computes for two seconds of CPU time.
+    # Like a process of a browser, this one outlives its parent. It computes for two seconds.
     burn = "import time\nwhile time.process_time() < 2: pass"
     (toy / "burn.py").write_text(burn)
     start = "(setsid python3 burn.py & echo $! >burning)"

@@ -1,6 +1,6 @@
-"""A grid whose trials need no training: for tests of scheduling.
+"""A grid whose trials need no training, for tests of scheduling.
 
-Prints the study's id and ends at once; ``--wait`` iterates it to its end instead.
+It prints the study's id and ends at once. With ``--wait`` it iterates over the study to its end.
 """
 
 import argparse
@@ -8,19 +8,19 @@ from typing import Any
 
 
 def constant(trial: Any) -> float:
-    """Give the point's own value."""
+    """Return the point's x."""
     return float(trial.params["x"])
 
 
 def endless(trial: Any) -> float:
-    """Never end."""
+    """Run for ever."""
     step = 0
     while True:
         step += 1
 
 
 def main() -> None:
-    """Queue the study that the arguments ask for."""
+    """Submit the study that the arguments describe."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,7 +1,7 @@
-"""A one-trial study whose value is the time (Unix ms) at the end of the first ``optimizer.update``.
+"""A study of one trial, whose value is the Unix time in ms after its first ``optimizer.update``.
 
-Run as a script it queues the study and prints its id; ``bench_first_compute.ts`` subtracts the time
-of the tap.
+As a script it submits the study and prints its id. ``bench_first_compute.ts`` subtracts the time of
+the tap.
 """
 
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def objective(trial: Any) -> float:
-    """Build the paper's CNN at 16 channels, update it once on 32 images, and give the time."""
+    """Build the paper's CNN with 16 channels, update it once on 32 images, and return the time."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -41,7 +41,7 @@ def objective(trial: Any) -> float:
 
 
 def main() -> None:
-    """Queue the study on 32 random images of 28 x 28: loading data is not what is measured."""
+    """Submit the study with 32 random images of 28 x 28, because loading data is not measured."""
     import hyperflock
     import numpy as np
 

@@ -1,7 +1,7 @@
-"""A trial whose graphics device goes away in the middle: it goes on from its checkpoint.
+"""A trial whose graphics device is lost while it computes. It resumes from its checkpoint.
 
-Prints the study's id once it is queued and ends when it has its result; with 1 where the result is
-not of a second attempt that began with the checkpoint.
+It prints the study's id once it is submitted, and waits for the result. The exit code is 1 if the
+result is not from a second attempt that resumed from the checkpoint.
 """
 
 import sys
@@ -12,12 +12,15 @@ STEPS = 600
 
 
 def objective(trial: Any) -> float:
-    """Count on the device; save once, then wait for its end; the next attempt ends soon."""
+    """Count on the device.
+
+    Save once and go on until the device is lost; a resumed attempt ends soon.
+    """
     import time
 
     import hyperflock
 
-    # A device that comes back is software here, and auto would not take that.
+    # After the loss, the device is a software one, which "auto" would not choose.
     xp = hyperflock.device("webgpu").use().xp
     saved = trial.resume()
     start = 0 if saved is None else int(saved["step"])
@@ -34,7 +37,7 @@ def objective(trial: Any) -> float:
 
 
 def main() -> int:
-    """Submit and wait."""
+    """Submit the study, and wait for its result."""
     import hyperflock
 
     study = hyperflock.Client().grid(objective, {"x": [0]}, name="losing", backend="auto")

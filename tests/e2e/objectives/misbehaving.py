@@ -1,4 +1,4 @@
-"""Four studies at once: three misbehave, and a healthy one must finish beside them."""
+"""Four studies at once: three misbehave, and a healthy one must finish nevertheless."""
 
 import math
 import sys
@@ -7,23 +7,23 @@ from typing import Any
 
 
 def not_a_number(trial: Any) -> float:
-    """Give NaN."""
+    """Return NaN."""
     return math.nan
 
 
 def raises(trial: Any) -> float:
-    """Raise."""
+    """Raise an error."""
     raise ValueError("the objective's own mistake")
 
 
 def endless(trial: Any) -> float:
-    """Never end; the study's time limit is 3 s."""
+    """Run for ever. The study's time limit is 3 s."""
     while True:
         time.sleep(0)
 
 
 def healthy(trial: Any) -> float:
-    """Give the point's own value."""
+    """Return the point's x."""
     return float(trial.params["x"])
 
 
@@ -35,7 +35,7 @@ EXPECTED = {
 
 
 def main() -> int:
-    """Run the studies; return 0 when each ended as it should."""
+    """Run the studies. Return 0 if each ended as it should."""
     import hyperflock
 
     client = hyperflock.Client()

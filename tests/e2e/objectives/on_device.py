@@ -1,13 +1,14 @@
-"""A part of MNIST's grid on volunteers' devices and in this CPython must agree.
+"""Checks that a part of MNIST's grid gives the same on volunteers' devices and in CPython.
 
     python on_device.py --backend webgpu --channels 4,16 [--chainer 5.4.0] [--images 64]
     python on_device.py --data FOLDER --channels 4,16,64,256 --images 10000 --json FILE
 
-The objective is that of python/examples/mnist_grid.py, by default on small pictures of
-scikit-learn's digits, with --data on MNIST itself. Same seeds, same order of data. Ends with 1 and
-a sentence where a trial did not compute on the back end, where one of the first losses differs by
-more than 1e-3 of itself, or accuracies by more than 0.3 percentage points on average or 2 at most.
---json writes what was found, the makespan and each device's share.
+The objective is that of python/examples/mnist_grid.py. By default it trains on small pictures of
+scikit-learn's digits, with --data on MNIST itself. Seeds and the order of data are the same on both
+sides. The exit code is 1, with a sentence, if a trial did not compute on the back end, if one of
+the first losses differs by more than 1e-3 relative, or if accuracies differ by more than 0.3
+percentage points on average or 2 at most. --json writes the results, the makespan and each device's
+share.
 """
 
 import argparse
@@ -25,7 +26,7 @@ SEED = 7
 
 
 def pictures(train: int, test: int) -> dict[str, Any]:
-    """MNIST's four arrays, of digits of 8 x 8 points drawn on 28 x 28."""
+    """Return arrays like MNIST's four, with scikit-learn's 8 x 8 digits drawn on 28 x 28 pixels."""
     import numpy as np
     from sklearn.datasets import load_digits
 
@@ -42,9 +43,9 @@ def pictures(train: int, test: int) -> dict[str, Any]:
 
 
 def spread(trials: list[Any]) -> dict[str, Any]:
-    """How the trials lay on the devices: seconds in all, each device's part, what was not waiting.
+    """Return the makespan in seconds, each device's share of the work, and the efficiency.
 
-    Efficiency is the time in objectives over that of all devices for the whole makespan.
+    Efficiency is the time in objectives divided by the makespan of all devices together.
     """
     began = min(trial.started_at for trial in trials)
     ended = max(trial.finished_at for trial in trials)
@@ -65,7 +66,7 @@ def spread(trials: list[Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run both sides and compare."""
+    """Compute on both sides and compare."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -86,7 +87,7 @@ def main() -> int:
     ]
     import mnist_grid
 
-    # This side is plain NumPy: Chainer is imported before any device could be used.
+    # This side is plain NumPy, because Chainer is imported before a device could be used.
     from hyperflock_worker import compat
 
     compat.install()
@@ -109,7 +110,7 @@ def main() -> int:
         time_limit_s=0,
     )
     expected = options.expect or options.backend
-    # All of them before this side computes: it would take the volunteers' processor.
+    # Wait for all trials first, because this side would take processor time from the volunteers.
     trials = list(study)
     losses, accuracies = [], []
     for trial in sorted(trials, key=lambda one: one.number):

@@ -1,6 +1,6 @@
-"""Two trials of an Optuna study that leave arrays behind, as Optuna's documentation has it done.
+"""Two trials of an Optuna study that upload arrays, as in Optuna's documentation.
 
-Prints what came into the study's artifact store as one line of JSON.
+It prints the content of the study's artifact store as one line of JSON.
 """
 
 import json
@@ -15,7 +15,7 @@ COUNT = 100_000
 
 
 def leaving(artifact_store: FileSystemArtifactStore) -> Callable[[optuna.Trial], float]:
-    """Make the objective."""
+    """Return the objective."""
 
     def objective(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", 0, 10)
@@ -30,11 +30,11 @@ def leaving(artifact_store: FileSystemArtifactStore) -> Callable[[optuna.Trial],
 
 
 def main() -> None:
-    """Run both on devices."""
+    """Run both trials on devices."""
     import hyperflock.optuna
 
     with tempfile.TemporaryDirectory() as kept:
-        # A folder that only this process knows.
+        # Only this process knows the folder.
         artifact_store = FileSystemArtifactStore(kept)
         study = optuna.create_study(study_name="leaving")
         for x in (2.0, 3.0):

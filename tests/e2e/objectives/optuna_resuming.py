@@ -1,6 +1,6 @@
-"""Two trials of an Optuna study with the same values; the second waits half-way for its end.
+"""Two trials of an Optuna study with the same values. The second stops half-way until it is killed.
 
-On array-core's CPU back end. Prints what both came to as one line of JSON.
+They use array-core's CPU back end. It prints both trials' results as one line of JSON.
 """
 
 import json
@@ -12,7 +12,7 @@ EPOCHS, STOPS_AT = 6, 4
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Train, and give how large the weights have become."""
+    """Train, and return the sum of the weights' absolute values."""
     import hyperflock
 
     device = hyperflock.device().use()  # before Chainer is imported
@@ -23,7 +23,7 @@ def objective(trial: optuna.Trial) -> float:
     from chainer import training
 
     class Network(chainer.Chain):
-        """Two layers with dropout, so that random numbers decide about the result."""
+        """Two layers with dropout, so that the result depends on random numbers."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -60,7 +60,7 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def main() -> None:
-    """Run both on devices."""
+    """Run both trials on devices."""
     import hyperflock.optuna
 
     study = optuna.create_study(study_name="resuming", pruner=optuna.pruners.NopPruner())

@@ -1,6 +1,6 @@
-"""An Optuna study whose later trials are worse than the first and get pruned; one raises.
+"""An Optuna study whose later trials are worse than the first and are pruned; one raises an error.
 
-Prints what the study holds at its end as one line of JSON.
+It prints the study's trials as one line of JSON.
 """
 
 import json
@@ -8,7 +8,7 @@ import math
 
 import optuna
 
-# Equally good, so that no order of their ends prunes one; the second comes to infinity.
+# These are equally good, so that none is pruned in whatever order they end. The second returns inf.
 GOOD = [
     {"x": 1.0, "shape": "square"},
     {"x": -1.0, "shape": "square"},
@@ -19,11 +19,11 @@ BAD = 3
 
 
 class UnluckyError(ValueError):
-    """What the last trial raises."""
+    """The error of the last trial."""
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Descend along a curve that lies as high as x is far from 0."""
+    """Descend along a curve whose height depends on the distance of x from 0."""
     x = trial.suggest_float("x", -9.0, 9.0)
     shape = trial.suggest_categorical("shape", ["square", "abs"])
     height = x * x if shape == "square" else trial.suggest_int("slope", 1, 3) * abs(x)
@@ -45,7 +45,7 @@ def main() -> None:
     study = optuna.create_study(
         study_name="pruned",
         sampler=optuna.samplers.RandomSampler(seed=1),
-        # One device may still be at the first trial when the other comes to a bad one.
+        # One device may still compute the first trial when the other one gets a bad trial.
         pruner=optuna.pruners.MedianPruner(n_startup_trials=len(GOOD) - 1),
     )
     for params in [*GOOD, *BAD * [{"x": 8.0, "shape": "square"}], {"x": 9.0}]:

@@ -1,6 +1,6 @@
-"""The same candidates in volunteers' browsers and in this CPython must agree.
+"""Checks that the same candidates agree in volunteers' browsers and in CPython.
 
-Ends with 1 and a sentence where they do not. The goals are those of the platform: points and
+The exit code is 1, with a sentence, if they do not. The goals are those of the platform: points and
 initial weights exactly equal, the first 20 losses within 1e-4 relative, the final accuracy within
 1 percentage point.
 """
@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-# 1.0 must stay a float on its way through every JSON. The objective divides by 50: at a rate of 0.2
-# training is chaotic, and rounding alone moves the accuracy.
+# 1.0 must stay a float in every JSON text. The objective divides by 50, because with a rate of 0.2
+# training is chaotic, and rounding alone changes the accuracy.
 SPACE = {"channels": [4, 8], "lr": [0.05, 1.0]}
 LOSSES = 20
 WEIGHTS_STEP = 10**6  # the step under which the checksum of the initial weights is reported
 
 
 def build(channels: int) -> Any:
-    """Three convolutions with batch normalisation and a linear layer."""
+    """Build three convolutions with batch normalisation and a linear layer."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -47,7 +47,7 @@ def build(channels: int) -> Any:
 
 
 def objective(trial: Any) -> float:
-    """Train one epoch; report weights and first losses; give the accuracy on held-out images."""
+    """Train one epoch. Report weights and first losses, return the accuracy on held-out images."""
     import chainer
     import numpy as np
 
@@ -73,7 +73,7 @@ def objective(trial: Any) -> float:
 
 
 def main() -> int:
-    """Run both sides and compare."""
+    """Compute on both sides and compare."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,6 +1,6 @@
-"""A trial of eight steps that stops half-way until another device goes on with it.
+"""A trial of eight steps that stops half-way until another device resumes it.
 
-Prints the study's id and ends at once.
+It prints the study's id and ends at once.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ HALF, STEPS = 4, 8
 
 
 def objective(trial: Any) -> float:
-    """Give the sum of the steps that all its attempts together have made."""
+    """Return the number of steps that all attempts have made together."""
     from pathlib import Path
 
     import numpy as np
@@ -39,7 +39,7 @@ def objective(trial: Any) -> float:
 
 
 def main() -> None:
-    """Queue the one trial."""
+    """Submit the study with its one trial."""
     import hyperflock
 
     print(hyperflock.Client().grid(objective, {"x": [0]}, name="resuming").id)

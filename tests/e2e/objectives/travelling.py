@@ -1,7 +1,8 @@
-"""What may travel, through the real server into real browsers: prints each study's value or error.
+"""Bundles of several kinds, sent by the real server to real browsers.
 
-A closure over a large array with a file of 5 MB, a partial of a class's method, a closure that
-imports from a declared wheel, and a bundle made for another runtime, which the device refuses.
+The kinds are a closure over a large array with a file of 5 MB, a partial of a class's method, a
+closure that imports from a declared wheel, and a bundle for another runtime, which the device
+refuses. Prints the value or the error of each study.
 """
 
 import functools
@@ -17,18 +18,18 @@ SCALE = 3.0
 
 
 class Model:
-    """A class of the script's own, with a state."""
+    """A class of the script's own, with state."""
 
     def __init__(self, width: int) -> None:
         self.width = width
 
     def score(self, offset: float, trial: Any) -> float:
-        """Give a value that depends on all of it."""
+        """Return a value that depends on the object, a global, an argument and the trial."""
         return self.width * SCALE + offset + trial.params["x"]
 
 
 def with_wheel(expected: int) -> Any:
-    """Make an objective that imports from a wheel."""
+    """Return an objective that imports from a wheel."""
 
     def objective(trial: Any) -> float:
         from travelling_tool.inner import VALUE
@@ -40,7 +41,7 @@ def with_wheel(expected: int) -> Any:
 
 
 def main() -> int:
-    """Run the studies; 0 when each ended as it should."""
+    """Run the studies. Return 0 if each ended as it should."""
     import hyperflock
     import numpy as np
     from hyperflock._bundle import archive as _archive

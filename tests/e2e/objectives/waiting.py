@@ -1,18 +1,18 @@
-"""Trials that wait for the server in each way there is: for room for reports, and for answers.
+"""Trials that wait for the server in each possible way: for answers, and for room for reports.
 
-Ends with 1 where a trial fails or a point is lost.
+The exit code is 1 if a trial fails or a point is lost.
 """
 
 import argparse
 import sys
 from typing import Any
 
-# More than may be on the way at once.
+# More than may be unacknowledged at once.
 POINTS = 5_000
 
 
 def waiting(trial: Any) -> float:
-    """Report many points and ask between them; give the number of answers."""
+    """Report many points with questions between them. Return the number of answers."""
     answers = 0
     for step in range(POINTS):
         trial.report(1.0 / (step + 1), step)
@@ -22,7 +22,7 @@ def waiting(trial: Any) -> float:
 
 
 def main() -> int:
-    """Run the study; return 0 when every trial had all of its answers and points."""
+    """Run the study. Return 0 if every trial had all of its answers and points."""
     import hyperflock
 
     parser = argparse.ArgumentParser(description=__doc__)
