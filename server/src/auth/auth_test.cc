@@ -123,7 +123,7 @@ TEST(IdentityCache, FollowsCommittedChangesOnly) {
   EXPECT_TRUE(identities.is_revoked("d1", "s1"));
   EXPECT_FALSE(identities.is_revoked("d1", "stolen"));
   EXPECT_FALSE(identities.is_revoked("d2", "s2"));
-  IdentityCache later;  // what storage says at the next start
+  IdentityCache later;  // loads what storage has at the next start
   storage::Identities stored;
   stored.devices = {{"d1", "p", token_hash("s1"), "phone", "x", true}};
   later.load(stored);
@@ -180,7 +180,7 @@ TEST_F(BookWithAClock, TheLastWayInOfAnAdministratorIsKnown) {
   EXPECT_FALSE(identities_.others_administer(0, 1));
   EXPECT_TRUE(identities_.others_administer(2, 2));
   identities_.committed(storage::CreateToken{1, token_hash("t3"), 9'000, 0, 0}, made(3));
-  EXPECT_FALSE(identities_.others_administer(1, 0));  // the other one ends
+  EXPECT_FALSE(identities_.others_administer(1, 0));  // ada's other token expires
   identities_.committed(storage::CreateToken{1, token_hash("t4"), 0, 0, 0}, made(4));
   EXPECT_TRUE(identities_.others_administer(1, 0));
   EXPECT_FALSE(identities_.others_administer(0, 1));

@@ -1,4 +1,4 @@
-// The rate limiter: bursts, the long run, keys apart, memory bounded.
+// The rate limiter: bursts, the long-term rate, separate keys, and bounded memory.
 #include "auth/token_bucket.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(RateLimiter, ForgetsTheKeyNotUsedForLongest) {
   EXPECT_TRUE(limiter.allow("a", Instant{0}));
   EXPECT_TRUE(limiter.allow("b", Instant{1}));
   EXPECT_FALSE(limiter.allow("a", Instant{2}));
-  EXPECT_TRUE(limiter.allow("c", Instant{3}));  // in the place of "b"
+  EXPECT_TRUE(limiter.allow("c", Instant{3}));  // replaces "b"
   EXPECT_EQ(limiter.keys(), 2U);
   EXPECT_FALSE(limiter.allow("a", Instant{4}));
   EXPECT_TRUE(limiter.allow("b", Instant{5}));

@@ -1,4 +1,4 @@
-// A blob under its name is whole and right, whatever happened on the way.
+// A blob that has its final name is complete and has the right bytes, whatever happened before.
 #include "blobs/blob_store.h"
 
 #include <gmock/gmock.h>
@@ -158,7 +158,7 @@ TEST_F(Blobs, DiskThatFailsIsReportedAndLeavesNothing) {
   const auto store = open();
   auto writer = store->begin().value();
   ASSERT_TRUE(writer->append(bytes_of(kHello)).has_value());
-  // The blob's folder cannot be created: a file has its name.
+  // The blob's folder cannot be created, because a file has its name.
   std::ofstream(folder_.path() / "blobs" / hello_.substr(0, 2)) << "x";
   const auto refused = writer->finish(hello_);
   ASSERT_FALSE(refused.has_value());

@@ -1,4 +1,4 @@
-// What attempts uploaded goes when nothing names it, and never before.
+// An uploaded blob is removed when no row names it, and never before.
 #include "blobs/collected_blobs.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class CollectedBlobsTest : public ::testing::Test {
     store_.reset();
     store_ = std::move(CollectedBlobs::open(folder_.file("collected"), 1'000, kept)).value();
   }
-  // An upload whose bytes are on the disk.
+  // Returns an upload whose bytes are on the disk.
   Upload uploaded(const std::string& text) {
     Upload upload = std::move(store_->begin(sha256_hex(text))).value();
     EXPECT_TRUE(upload->append(std::as_bytes(std::span(text))).has_value());
@@ -59,7 +59,7 @@ TEST_F(CollectedBlobsTest, BytesThatAreDroppedWhileTheyAreUploadedAgainStay) {
   open({});
   save("one");
   Upload again = uploaded("one");
-  drop("one");  // committed before the second one is named
+  drop("one");  // before the second upload is named
   EXPECT_TRUE(has("one"));
   again->named();
   again.reset();
@@ -96,7 +96,7 @@ TEST_F(CollectedBlobsTest, BytesThatAreHeldStayUntilItIsKnownWhetherARowNamesThe
   drop("two");
   EXPECT_TRUE(has("one"));
   hold->named();
-  drop("two");  // after it was named
+  drop("two");  // after its name was stored
   hold.reset();
   store_->sweep();
   EXPECT_TRUE(has("one"));

@@ -1,5 +1,5 @@
-// Group commit: batches gather while one is written, groups stay whole, a failure takes what waits
-// with it.
+// Group commit: groups gather into a batch while another is written, no group is split, and a
+// failure also drops the groups that wait.
 #include "hub/group_commit.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using storage::Hold;
 
 class GroupCommitTest : public ::testing::Test {
  protected:
-  // A group of `size` transitions with ids from `first` on.
+  // Returns a group of `size` transitions with ids from `first` on.
   static CommitGroup group(std::uint64_t first, std::size_t size = 1) {
     CommitGroup made;
     for (std::uint64_t i = 0; i < size; ++i) {
@@ -36,7 +36,7 @@ class GroupCommitTest : public ::testing::Test {
     commit_.push(groups);
   }
 
-  // The next batch as "ids" or "failed ids".
+  // Waits for the next batch and returns it as "ids" or "failed ids".
   std::string next() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(came_.wait_for(lock, kTestLimit, [this] { return !batches_.empty(); }));
@@ -91,7 +91,7 @@ TEST_F(GroupCommitTest, GroupsAreNeverSplit) {
   push(group(1));
   ASSERT_TRUE(storage_.wait_until_held());
   push(group(10, 3));
-  push(group(20, 3));  // the limit of 4 is passed within this group
+  push(group(20, 3));  // exceeds the limit of 4
   push(group(30));
   storage_.release();
   EXPECT_EQ(next(), "1");

@@ -1,4 +1,4 @@
-// What trials print stays readable by cursor, and within its bounds.
+// The lines that trials print can be read by cursor, and stay within the limits.
 #include "hub/output_book.h"
 
 #include <gtest/gtest.h>

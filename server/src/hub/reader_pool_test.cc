@@ -1,4 +1,4 @@
-// The pool's bounds and its end.
+// The reader pool's limits, and how it stops.
 #include "hub/reader_pool.h"
 
 #include <gtest/gtest.h>

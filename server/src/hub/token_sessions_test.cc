@@ -30,7 +30,7 @@ TEST(TokenSessions, EndWithTheirTokenAndNoOther) {
   EXPECT_THAT(one->closed, testing::SizeIs(1));
 }
 
-// Its credential was checked just before the token ended.
+// The session's token was checked just before it ended.
 TEST(TokenSessions, OneThatComesTooLateIsClosedAtOnce) {
   TokenSessions sessions;
   sessions.end(1);

@@ -1,4 +1,4 @@
-// Watchers: woken when their study changes, forgotten when they are gone.
+// Watchers are woken when their study changes, and forgotten when they have ended.
 #include "hub/watchers.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Floats are Python's repr; what they read back as is the same double.
+// Floats are written like Python's repr, and are read as the same double.
 #include "protocol/json_writer.h"
 
 #include <gtest/gtest.h>

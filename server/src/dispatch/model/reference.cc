@@ -165,7 +165,7 @@ Said Reference::reissue(Id study) {
   return done();
 }
 
-// R55: from now on every message that names the study is answered as for an unknown one.
+// R55: from now on, a message that names the study is answered as for an unknown study.
 Said Reference::remove(Id study) {
   begin();
   const auto found = studies_.find(study);
@@ -431,8 +431,8 @@ Said Reference::storage_failed(Id starts, Id submits) {
   return done();
 }
 
-// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased at
-// once.
+// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased
+// immediately.
 void Reference::reload() {
   idle_.clear();
   awaiting_.clear();

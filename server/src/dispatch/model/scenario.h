@@ -1,5 +1,5 @@
-// A dispatcher with a model of storage, and workers with names; for tests. Each message is noted as
-// a line of text, so a test reads like the rule that it checks, and a failure prints what was sent:
+// A dispatcher with a model of storage and named workers, for tests. Each message becomes a line of
+// text, so a test reads like the rule that it checks, and a failure prints what was sent:
 //
 //   Scenario s;  s.worker("a").study(1);
 //   EXPECT_EQ(s.ready("a"), Said{"a < lease #1 trial 0"});

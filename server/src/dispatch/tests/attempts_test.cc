@@ -1,4 +1,4 @@
-// Acceptance, evidence, idempotence and failures: R10 to R19.
+// How results are accepted or kept as evidence, repeated messages, and failures: R10 to R19.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using How = SessionClosed::How;
 
 const Millis kLeaseMs = Settings{}.lease_ms;
 
-// "a" holds attempt 1 of trial 0, whose lease expires; then "b" holds attempt 2 of it.
+// "a" holds attempt 1 of trial 0 until its lease expires. Then "b" holds attempt 2 of that trial.
 Scenario two_attempts_of_one_trial() {
   Scenario s;
   s.worker("a").study(1);
@@ -33,7 +33,7 @@ Scenario two_attempts_of_one_trial() {
   return s;
 }
 
-// Worker "a" asks and waits for the end of the back-off, if there is one. The attempt that it gets.
+// Worker "a" asks for work and waits for the end of the back-off, if any. Returns its new attempt.
 std::int64_t lease_after_back_off(Scenario& s) {
   s.ready("a");
   if (s.dispatcher().counters().leased == 0)
@@ -211,8 +211,7 @@ TEST(Attempt, R16_AnAttemptThatIsOpenHereIsRefusedWithoutAskingStorage) {
   EXPECT_THAT(s.proposed(), IsEmpty());
   s.hold();
   s.ready("b");
-  EXPECT_EQ(s.complete("b", 2),
-            (Said{"b < error unknown_attempt"}));  // guessed: its lease is not committed
+  EXPECT_EQ(s.complete("b", 2), (Said{"b < error unknown_attempt"}));  // a guess
   EXPECT_THAT(s.resume(), Contains("b < lease #2 trial 1"));
 }
 
@@ -253,7 +252,7 @@ TEST(Attempt, R17_LeaseOnItsWayIsWithdrawnWhenTheTrialIsAccepted) {
   s.after(kLeaseMs + 1);
   s.worker("a");
   s.hold();
-  s.complete("a", 1);  // first in storage
+  s.complete("a", 1);  // is stored before the lease of "b"
   s.ready("b");        // the trial is still in the queue
   EXPECT_EQ(s.proposed(), (Said{"start #2 trial 0 on b"}));
   EXPECT_EQ(s.resume(), (Said{"a < result_ack #1 accepted", "study 1 changed", "b < wait no_work",
@@ -306,7 +305,7 @@ TEST(Attempt, R18_BackOffDoublesFromOneSecondToAMinuteWithJitter) {
   s.ready("a");
   std::vector<Millis> delays;
   for (int nth = 1; nth <= 9; ++nth) {
-    s.failed("a", nth, Cause::cancelled);  // has no budget
+    s.failed("a", nth, Cause::cancelled);  // this cause has no budget
     EXPECT_THAT(s.ready("a"), Contains(HasSubstr(nth == 1 ? "lease" : "wait"))) << nth;
     if (nth == 1) continue;
     const Instant due = s.dispatcher().next_deadline().value();
@@ -341,7 +340,7 @@ TEST(Attempt, R18_AResultBeforeTheFailureIsCommittedWins) {
   s.hold();
   s.failed("b", 2, Cause::user_error);
   s.complete("a", 1);
-  s.commit(1);  // recorded; FailTrial is proposed, after the result
+  s.commit(1);  // the failure is recorded; FailTrial is proposed after it
   EXPECT_EQ(s.proposed(), (Said{"fail trial 0 user_error"}));
   EXPECT_THAT(s.resume(), Contains("a < result_ack #1 accepted"));
   EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::complete);
@@ -361,7 +360,7 @@ TEST(Attempt, R12_AResultAfterTheTrialWasGivenUpIsAcceptedWhileTheStudyRuns) {
   s.worker("a");
   EXPECT_THAT(s.complete("a", 1), Contains("a < result_ack #1 accepted"));
   EXPECT_EQ(s.store().studies.at(StudyId{1}).state,
-            storage::StudyState::running);  // trial 1 is still to come
+            storage::StudyState::running);  // trial 1 is still open
   s.ready("b");
   s.complete("b", 3);
   EXPECT_EQ(s.store().studies.at(StudyId{1}).state, storage::StudyState::finished);

@@ -1,4 +1,4 @@
-// What a trial has saved, and which attempt goes on from it (R37, R38).
+// What a trial has saved, and which attempt resumes it (R37, R38).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(Checkpoint, R54_SoIsAnArtifact) {
   EXPECT_THAT(s.after(Settings{}.lease_ms - 1), IsEmpty());
   EXPECT_EQ(s.store().attempts.at(AttemptId{1}).state, storage::AttemptState::live);
   s.release("a", 1);
-  EXPECT_THAT(s.event(ArtifactStored{AttemptId{1}}), IsEmpty());  // nothing to renew
+  EXPECT_THAT(s.event(ArtifactStored{AttemptId{1}}), IsEmpty());  // there is no lease to renew
 }
 
 TEST(Checkpoint, R37_OfAnAttemptThatHasEndedNothingIsKept) {
@@ -86,7 +86,7 @@ TEST(Checkpoint, R38_AFailureAfterAnothersCheckpointDoesNotCount) {
     s.failed("b", 2, cause);
     EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
     EXPECT_FALSE(s.last_lease().checkpoint.has_value());
-    // The same failure without a checkpoint is the objective's own.
+    // The same failure without a checkpoint counts as the objective's own.
     s.failed("a", 3, cause);
     EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::failed);
   }

@@ -85,7 +85,7 @@ TEST(Lease, R21_WorkerThatReconnectsKeepsIt) {
   s.close("a", How::lost);
   s.after(kLeaseMs - 1);
   EXPECT_EQ(s.open("a", {AttemptId{1}}), (Said{"a < welcome #1"}));
-  s.after(kLeaseMs - 1);  // naming it renewed it
+  s.after(kLeaseMs - 1);  // the hello that names the attempt renewed its lease
   EXPECT_THAT(s.complete("a", 1), Contains("a < result_ack #1 accepted"));
 }
 
@@ -113,7 +113,7 @@ TEST(Lease, R21_LeaseStillBeingCommittedWhenItsDeviceComesBackIsReleased) {
   s.hold();
   s.ready("a");
   s.open("a");
-  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));  // the trial is still taken
+  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));  // #1 is under way
   EXPECT_THAT(s.resume(), ElementsAre("a < lease #2 trial 0", "study 1 changed"));
   EXPECT_EQ(state_of(s, 1), AttemptState::released);
   EXPECT_EQ(s.dispatcher().counters().leased, 1);
@@ -220,7 +220,7 @@ TEST(Clocks, R23_NothingIsStalledBeforeItsPaceIsKnown) {
 
 TEST(Clocks, R23_TimeLimitOfTheObjectiveRevokesFirst) {
   Scenario s = leased({.time_limit_ms = 100'000});
-  beats(s, 10'000, PulseState::running, true);  // it began with the first beat
+  beats(s, 10'000, PulseState::running, true);  // the run began with the first heartbeat
   EXPECT_THAT(beats(s, 90'000, PulseState::running, true), IsEmpty());
   EXPECT_THAT(s.after(9'999), IsEmpty());
   EXPECT_THAT(s.after(1), Contains("a < revoke #1 timeout"));
@@ -281,7 +281,7 @@ TEST(Wait, R26_WorkIsOfferedAtOnceInTheOrderOfAsking) {
   s.ready("b");
   s.ready("c");
   s.ready("a");
-  s.ready("b");  // asking again keeps its place
+  s.ready("b");  // a second request keeps its place
   EXPECT_THAT(s.submit({.trials = 2}),
               ElementsAre("answer study 1", "study 1 changed", "b < lease #1 trial 0",
                           "c < lease #2 trial 1", "study 1 changed"));
@@ -387,8 +387,8 @@ TEST(Device, RevokedDeviceIsStoppedAndItsTrialGoesOn) {
   EXPECT_THAT(s.revoke_device("nobody"), IsEmpty());
 }
 
-// Its rows lose its name in one transaction. A lease that was proposed after it would bring the
-// name back.
+// An erasure removes the device's name from all rows in one transaction. A lease that is proposed
+// after it would store the name again.
 TEST(Device, NothingIsLeasedToADeviceWhileItIsErased) {
   Scenario s;
   s.worker("a").worker("b").worker("c");
@@ -408,7 +408,7 @@ TEST(Device, AnErasureThatFailsServesTheSessionThatAskedAndNoLaterOne) {
   s.worker("a");
   s.ready("a");
   s.erase_device("a", DeviceErasing::Step::begins);
-  s.open("a", {}, "p");  // replaces the session that waits
+  s.open("a", {}, "p");  // replaces the session whose request waits
   s.study(1);
   EXPECT_THAT(s.erase_device("a", DeviceErasing::Step::failed), IsEmpty());
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));

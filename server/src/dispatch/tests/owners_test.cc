@@ -1,4 +1,5 @@
-// Studies whose trials come from an owner: claims, demand, trials, ends (R42 to R46, R49 to R51).
+// Studies whose trials come from an owner: claims, demand, new trials and ends (R42 to R46, R49 to
+// R51).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -145,7 +146,7 @@ TEST(Owners, R45_DemandIsWhatWaitsAndFindsRoom) {
   EXPECT_THAT(s.asks("nb", {}, 5), IsEmpty());
 }
 
-// With one device the owner hears how a trial ended before it is asked for the next one.
+// With one device, the owner gets each result before it is asked for the next trial.
 TEST(Owners, R45_WhoseResultTheOwnerHasNotHeardIsNoDemandYet) {
   Scenario s = owned();
   s.worker("a").worker("b");
@@ -187,8 +188,9 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   s.study(2);
   s.worker("a").worker("b");
   s.asks("nb", {}, 1);
-  // The older study of two that run nothing is next; when it has as many waiting as it has room
-  // for, the other is.
+  // Of two studies that run nothing, the older one is next. It has room for one trial, so the
+  // second
+  // device goes to the other study.
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
 }
@@ -199,7 +201,7 @@ TEST(Owners, R53_APausedStudyIsLeasedNothingAndAsksItsOwnerForNothing) {
   s.asks("nb", {0}, 5);
   s.study(1);
   s.pause(1);
-  // Neither the trial that waits nor the room keeps a device from the other study.
+  // The paused study has a waiting trial and room, but devices take work from the other study.
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
   EXPECT_EQ(s.last_lease().study, StudyId{2});
   EXPECT_THAT(s.ready("b"), Not(Contains(HasSubstr("demand"))));
@@ -212,7 +214,7 @@ TEST(Owners, R53_WhoWaitedForAnOwnerIsServedElsewhereOnceItsStudyIsPaused) {
   s.worker("a");
   s.asks("nb", {}, 1);
   EXPECT_THAT(s.ready("a"), Contains("nb < batch 1 demand 1"));
-  s.study(1);  // younger: the device waits for the owner
+  s.study(1);  // it is younger, so the device waits for the owner of study 1
   EXPECT_THAT(s.pause(1), Contains("a < lease #1 trial 0"));
   EXPECT_EQ(s.last_lease().study, StudyId{2});
 }
@@ -227,7 +229,8 @@ TEST(Owners, R45_WhoWaitsTooLongForAnOwnerTakesOthersWork) {
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
   s.after(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
-  // What is asked at last has its turn: the other study has a trial left, too.
+  // The trial that the owner asks for at last is leased, although the other study has one left,
+  // too.
   s.asks("nb", {0}, 0);
   s.worker("b");
   EXPECT_THAT(s.ready("b"), Contains("b < lease #2 trial 0"));
@@ -285,7 +288,7 @@ TEST(Owners, R46_ABatchMayBeTakenInBeforeItIsAnswered) {
   EXPECT_THAT(s.suggest("a", 1, "x"), ElementsAre("nb < batch 3 demand 0: suggest 1 t0 #1 x"));
   EXPECT_THAT(s.suggest("b", 2, "x"), IsEmpty());
   EXPECT_THAT(s.says("nb", {}), ElementsAre("nb < batch 4 demand 0: suggest 2 t1 #2 x"));
-  // Batch 3 is named again while batch 4 is on its way.
+  // The owner confirms batch 3 again while batch 4 is under way.
   EXPECT_THAT(s.says("nb", {.taken = 3, .answers = {{1, "0.5", "", ""}}}),
               ElementsAre("a < reply 0.5", "study 1 changed"));
   EXPECT_THAT(s.suggest("a", 1, "y"), IsEmpty());
@@ -379,7 +382,7 @@ TEST(Owners, R49_WhatASlowOwnerHasNotHeardIsToldBeforeItsStudysEnd) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0});
   s.says("nb", {.finish = true});
-  EXPECT_THAT(s.ready("a"), Contains(HasSubstr("nb < batch")));  // which it does not take in
+  EXPECT_THAT(s.ready("a"), Contains(HasSubstr("nb < batch")));  // stays unconfirmed
   EXPECT_THAT(s.complete("a", 1), IsSupersetOf({HasSubstr("finished t0 complete"),
                                                 HasSubstr("nb < error study_stopped")}));
 }

@@ -1,6 +1,6 @@
-// The dispatcher stays pure: no file of dispatch/, and nothing of the project that one includes,
-// directly or through others, includes sockets, databases, clocks, threads, random sources or a
-// JSON library.
+// The dispatcher stays pure: neither a file of dispatch/ nor a project file that it includes,
+// directly or indirectly, includes sockets, databases, clocks, threads, random sources or a JSON
+// library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,8 @@ bool forbidden(const std::string& include) {
          });
 }
 
-// Every file that the dispatcher reaches, with how it is reached. Its tests store in SQLite.
+// Returns every file that the dispatcher includes, with the path of includes. Tests are left out,
+// because they use SQLite.
 std::map<fs::path, std::string> reached_from_dispatch(const fs::path& root) {
   std::map<fs::path, std::string> reached;
   std::vector<fs::path> todo;
@@ -74,7 +75,7 @@ std::map<fs::path, std::string> reached_from_dispatch(const fs::path& root) {
 TEST(Purity, DispatchIncludesNoSocketsDatabasesClocksThreadsOrRandomSources) {
   const fs::path root = fs::path(kSourceDirectory) / "server/src";
   const auto reached = reached_from_dispatch(root);
-  // That the search works: it goes through other folders.
+  // The search works if it finds files of other folders.
   ASSERT_TRUE(reached.contains(root / "storage/transition.h"));
   ASSERT_TRUE(reached.contains(root / "base/ids.h"));
   for (const auto& [file, way] : reached) {

@@ -13,7 +13,8 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-// "nb" owns a study, and worker a runs its trial 0 as attempt 1; all of it is taken in.
+// "nb" owns a study, and worker a runs its trial 0 as attempt 1. The owner has confirmed all
+// batches.
 Scenario running() {
   Scenario s;
   s.study({.directions = 1});
@@ -24,7 +25,7 @@ Scenario running() {
   return s;
 }
 
-// The same, and worker b runs a duplicate of it as attempt 4.
+// The same state, but worker b also runs a duplicate of the trial as attempt 4.
 Scenario doubled() {
   Scenario s;
   s.study({.directions = 1});
@@ -225,7 +226,7 @@ TEST(Questions, R48_AnAttemptThatBeginsFromACheckpointSupersedesWhatCameAfterIt)
   Scenario s = running();
   s.report("a", 1, 1, {{1, 0.5}, {2, 0.5}});
   s.says("nb", {});
-  s.checkpoint("a", 1, 7);  // of step 1
+  s.checkpoint("a", 1, 7);  // saved at step 1
   s.release("a", 1);
   EXPECT_THAT(s.ready("a"), Contains("nb < batch 3 demand 0: started t0 #2 on a, resumed t0 #2 1"));
 }

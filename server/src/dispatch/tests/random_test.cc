@@ -1,5 +1,5 @@
-// Random sequences of everything that can happen, against what must always hold. In some of them
-// the model of storage and the real storage run side by side, so that this also compares the two.
+// Random sequences of all events, after each of which the invariants must hold. In some sequences
+// the real storage runs next to the model of storage, and the two are compared.
 #include <gtest/gtest.h>
 
 #include "base/testing/sample.h"
@@ -13,12 +13,12 @@ using protocol::Cause;
 using How = SessionClosed::How;
 
 #ifdef __SANITIZE_THREAD__
-const int kSequences = 300;  // one thread: TSan only costs time here
+const int kSequences = 300;  // there is one thread, so TSan finds nothing and only costs time
 #else
 const int kSequences = cases(3000, 1000);
 #endif
 constexpr int kEvents = 120;
-// One sequence of so many runs over the real storage, which takes ten times as long as the model.
+// One of this many sequences uses the real storage, which takes ten times as long as the model.
 constexpr std::uint64_t kWithStorage = 7;
 
 class Chaos {
@@ -46,7 +46,7 @@ class Chaos {
 
   std::string any_worker() { return std::string(1, static_cast<char>('a' + draw(5))); }
 
-  // One that the worker was leased, or any at all.
+  // Returns an attempt that the worker was leased, or seldom any other.
   std::int64_t any_attempt(const std::string& worker) {
     const std::vector<std::int64_t>& own = leased_[worker];
     if (!own.empty() && !chance(10))
@@ -102,7 +102,7 @@ class Chaos {
         lost_rows_ = lost_rows_ || s_.held_batches() > 0;
         return hear(s_.restart());
       case 11:
-        if (chance(6)) hear(s_.revoke_device("d"));  // it has no session from then on
+        if (chance(6)) hear(s_.revoke_device("d"));  // it never has a session again
         return;
       case 12:
         return inject();
@@ -144,7 +144,7 @@ class Chaos {
     }
   }
 
-  // Remembers the leases that were promised.
+  // Remembers the leases that were sent.
   void hear(const Said& said) {
     for (const std::string& line : said) {
       const std::size_t at = line.find("lease #");
@@ -171,8 +171,8 @@ class Chaos {
     if (lost_rows_ || s_.held_batches() > 0 || s_.dispatcher().counters().read_only) return;
     std::map<std::string, int> open;
     for (const auto& [id, row] : s_.store().attempts) {
-      // Of a trial that is over, the last word (revoked) may be lost in a restart: nobody waits for
-      // it.
+      // If the trial is over, a restart may lose the revocation of its other attempt, which nobody
+      // waits for.
       const auto& study = s_.store().studies.at(row.trial.study);
       const bool over =
           study.trials.at(to_int(row.trial.number)).state != storage::TrialState::running ||
@@ -182,8 +182,8 @@ class Chaos {
     for (const auto& [device, count] : open) ASSERT_LE(count, max_leases_) << device;
   }
 
-  // R53: a study that is paused before and after an event got no attempt by it, once nothing of
-  // before the pause is under way.
+  // R53: a study that is paused before and after an event gets no attempt from it, unless storage
+  // still works on events from before the pause.
   void check_paused() {
     std::map<StudyId, std::size_t> paused;
     if (s_.held_batches() == 0) {
@@ -204,7 +204,7 @@ class Chaos {
     paused_ = std::move(paused);
   }
 
-  // Peace: whatever is left must come to its end, and nothing may be left behind.
+  // The final calm: every study must end, and nothing may be left in the dispatcher.
   void settle() {
     hear(s_.resume());
     if (s_.dispatcher().counters().read_only) hear(s_.restored());
@@ -218,7 +218,7 @@ class Chaos {
       for (const std::string worker : {"a", "b", "c", "d", "e"}) {
         hear(s_.open(worker, {}, worker == "e" ? "q" : "p"));
         leased_[worker].clear();
-        if (!s_.session_of(worker)) continue;  // revoked
+        if (!s_.session_of(worker)) continue;  // the device is revoked
         hear(s_.ready(worker));
         while (!leased_[worker].empty()) {
           const std::int64_t attempt = leased_[worker].back();
@@ -251,9 +251,9 @@ class Chaos {
 
   std::uint64_t seed_;
   int max_leases_;
-  bool lost_rows_ = false;  // an attempt's end did not reach storage, which still has it as live
+  bool lost_rows_ = false;  // the end of an attempt was not stored, so storage has it as live
   std::optional<storage::ScratchDatabase> database_;
-  std::unique_ptr<storage::Storage> storage_;  // none: the model alone
+  std::unique_ptr<storage::Storage> storage_;  // null: the model alone
   Scenario s_;
   std::map<std::string, std::vector<std::int64_t>> leased_;
   std::map<StudyId, std::size_t> paused_;  // attempts of each paused study after the last event

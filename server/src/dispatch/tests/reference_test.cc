@@ -1,4 +1,5 @@
-// The dispatcher against the reference model: random walks over a real SQLite store, and every
+// Compares the dispatcher with the reference model: random walks over a real SQLite store, and
+// every
 // order of a few events. `./run model` does the same at full length.
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace hyperflock::dispatch {
 namespace {
 
 #ifdef __SANITIZE_THREAD__
-const int kWalks = 10;  // one thread: TSan only costs time here
+const int kWalks = 10;  // there is one thread, so TSan finds nothing and only costs time
 constexpr int kDepth = 3;
 #else
 const int kWalks = cases(100, 40);
@@ -40,7 +41,7 @@ TEST(Explore, EveryOrderOfAFewEventsAgreesWithTheReference) {
   EXPECT_GT(found.sequences, kDepth == 3 ? 500 : 5'000);
 }
 
-// One event less than above: there are two more of them.
+// One event less than in the test above, because pauses add two kinds of events.
 TEST(Explore, SoDoesEveryOrderWithPauses) {
   const Explored found = explore(kDepth - 1, Pauses::some);
   EXPECT_EQ(found.disagreement.value_or(""), "");

@@ -1,4 +1,4 @@
-// Trials that are given up, and what brings them back: quarantine and poison (R18), reissue (R33).
+// Trials that are given up and tried again: quarantine and poison (R18), reissue (R33).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using How = SessionClosed::How;
 
 const Millis kLeaseMs = Settings{}.lease_ms;
 
-// `worker` takes the trial, after its back-off, and is never heard of again.
+// `worker` takes the trial after its back-off, and then disappears.
 void lose_with(Scenario& s, const std::string& worker) {
   s.after(60'000);
   s.worker(worker);
@@ -55,7 +55,7 @@ TEST(Poison, R18_OneDeviceThatComesAndGoesDoesNotPoison) {
     ASSERT_EQ(trial_of(s).state, storage::TrialState::running) << nth;
   }
   lose_with(s, "a");
-  EXPECT_EQ(trial_of(s).failure->code, "lease_expired");  // the budget of 20
+  EXPECT_EQ(trial_of(s).failure->code, "lease_expired");  // after the budget of 20
 }
 
 TEST(Poison, R18_DevicesAreCountedOverARestart) {
@@ -116,7 +116,7 @@ TEST(Reissue, R33_ForgivesWhatWasLost) {
     lose_with(s, worker);
     ASSERT_EQ(trial_of(s).state, storage::TrialState::running);
   }
-  s.restart();  // storage has forgiven it too
+  s.restart();  // the failures are also forgiven in storage
   EXPECT_EQ(trial_of(s).state, storage::TrialState::running);
   lose_with(s, "c");
   EXPECT_EQ(trial_of(s).failure->code, "poison");
@@ -164,7 +164,7 @@ TEST(Reissue, R33_AStudyDoesNotEndWhileItsReissueIsOnItsWay) {
   s.failed("a", 1, Cause::user_error, true);
   s.hold();
   s.reissue(1);
-  s.complete("a", 2);  // the last trial that is in memory
+  s.complete("a", 2);  // the last open trial in memory
   s.resume();
   EXPECT_EQ(study_state(s), storage::StudyState::running);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
@@ -179,10 +179,10 @@ TEST(Reissue, R33_ReopensAStudyWhoseEndIsOnItsWay) {
   s.hold();
   s.failed("a", 1, Cause::user_error);
   s.commit();
-  s.commit();  // the trial has failed, the study's end is proposed
+  s.commit();  // the trial has failed, and the end of the study is proposed
   ASSERT_EQ(s.proposed(), (Said{"end study 1 finished"}));
   s.reissue(1);
-  s.reissue(1);  // the second finds nothing left
+  s.reissue(1);  // the second request has nothing to do
   s.resume();
   EXPECT_EQ(study_state(s), storage::StudyState::running);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #2 trial 0"));
@@ -240,7 +240,7 @@ TEST(Revocation, R34_ARevokedDeviceGetsNoSessionEvenWhenItWasCheckedJustBefore) 
   EXPECT_EQ(s.open("a"), (Said{"a closed 4003 device_revoked"}));
   s.restart();
   EXPECT_EQ(study_state(s), storage::StudyState::running);
-  s.revoke_device("b");  // never seen here
+  s.revoke_device("b");  // it never had a session here
   EXPECT_EQ(s.open("b"), (Said{"b closed 4003 device_revoked"}));
   EXPECT_THAT(s.open("c"), Not(IsEmpty()));
 }

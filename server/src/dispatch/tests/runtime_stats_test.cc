@@ -1,4 +1,4 @@
-// What a study learns about its stats, and the stall clock that follows from it (R23).
+// The statistics of a study's runs, and the limit for stalls that follows from them (R23).
 #include "dispatch/runtime_stats.h"
 
 #include <gmock/gmock.h>
@@ -24,11 +24,11 @@ TEST(RuntimeStats, PatienceIsTwentyGapsBetweenItsBounds) {
   RuntimeStats stats;
   for (int i = 0; i < kMovesToKnow; ++i) learn_gap(stats, 10'000);
   EXPECT_EQ(patience(stats), 200'000);
-  learn_gap(stats, 60'000);  // a longer gap is taken at once
+  learn_gap(stats, 60'000);  // a longer gap counts at once
   EXPECT_EQ(patience(stats), 1'200'000);
   learn_gap(stats, 600'000);
   EXPECT_EQ(patience(stats), kMostPatienceMs);
-  for (int i = 0; i < 200; ++i) learn_gap(stats, 1'000);  // shorter ones slowly
+  for (int i = 0; i < 200; ++i) learn_gap(stats, 1'000);  // shorter gaps count slowly
   EXPECT_EQ(patience(stats), kLeastPatienceMs);
 }
 
@@ -47,7 +47,7 @@ TEST(RuntimeStats, NewerRunsCountMore) {
   EXPECT_EQ(stats.run_ms, 1'250);
 }
 
-// Heartbeats every 10 s; progress moves with each where `moves` says so.
+// Sends a heartbeat every 10 s. Progress grows with each if `moves` is true.
 Said beats(Scenario& s, const std::string& worker, std::int64_t attempt, Millis duration,
            bool moves) {
   static std::int64_t progress = 0;
@@ -79,7 +79,7 @@ TEST(Clocks, R23_SilenceFarBeyondTheLearntGapIsStalledAndIssuedAgain) {
   const auto& failure = s.store().attempts.at(AttemptId{1}).failure;
   EXPECT_EQ(failure->cause, protocol::Cause::worker_lost);
   EXPECT_EQ(failure->code, "stalled");
-  // It was too early, perhaps: the next one has longer.
+  // The limit may have been too short, so the next attempt gets more time.
   EXPECT_THAT(beats(s, "b", 2, 20'000, true), IsEmpty());
   EXPECT_THAT(beats(s, "b", 2, 600'000, false), IsEmpty());
 }
@@ -93,7 +93,7 @@ TEST(Clocks, R23_AStudyThatHasNotLearntYetWaitsAnHour) {
 TEST(Clocks, R23_EachClassOfDevicesIsLearntByItself) {
   Scenario s = leased(2);
   beats(s, "a", 1, 100'000, true);
-  s.ready("c");  // a phone, of which nothing is known
+  s.ready("c");  // a phone, a class without statistics
   for (int i = 0; i < 30; ++i) {
     s.after(10'000);
     s.beat("a", 1, 1'000 + i);
@@ -127,7 +127,7 @@ TEST(Clocks, R23_ThreeDevicesThatStallMakeATrialPoison) {
       s.after(10'000);
       s.beat(worker, attempt, 5'000);
     }
-    s.after(10'000);  // a back-off
+    s.after(10'000);  // waits for the back-off
     ++attempt;
   }
   EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).failure.value().code, "poison");

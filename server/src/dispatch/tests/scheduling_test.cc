@@ -1,4 +1,4 @@
-// Which trial is next, what a lease says, and studies' lives: R30 to R32 and submission.
+// Which trial is next, what a lease contains, and the life of a study: R30 to R32 and submission.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(Scheduling, R31_ReissuedTrialsGoBeforeNewOnes) {
   s.ready("b");
   s.release("b", 2);
   s.release("a", 1);
-  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 1"));  // released first
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 1"));  // it was released first
   EXPECT_THAT(s.ready("b"), Contains("b < lease #4 trial 0"));
   EXPECT_THAT(s.ready("c"), Contains("c < lease #5 trial 2"));
 }
@@ -149,7 +149,7 @@ TEST(Scheduling, R53_NothingIsLeasedOnceAPauseIsProposed) {
   EXPECT_EQ(s.ready("a"), (Said{"a < wait no_work"}));
   s.pause(1, false);
   s.pause(1);
-  // The resume in between is committed first, and the pause behind it is under way.
+  // The resume is committed before the second pause, which is still under way.
   EXPECT_THAT(s.commit(2), Not(Contains(HasSubstr("lease"))));
   EXPECT_THAT(s.resume(), Not(Contains(HasSubstr("lease"))));
   EXPECT_TRUE(s.store().studies.at(StudyId{1}).paused);
@@ -214,9 +214,9 @@ TEST(Scheduling, R41_ADeviceWithoutItsGraphicsDeviceSpendsOneAttemptOfAStudy) {
   EXPECT_THAT(s.submit({.trials = 1}), Contains("gpu 1 < lease #3 trial 0"));
   EXPECT_EQ(to_int(s.last_lease().study), 2);
   s.release("gpu 1", 3);
-  s.open("gpu 1");  // its page was loaded anew: perhaps the device is there again
+  s.open("gpu 1");  // its page was loaded anew, so the device may be there again
   s.ready("gpu 1");
-  EXPECT_EQ(to_int(s.last_lease().study), 2);  // fewest running
+  EXPECT_EQ(to_int(s.last_lease().study), 2);  // the study with the fewest running trials
   EXPECT_THAT(s.complete("gpu 1", 4, 0.5, true), Contains(HasSubstr("+ lease #5")));
   EXPECT_EQ(to_int(s.last_lease().study), 1);
 }
@@ -280,14 +280,14 @@ TEST(Studies, CancelTakesWaitingTrialsAlong) {
   Scenario s;
   s.worker("a").study(5);
   s.ready("a");
-  s.failed("a", 1, protocol::Cause::out_of_memory);  // in its back-off
+  s.failed("a", 1, protocol::Cause::out_of_memory);  // the trial waits for its back-off
   EXPECT_EQ(s.dispatcher().counters().queued, 1);
   s.cancel(1);
   EXPECT_EQ(s.dispatcher().counters().queued, 0);
   EXPECT_FALSE(s.dispatcher().next_deadline().has_value());
 }
 
-// Whoever reads the cancelled row before the dispatcher hears of it may delete the study at once.
+// A reader of the cancelled row may delete the study before the dispatcher gets the outcome.
 TEST(Studies, R55_WhatWasOnItsWayWhenAStudyWasDeletedIsUnknown) {
   Scenario s;
   s.worker("a").worker("b").study(2);

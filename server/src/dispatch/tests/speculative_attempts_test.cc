@@ -1,4 +1,4 @@
-// Speculative attempts: which running trial an idle worker gets a second time (R36).
+// Speculative attempts: which running trial an idle worker runs a second time (R36).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 constexpr Millis kRunMs = 30'000;
 
-// A study of three trials of which a finished two, in 30 s each, and b runs the last one.
+// A study of three trials. Worker a finished two of them, in 30 s each, and b runs the last one.
 Scenario with_slow_run(const std::string& slow = "b") {
   Scenario s;
   s.worker("a").study(3);
@@ -27,7 +27,7 @@ Scenario with_slow_run(const std::string& slow = "b") {
   return s;
 }
 
-// Time passes, and the worker lives on.
+// Lets time pass, with a heartbeat of the worker every 10 s.
 void run_for(Scenario& s, const std::string& worker, std::int64_t attempt, Millis ms) {
   for (Millis t = 0; t < ms; t += 10'000) {
     s.after(std::min<Millis>(10'000, ms - t));
@@ -70,7 +70,7 @@ TEST(SpeculativeAttempts, R36_OneDuplicateATrial) {
   s.worker("e");
   run_for(s, "b", 3, 40'000);
   EXPECT_THAT(s.ready("e"), ElementsAre("e < wait no_work"));
-  s.release("a", 4);  // the first run goes on, and stays the only one
+  s.release("a", 4);  // the first run goes on as the only one
   EXPECT_THAT(s.ready("e"), ElementsAre("e < wait no_work"));
 }
 
@@ -78,7 +78,7 @@ TEST(SpeculativeAttempts, R36_ADuplicateThatIsLeftAloneIsIssuedAgainWhenItIsLost
   Scenario s = with_slow_run();
   run_for(s, "b", 3, kRunMs + 10'000);
   s.ready("a");
-  EXPECT_THAT(s.release("b", 3), ElementsAre("b < ack #3 seq 2"));  // nothing is queued
+  EXPECT_THAT(s.release("b", 3), ElementsAre("b < ack #3 seq 2"));  // the duplicate goes on
   EXPECT_THAT(s.ready("b"), ElementsAre("b < wait no_work"));
   EXPECT_THAT(s.release("a", 4), Contains("b < lease #5 trial 2"));
 }
@@ -107,7 +107,7 @@ TEST(SpeculativeAttempts, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
   s.ready("a");
   s.ready("c");
   s.after(5'000);
-  // The phone began a moment ago, and will take six minutes; this desktop takes half of one.
+  // The phone began a moment ago and will need six minutes; this desktop needs 30 s.
   EXPECT_THAT(s.complete("a", 4, 0.5, true),
               Contains("a < result_ack #4 accepted + lease #6 trial 4 again"));
 }
@@ -121,7 +121,7 @@ TEST(SpeculativeAttempts, R36_NewWorkGoesFirst) {
 
 TEST(SpeculativeAttempts, R36_AWorkerThatLostTheTrialOrCannotRunTheStudyGetsNoDuplicate) {
   Scenario lost = with_slow_run();
-  lost.after(Settings{}.lease_ms);  // b is lost
+  lost.after(Settings{}.lease_ms);  // the lease of b expires
   EXPECT_THAT(lost.ready("a"), Contains("a < lease #4 trial 2"));
   run_for(lost, "a", 4, 200'000);
   EXPECT_THAT(lost.ready("b"), ElementsAre("b < wait no_work"));
@@ -157,7 +157,7 @@ TEST(SpeculativeAttempts, R36_ADuplicateWhoseTrialIsFinishedMeanwhileIsNotSent) 
   run_for(s, "b", 3, kRunMs + 10'000);
   s.hold();
   s.complete("b", 3);
-  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));  // b's run has ended
+  EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));  // the run of b has ended
   s.resume();
   EXPECT_EQ(s.accepted(), 3);
   EXPECT_THAT(s.troubles(), IsEmpty());

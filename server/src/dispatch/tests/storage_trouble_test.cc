@@ -1,5 +1,5 @@
-// What the dispatcher does when storage says superseded or conflict, when a batch fails, and after
-// a restart.
+// What the dispatcher does when storage answers superseded or conflict, when a batch fails, and
+// after a restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(Conflict, R15_AnotherTrialIsTriedWhenTheLeaseLoses) {
   s.inject<storage::StartAttempt>(Applied::conflict);
   EXPECT_EQ(s.ready("a"), (Said{"a < lease #2 trial 1", "study 1 changed"}));
   s.complete("a", 2);
-  s.after(1'000);  // the trial that lost comes back after its back-off
+  s.after(1'000);  // the trial of the lost lease is issued again after its back-off
   EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
 }
 
@@ -128,7 +128,7 @@ TEST(Failure, WorkGoesOnAfterRestoredWithoutALoss) {
   s.ready("a");
   s.ready("b");
   s.hold();
-  s.complete("a", 1, 0.5, true);  // never committed, never acknowledged
+  s.complete("a", 1, 0.5, true);  // neither committed nor acknowledged
   s.fail_batch();
   s.resume();
   s.restored();
@@ -204,10 +204,10 @@ TEST(Restart, R18_LateFailuresAreNotCountedAfterIt) {
   s.close("a", SessionClosed::How::lost);
   s.after(Settings{}.lease_ms + 1);
   s.worker("a").worker("b");
-  s.failed("a", 1, Cause::user_error);  // late
+  s.failed("a", 1, Cause::user_error);  // late: its lease has expired
   s.ready("b");
   s.release("b", 2);
-  s.failed("b", 2, Cause::user_error);  // late too
+  s.failed("b", 2, Cause::user_error);  // late: it was released
   s.restart();
   EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::running);
   s.worker("a");

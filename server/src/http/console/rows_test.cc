@@ -1,4 +1,4 @@
-// The rows of rest.md, field by field.
+// Checks the rows of rest.md, field by field.
 #include "http/console/rows.h"
 
 #include <gtest/gtest.h>

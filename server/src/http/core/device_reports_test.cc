@@ -1,4 +1,4 @@
-// Device reports on a real folder: what is kept, in which order, and what a restart finds.
+// Device reports in a real folder: which are kept, their order, and what a restart finds.
 #include "http/core/device_reports.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Heads of answers: the headers that isolate pages, and what may be echoed into a policy.
+// Headers of answers: those that isolate pages, and which input may appear in a policy.
 #include "http/core/message.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(ResponseHead, NamesLengthAndConnection) {
 }
 
 TEST(ResponseHead, TellsTheTime) {
-  EXPECT_EQ(http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");  // RFC 9110's example
+  EXPECT_EQ(http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");  // the example of RFC 9110
   EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
   const std::int64_t before = std::time(nullptr);
   const std::string head = serialize_head(json_response(200, "{}"), KeepAlive::yes);
@@ -54,7 +54,7 @@ TEST(Attachment, HasAPlainNameAndWhereThatIsAnotherTheRightOne) {
   EXPECT_EQ(attachment("my curve (2).png"), R"(attachment; filename="my curve (2).png")");
   EXPECT_EQ(attachment("a\"b\\c%41.html"),
             "attachment; filename=\"a_b_c_41.html\"; filename*=UTF-8''a%22b%5Cc%2541.html");
-  EXPECT_EQ(attachment("\xE2\x82\xAC.txt"),  // RFC 8187's example of a sign
+  EXPECT_EQ(attachment("\xE2\x82\xAC.txt"),  // RFC 8187's example of a euro sign
             "attachment; filename=\"_.txt\"; filename*=UTF-8''%E2%82%AC.txt");
 }
 

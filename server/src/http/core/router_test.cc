@@ -1,4 +1,4 @@
-// Paths, queries and numbers from outside.
+// Paths, queries and numbers that clients send.
 #include "http/core/router.h"
 
 #include <gtest/gtest.h>

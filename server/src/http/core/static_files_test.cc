@@ -1,4 +1,5 @@
-// Files: kinds, pre-compressed forms, caching, and that nothing outside the folder is reachable.
+// Static files: content types, compressed forms, caching, and that no file outside the folder is
+// served.
 #include "http/core/static_files.h"
 
 #include <gtest/gtest.h>

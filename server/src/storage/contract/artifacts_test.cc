@@ -1,4 +1,5 @@
-// Artifacts in the storage contract: taken once, counted, kept as long as they may be wanted (R54).
+// Artifacts in the storage contract: stored once, counted, and kept as long as they may be needed
+// (R54).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -30,7 +31,7 @@ StoreCheckpoint save(std::int64_t attempt, char digit) {
            .step = {}}};
 }
 
-// Two attempts of trial 0, one of trial 1.
+// Starts two attempts of trial 0 and one of trial 1.
 std::vector<Transition> begun() {
   return {create_study(1), start(1, key(1, 0)), start(2, key(1, 0)), start(3, key(1, 1))};
 }
@@ -85,7 +86,7 @@ TEST_P(StorageContract, R54_APlaceIsNotGivenAgain) {
   apply(begun());
   apply({upload(1, "y", 'c'), upload(2, "x", 'd')});
   const auto last = storage().artifact(StudyId{1}, "x").value()->arrived;
-  apply_one(complete(1, {0.5}));  // x goes
+  apply_one(complete(1, {0.5}));  // removes x
   reopen();
   apply_one(upload(3, "w", 'e'));
   EXPECT_THAT(ids(storage(), {}, last), ElementsAre("w"));
@@ -102,7 +103,7 @@ TEST_P(StorageContract, R14_TheSameArtifactAgainIsRepeated) {
     EXPECT_EQ(refused.refusal, Refusal::artifact_exists);
   }
   apply({create_study(2, "other"), start(4, key(2, 0))});
-  EXPECT_EQ(applied(upload(4, "f0", 'd')), Applied::applied);  // an id is its study's
+  EXPECT_EQ(applied(upload(4, "f0", 'd')), Applied::applied);  // ids of another study are separate
 }
 
 TEST_P(StorageContract, R54_GuardsAreThoseOfACheckpoint) {
@@ -151,7 +152,7 @@ TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   ada.principal.quota.bytes = 1'333 + 2 * kBytes;
   apply_one(ada);
   apply(begun());
-  // In one batch, and the same bytes twice.
+  // All three are in one batch, and two have the same bytes.
   const auto outcomes = apply({upload(1, "a", 'c'), upload(2, "b", 'c'), upload(3, "c", 'c')});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   EXPECT_EQ(outcomes[2].applied, Applied::superseded);
@@ -160,12 +161,12 @@ TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   StoreArtifact empty = upload(3, "none", 'e');
   empty.artifact.blob.bytes = 0;
   EXPECT_EQ(applied(empty), Applied::applied);
-  // They leave the less for other bytes of the owner's.
+  // The owner has less quota left for other bytes.
   EXPECT_TRUE(apply_one(OwnBlob{"ada", sha('f'), 1, ada.principal.quota}).excess.has_value());
   reopen();
   EXPECT_EQ(used(storage()), 2 * kBytes);
 
-  const auto freed = apply({complete(1, {0.5}), upload(3, "c", 'c')});  // b goes
+  const auto freed = apply({complete(1, {0.5}), upload(3, "c", 'c')});  // removes b
   EXPECT_EQ(freed[1].applied, Applied::applied);
   EXPECT_EQ(used(storage()), 2 * kBytes);
   EXPECT_EQ(applied(UpdatePrincipal{1, {}, Quota{0, 0, 0}, {}}), Applied::applied);
@@ -192,7 +193,7 @@ TEST_P(StorageContract, R54_AnAcceptedResultTakesThoseOfOtherAttemptsAlong) {
   EXPECT_EQ(applied(upload(2, "b", 'd')), Applied::superseded);
 }
 
-// Attempt `id` of trial 0, which begins with a checkpoint that `from` saved.
+// Returns attempt `id` of trial 0, which resumes a checkpoint that attempt `from` saved.
 StartAttempt going_on(std::int64_t id, std::int64_t from, char digit) {
   StartAttempt attempt = start(id, key(1, 0));
   attempt.from = save(from, digit).checkpoint;
@@ -220,7 +221,7 @@ TEST_P(StorageContract, R54_WhoGoesOnInheritsWhatCameBeforeTheCheckpoint) {
 
 TEST_P(StorageContract, R54_WhatWasInheritedStaysWhenTheFirstDeviceComesBack) {
   apply({create_study(1), start(1, key(1, 0)), upload(1, "before", 'a'), save(1, '7')});
-  apply({going_on(2, 1, '7'), upload(1, "after", 'b')});  // a duplicate: both run
+  apply({going_on(2, 1, '7'), upload(1, "after", 'b')});  // both attempts run
   apply({complete(2, {0.5})});
   EXPECT_EQ(apply_one(complete(1, {0.5})).verdict, protocol::Verdict::evidence);
   EXPECT_THAT(ids(storage()), ElementsAre("before"));
@@ -240,7 +241,7 @@ TEST_P(StorageContract, R54_ATrialThatFailedKeepsThemUntilAResultCounts) {
   EXPECT_THAT(apply_one(ReissueTrials{StudyId{1}}).dropped, IsEmpty());
   apply({start(4, key(1, 0)), upload(4, "c", 'e')});
   EXPECT_THAT(ids(storage()), ElementsAre("a", "b", "c"));
-  EXPECT_THAT(apply_one(pruned(2)).dropped, ElementsAre(sha('c'), sha('e')));  // late
+  EXPECT_THAT(apply_one(pruned(2)).dropped, ElementsAre(sha('c'), sha('e')));  // a late result
   EXPECT_THAT(ids(storage()), ElementsAre("b"));
 }
 
@@ -269,9 +270,9 @@ TEST_P(StorageContract, R54_ABlobStaysWhileACheckpointOrAnArtifactNamesIt) {
   apply(begun());
   apply({save(1, 'c'), upload(2, "a", 'c'), upload(3, "b", 'd'), save(3, 'd')});
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('d')));
-  EXPECT_THAT(apply_one(complete(3, {0.5})).dropped, IsEmpty());  // its checkpoint goes
+  EXPECT_THAT(apply_one(complete(3, {0.5})).dropped, IsEmpty());  // removes only its checkpoint
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('d')));
-  // The checkpoint goes and the other attempt's artifact with it: named once among the dropped.
+  // The checkpoint and the other attempt's artifact are removed. Their blob is dropped once.
   EXPECT_THAT(apply_one(complete(1, {0.5})).dropped, ElementsAre(sha('c')));
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('d')));
 }

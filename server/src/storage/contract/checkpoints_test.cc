@@ -1,4 +1,4 @@
-// Checkpoints in the storage contract: kept, passed on, superseded, dropped (R37, R38).
+// Checkpoints in the storage contract: stored, resumed, superseded, dropped (R37, R38).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -57,7 +57,7 @@ TEST_P(StorageContract, R14_TheSameCheckpointAgainIsRepeated) {
   apply_one(store(saved(1, 'a')));
   EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::repeated);
   EXPECT_EQ(applied(store(saved(1, 'b'))), Applied::applied);
-  EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::applied);  // it is the newest again
+  EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::applied);  // the first one is the newest again
   EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
 }
 
@@ -110,7 +110,7 @@ TEST_P(StorageContract, R33_AReissueDropsThem) {
 
 TEST_P(StorageContract, R38_AFailureThatTheCheckpointMayHaveMadeDropsIt) {
   apply(begun());
-  apply({store(saved(1, 'a')), failed(1)});  // its own checkpoint is not to blame
+  apply({store(saved(1, 'a')), failed(1)});  // did not resume from the checkpoint
   EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
   apply_one(resume(3, key(1, 0), saved(1, 'a')));
   EXPECT_THAT(apply_one(failed(3)).dropped, ElementsAre(sha('a')));
@@ -136,7 +136,7 @@ TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
   EXPECT_THAT(trial(1, 0).points,
               ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
                           protocol::Point{3, 0.6}, protocol::Point{4, 0.4}));
-  // Of any of its attempts, and by a page's row.
+  // The curve can also be read for any attempt, and for the rows of a page.
   const auto row = storage().attempt(AttemptId{3}).value();
   EXPECT_THAT(storage().curve(row.value()).value(),
               ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},

@@ -1,5 +1,5 @@
-// Deleted studies in the storage contract: gone at once for every reader, and with all that was
-// theirs alone (R55).
+// Deleted studies in the storage contract: no reader sees them again, and whatever only they used
+// is removed (R55).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -31,7 +31,7 @@ CreateStudy asked_study(std::int64_t id) {
   return create;
 }
 
-// Removes what is left, in pieces of so many rows. The blobs that went with it.
+// Removes the remaining rows in pieces of `rows` rows. Returns the blobs that were dropped.
 std::vector<std::string> sweep(Storage& storage, std::int64_t rows = kSweptRows) {
   std::vector<std::string> dropped;
   for (int piece = 0; piece < 1'000; ++piece) {
@@ -44,7 +44,7 @@ std::vector<std::string> sweep(Storage& storage, std::int64_t rows = kSweptRows)
   return dropped;
 }
 
-// Study 1 with three trials, of which one has two attempts with curves, and one was cancelled.
+// Study 1 with three trials. One has two attempts with curves, and one was cancelled.
 std::vector<Transition> over() {
   return {create_study(1),
           start(1, key(1, 0)),
@@ -169,7 +169,7 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainAndTheSubmitKeyMayBe) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 6, 1'333}));
 }
 
-// The highest number goes first, and its row is gone for long when a lower one follows.
+// The study with the highest number is deleted first. Its row is gone when the other one follows.
 TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
   apply(over());
   apply({create_study(2, "other"), start(7, key(2, 0)), complete(7, {0.5}),
@@ -187,7 +187,7 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
 
 TEST_P(StorageContract, R55_BlobsStayWhereAnotherStudyOrOwnerNamesThem) {
   CreateStudy hers = create_study(2, "other");
-  hers.spec.bundle = {sha('e'), 50};  // and the same data as study 1
+  hers.spec.bundle = {sha('e'), 50};  // its data is that of study 1
   CreateStudy his = create_study(3);
   his.owner = "grace";
   his.project = "birds";
@@ -195,7 +195,7 @@ TEST_P(StorageContract, R55_BlobsStayWhereAnotherStudyOrOwnerNamesThem) {
   apply({hers, his});
   const Outcome first = apply_one(delete_study(1));
   EXPECT_EQ(first.freed, (Freed{2, 3, 3 * kBytes + 1'234}));
-  EXPECT_THAT(first.disowned, IsEmpty());  // grace has the bundle
+  EXPECT_THAT(first.disowned, IsEmpty());  // grace's study has the same bundle
   EXPECT_FALSE(storage().project_references("default", sha('a')).value());
   EXPECT_TRUE(storage().project_references("birds", sha('a')).value());
   EXPECT_TRUE(storage().project_references("default", sha('b')).value());
@@ -227,7 +227,7 @@ TEST_P(StorageContract, R55_FilesOfTrialsGoWithTheLastRowThatNamesThem) {
   EXPECT_EQ(storage().usage("ada").value().bytes, 1'333 + kBytes);
 }
 
-// Of any size, with a restart between two of them, pieces come to the same end.
+// Pieces of any size, with restarts between them, remove the same.
 TEST_P(StorageContract, R55_PiecesGoOnAfterARestart) {
   for (const std::int64_t rows : {1, 2, 3, 5, 100}) {
     const std::int64_t id = storage().load().value().next_study_id;

@@ -1,4 +1,4 @@
-// Each guard of transition.h: what it lets through, what it keeps out, what it leaves behind.
+// Each guard of transition.h: what it accepts, what it refuses, and what is stored then.
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -211,9 +211,9 @@ TEST_P(StorageContract, R18_LateFailureOfAnEndedAttemptIsRecordedAndChangesNeith
   EXPECT_EQ(trial(1, 0).attempts_list[0].state, AttemptState::expired);
   EXPECT_EQ(trial(1, 0).attempts_list[0].failure, expired.failure);
   EXPECT_EQ(trial(1, 1).attempts_list[0].state, AttemptState::released);
-  EXPECT_EQ(trial(1, 1).attempts_list[0].failure, a_failure());  // to be read, not counted
+  EXPECT_EQ(trial(1, 1).attempts_list[0].failure, a_failure());  // listed, not counted
   EXPECT_EQ(trial(1, 1).trial.state, TrialState::running);
-  // An accepted one has none.
+  // An accepted attempt has no failure.
   apply({end(3, AttemptState::expired), complete(3, {0.5})});
   EXPECT_FALSE(trial(1, 2).attempts_list[0].failure.has_value());
 }
@@ -296,7 +296,7 @@ TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
   EXPECT_EQ(rows[0].trial.state, TrialState::complete);
   EXPECT_EQ(rows[1].trial.state, TrialState::cancelled);
   EXPECT_EQ(rows[2].trial.key, key(1, 2));
-  // The attempts are the dispatcher's to end.
+  // The dispatcher ends the attempts, not the storage.
   EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
 }
 
@@ -315,7 +315,7 @@ TEST_P(StorageContract, R33_ReissueedTrialsRunAgainAndTheirFailuresAreForgiven) 
   EXPECT_THAT(finished(1), SizeIs(1));
   EXPECT_EQ(trial(1, 0).trial.state, TrialState::running);
   EXPECT_FALSE(trial(1, 0).trial.failure.has_value());
-  EXPECT_THAT(trial(1, 0).attempts_list, SizeIs(1));  // what was is still shown
+  EXPECT_THAT(trial(1, 0).attempts_list, SizeIs(1));  // earlier attempts are still listed
 
   apply({start(4, key(1, 0))});
   ASSERT_TRUE(storage().load().has_value());
@@ -360,7 +360,7 @@ TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
   EXPECT_TRUE(storage().load().value().studies.at(0).study.paused);
   EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
   EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
-  // One that has ended is paused no more.
+  // A study that has ended is not paused.
   apply_one(pause_study(1));
   apply_one(end_study(1, StudyState::finished));
   EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
@@ -370,7 +370,7 @@ TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
 TEST_P(StorageContract, R53_ARestartForgetsNoPause) {
   apply({create_study(1), start(1, key(1, 0)), pause_study(1)});
   reopen();
-  apply_one(complete(1, {0.5}));  // what runs goes on, and counts
+  apply_one(complete(1, {0.5}));  // the running attempt goes on, and its result counts
   EXPECT_TRUE(study(1).paused);
   reopen();
   EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);

@@ -1,5 +1,5 @@
-// What every back end promises about people, tokens, projects, codes, devices, quotas and the audit
-// log.
+// What every storage back end guarantees about people, tokens, projects, codes, devices, quotas and
+// the audit log.
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -52,7 +52,7 @@ TEST_P(StorageContract, PeopleHaveUniqueNamesAndBringAToken) {
   EXPECT_EQ(all.principals[1].quota, (Quota{1, 2, 3}));
   EXPECT_THAT(all.principals[1].projects, ElementsAre("birds"));
   EXPECT_EQ(all.principals[1].created_at, kNow);
-  ASSERT_THAT(all.tokens, SizeIs(2));  // that of the name that was taken was not made
+  ASSERT_THAT(all.tokens, SizeIs(2));  // the refused principal, whose name was taken, has none
   EXPECT_EQ(all.tokens[0].id, first.token);
   EXPECT_EQ(all.tokens[0].principal, first.id);
   EXPECT_EQ(all.tokens[0].hash, sha('1'));
@@ -132,7 +132,7 @@ TEST_P(StorageContract, CodesAreOfAProject) {
   whole.enrolment.created_by = "ada";
   whole.enrolment.expires_at = kNow + 10;
   whole.enrolment.max_uses = 3;
-  whole.enrolment.uses = 2;  // not the caller's to say
+  whole.enrolment.uses = 2;  // storage ignores this field
   const Outcome made = apply_one(whole);
   EXPECT_EQ(made.applied, Applied::applied);
   EXPECT_EQ(applied(code('c')), Applied::repeated);
@@ -153,7 +153,7 @@ TEST_P(StorageContract, ACodeAdmitsSoManyDevicesAndNoMore) {
   CreateEnrolment two = code('c');
   two.enrolment.max_uses = 2;
   apply({CreateProject{"birds"}, two});
-  // In one batch, as a crowd comes.
+  // All are in one batch, as if many people joined at once.
   const auto outcomes = apply({joining("d1", 'c'), joining("d1", 'c'), joining("d2", 'c'),
                                joining("d3", 'c'), joining("d4", 'x')});
   std::vector<Applied> applied;
@@ -223,10 +223,10 @@ TEST_P(StorageContract, AnErasedDeviceLeavesItsResultsAndNothingOfItself) {
   EXPECT_EQ(study(1).best_value, 0.5);
   EXPECT_EQ(trial(1, 1).attempt->device, "d2");
   EXPECT_EQ(trial(1, 2).attempt->device, kErasedDevice);
-  EXPECT_EQ(applied(complete(3, {0.5}, "d1")), Applied::conflict);  // nobody's now
+  EXPECT_EQ(applied(complete(3, {0.5}, "d1")), Applied::conflict);  // has no device now
 }
 
-// The server may stop between an erasure and what it then says of the device's attempts.
+// The erasure itself revokes the device's attempts, because the server may stop right after it.
 TEST_P(StorageContract, AnErasureRevokesWhatTheDeviceRunsAlsoWhereTheServerStopsAfterIt) {
   apply(
       {create_device("d1"), create_study(1), start(1, key(1, 0), "d1"), start(2, key(1, 1), "d2")});
@@ -249,11 +249,11 @@ TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   EXPECT_EQ(third.applied, Applied::superseded);
   EXPECT_EQ(third.excess, (Excess{Excess::What::studies, 2, 1, 2}));
   EXPECT_FALSE(storage().study(StudyId{3}).value().has_value());
-  EXPECT_EQ(applied(limited(1, two)), Applied::repeated);  // the same again is no new study
+  EXPECT_EQ(applied(limited(1, two)), Applied::repeated);  // the same submission
   EXPECT_EQ(storage().usage("ada").value(), (Usage{2, 12, 1'333}));
   EXPECT_EQ(storage().usage("grace").value(), Usage{});
 
-  // One that ends makes room, in the same batch.
+  // A study that ends makes room in the same batch.
   const auto outcomes = apply({end_study(1, StudyState::cancelled), limited(3, two)});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   const Outcome large = apply_one(limited(4, {0, 17, 0}));
@@ -265,7 +265,7 @@ TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
 TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
   const Quota two{2, 0, 0};
   apply({limited(1, two), start(1, key(1, 0)), failed(1), fail(key(1, 0)), limited(2, two)});
-  EXPECT_EQ(applied(ReissueTrials{StudyId{1}, {1, 1, 1}}), Applied::applied);  // it runs: no more
+  EXPECT_EQ(applied(ReissueTrials{StudyId{1}, {1, 1, 1}}), Applied::applied);  // it runs already
   apply({start(2, key(1, 0)), failed(2), fail(key(1, 0)), end_study(1, StudyState::finished),
          limited(3, two)});
   const Outcome third = apply_one(ReissueTrials{StudyId{1}, two});
@@ -277,9 +277,9 @@ TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
   EXPECT_EQ(apply_one(ReissueTrials{StudyId{1}, {0, 17, 0}}).excess,
             (Excess{Excess::What::trials, 12, 6, 17}));
   EXPECT_EQ(apply_one(ReissueTrials{StudyId{2}, two}).applied,
-            Applied::repeated);  // nothing failed
+            Applied::repeated);  // no trial failed
 
-  // One that ends makes room, in the same batch; bytes are the owner's already.
+  // A study that ends makes room in the same batch. The owner already has the bytes.
   const auto outcomes =
       apply({end_study(2, StudyState::cancelled), ReissueTrials{StudyId{1}, {2, 12, 1}}});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
@@ -289,7 +289,7 @@ TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
 TEST_P(StorageContract, QuotaCountsEachBlobOnce) {
   const Quota small{0, 0, 1'400};
   EXPECT_EQ(applied(limited(1, small)), Applied::applied);  // 1,234 and 99 bytes
-  EXPECT_EQ(applied(limited(2, small)), Applied::applied);  // the same ones
+  EXPECT_EQ(applied(limited(2, small)), Applied::applied);  // the same blobs
   EXPECT_EQ(storage().usage("ada").value().bytes, 1'333);
   EXPECT_EQ(applied(OwnBlob{"ada", sha('a'), 1'234, small}), Applied::repeated);
   EXPECT_EQ(apply_one(OwnBlob{"ada", sha('c'), 68, small}).excess,
@@ -306,7 +306,7 @@ TEST_P(StorageContract, TheAuditLogTellsOnlyOfWhatHappened) {
   apply({CreateProject{"birds"}, note("project.create"), CreateProject{"birds"},
          note("project.create"), note("server.start", false)});
   at(kNow + 5);
-  apply({note("never")});  // nothing before it in its batch
+  apply({note("never")});  // no change comes before it in its batch
   apply({CreateProject{"fish"}, note("project.create")});
   const auto entries = storage().audit(0, 100).value();
   ASSERT_THAT(entries, SizeIs(3));

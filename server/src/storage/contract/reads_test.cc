@@ -178,7 +178,7 @@ TEST_P(StorageContract, TenThousandTrialsArePagedByCursor) {
   for (std::int64_t number = 0; number < kTrials; number += 500) {
     std::vector<Transition> batch;
     for (std::int64_t i = number; i < number + 500; ++i) batch.push_back(start(i + 1, key(1, i)));
-    // Finished backwards, so that the order of finishing is not the order of numbers.
+    // The trials finish in descending order, so that this order is not the order of numbers.
     for (std::int64_t i = number + 499; i >= number; --i) {
       batch.push_back(complete(i + 1, {static_cast<double>(i)}));
     }

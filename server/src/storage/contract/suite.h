@@ -1,6 +1,6 @@
-// The suite that every back end passes: the fixture and a small language to say what happens. The
-// tests themselves are in *_test.cc; a back end joins by INSTANTIATE_TEST_SUITE_P(Name,
-// StorageContract, ...) in a file of its own.
+// The suite that every storage back end must pass: the fixture, and short functions that make
+// transitions. The tests are in *_test.cc. A back end joins by
+// INSTANTIATE_TEST_SUITE_P(Name, StorageContract, ...) in a file of its own.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,18 +17,18 @@
 
 namespace hyperflock::storage {
 
-// One back end with its files.
+// A storage back end with its files.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual Storage& storage() = 0;
-  // Closes and opens it again, as after a restart.
+  // Closes and opens the storage, as a restart does.
   virtual void reopen() = 0;
 };
 
 struct BackendMaker {
   std::string name;
-  // `now` lives as long as the test.
+  // `now` must live as long as the test.
   std::unique_ptr<Backend> (*make)(const std::int64_t* now);
 };
 inline std::ostream& operator<<(std::ostream& out, const BackendMaker& maker) {
@@ -164,7 +164,7 @@ class StorageContract : public testing::TestWithParam<BackendMaker> {
   void reopen() { backend_->reopen(); }
   void at(std::int64_t now) { now_ = now; }
 
-  // One batch that is expected to be written.
+  // Applies one batch, which must be written.
   std::vector<Outcome> apply(std::vector<Transition> batch) {
     auto outcomes = storage().apply(batch);
     if (!outcomes) {

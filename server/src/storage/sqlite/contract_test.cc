@@ -1,4 +1,4 @@
-// Puts the back end on SQLite through the contract suite.
+// Runs the contract suite on the SQLite back end.
 #include "base/testing/scratch_folder.h"
 #include "storage/contract/suite.h"
 #include "storage/sqlite/open.h"

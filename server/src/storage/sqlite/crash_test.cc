@@ -1,5 +1,6 @@
-// A server killed at a random moment: what it had acknowledged is there, and a deletion that it had
-// begun goes on. The child's whole life is one writer; the parent reads acknowledgements from a
+// A server is killed at a random moment: whatever it had acknowledged is stored, and a deletion
+// that
+// it had begun continues. The child process is one writer. The parent reads acknowledgements from a
 // pipe and kills it.
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -27,14 +28,15 @@ using std::chrono::steady_clock;
 constexpr int kRounds = 20;
 constexpr std::int64_t kGroup = 8;
 
-// Accepts a group of results and starts the next group in each batch, for ever; writes the ids of
-// accepted attempts.
+// In each batch, for ever, accepts a group of results and starts the next group. Writes the ids of
+// the accepted attempts to the pipe.
 [[noreturn]] void be_the_server(const std::string& path, int acknowledgements) {
   auto opened = open_sqlite_storage(path, [] { return kNow; });
   if (!opened) ::_exit(3);
   Storage& storage = *opened.value();
   std::int64_t attempt = storage.load().value().next_attempt_id;
-  // What the last life left running has no result; each life goes on with trials of its own.
+  // The attempts that the last child left running get no result. Each child starts trials of its
+  // own.
   const auto starts = [](std::int64_t first) {
     std::vector<Transition> batch;
     for (std::int64_t i = first; i < first + kGroup; ++i) batch.push_back(start(i, key(1, i)));
@@ -58,10 +60,11 @@ constexpr std::int64_t kGroup = 8;
   }
 }
 
-// From when a life counts: a busy machine may take longer to begin one than some of them last.
+// When the time of a life begins. A busy machine may need longer for the start of the child than
+// the shortest life lasts.
 enum class Since { birth, first_acknowledgement };
 
-// Reads what the child acknowledges, kills it after `life`, and reads the rest.
+// Reads what the child acknowledges, kills it after `life`, and then reads the rest.
 std::vector<std::int64_t> kill_after(milliseconds life, Since since, pid_t child, int pipe) {
   if (since == Since::first_acknowledgement) {
     pollfd waiting{pipe, POLLIN, 0};
@@ -94,7 +97,7 @@ TEST(SqliteCrash, AcknowledgedSurvivesKill) {
     study.total = kMaxWireInteger;
     ASSERT_TRUE(storage->apply(std::vector<Transition>{study}).has_value());
   }
-  std::mt19937 random(20'261);  // the moments differ from run to run by themselves
+  std::mt19937 random(20'261);  // the moments of the kills differ anyway
   std::vector<std::int64_t> acknowledged;
   for (int round = 0; round < kRounds; ++round) {
     std::array<int, 2> ends{};
@@ -125,14 +128,14 @@ TEST(SqliteCrash, AcknowledgedSurvivesKill) {
   }
   auto storage = open_sqlite_storage(path, [] { return kNow; }).value();
   const StudyRow study = storage->study(StudyId{1}).value().value();
-  // At most the last batch of each life was committed without an acknowledgement.
+  // Each child can have committed at most one batch without an acknowledgement.
   EXPECT_GE(study.complete, static_cast<std::int64_t>(acknowledged.size()));
   EXPECT_LE(study.complete, static_cast<std::int64_t>(acknowledged.size()) + kRounds * kGroup);
   EXPECT_GT(acknowledged.size(), 0U);
   RecordProperty("acknowledged", static_cast<int>(acknowledged.size()));
 }
 
-// A study's trials, 0 to `trials`, each with two attempts and an artifact.
+// Returns a study with `trials` trials, each of which has two attempts and an artifact.
 std::vector<Transition> whole_study(std::int64_t study, std::int64_t attempt, std::int64_t trials) {
   std::vector<Transition> batch{create_study(study, "key " + std::to_string(study))};
   for (std::int64_t number = 0; number < trials; ++number) {
@@ -151,7 +154,8 @@ std::vector<Transition> whole_study(std::int64_t study, std::int64_t attempt, st
   return batch;
 }
 
-// Removes what deleted studies left, in small pieces, and tells of each; then that nothing is left.
+// Removes the rows of deleted studies in small pieces. Reports each piece, and then that none is
+// left.
 [[noreturn]] void be_the_sweeper(const std::string& path, int pieces) {
   auto opened = open_sqlite_storage(path, [] { return kNow; });
   if (!opened) ::_exit(3);
@@ -186,7 +190,7 @@ TEST(SqliteCrash, R55_ADeletionGoesOnAfterAKill) {
       be_the_sweeper(path, ends[1]);
     }
     ::close(ends[1]);
-    // Dies with a later piece on its way: each life leaves less.
+    // The child is killed while it removes a later piece, so each life leaves fewer rows.
     char more = 1;
     for (int pieces = std::uniform_int_distribution<int>(1, 60)(random); pieces > 0 && more != 0;
          --pieces) {

@@ -1,4 +1,4 @@
-// What only the SQLite back end promises: files, versions, locks, a full disk, a bounded log.
+// What only the SQLite back end guarantees: files, versions, locks, a full disk, a bounded log.
 #include "storage/sqlite/storage.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class SqliteFile : public testing::Test {
     settings.checkpoint_pages = pages;
     return settings;
   }
-  // One cycle: the result of attempt `i` is accepted, attempt `i + 1` starts on the next trial.
+  // Accepts the result of attempt `i`, and starts attempt `i + 1` on the next trial.
   static std::vector<Transition> cycle(std::int64_t i) {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
@@ -64,7 +64,7 @@ TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
 }
 
-// What stood in principals and enrolments before people had several tokens and codes had limits.
+// Rows of principals and enrolments from before people had several tokens and codes had limits.
 TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
@@ -96,7 +96,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(all.tokens[1].principal, 2);
   EXPECT_EQ(all.tokens[1].expires_at, 0);
   ASSERT_EQ(all.projects.size(), 2U);
-  EXPECT_EQ(all.projects[0].name, "birds");  // the study's date is the older one
+  EXPECT_EQ(all.projects[0].name, "birds");  // its date is that of the study, which is older
   ASSERT_EQ(all.enrolments.size(), 2U);
   EXPECT_EQ(all.enrolments[0].code_hash, "c1");
   EXPECT_EQ(all.enrolments[1].created_at, 20);
@@ -106,7 +106,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
-  // What it names goes with it, though it was submitted before anything could be deleted.
+  // The study's blobs are removed with it, although it is older than the deletion of studies.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
@@ -158,7 +158,7 @@ TEST_F(SqliteFile, SecondServerOnTheSameFileIsRefused) {
 TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
   const auto storage = open().value();
   apply(*storage, {create_study(1), start(1, key(1, 0))});
-  storage->limit_pages(1);  // SQLite takes this as "no page more than now"
+  storage->limit_pages(1);  // SQLite takes this as "no more pages than now"
 
   std::vector<Transition> batch = {complete(1, {0.5})};
   for (std::int64_t i = 2; i < 2'000; ++i) batch.push_back(start(i, key(1, i)));
@@ -218,7 +218,7 @@ TEST_F(SqliteFile, LockOfAnotherProgramFailsABatchAndNoRead) {
 // Readers that overlap without a gap must not keep the log from starting again.
 TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
   SqliteSettings settings = with_checkpoint_at(40);
-  settings.reader_patience_ms = 60'000;  // a reader may be slow on a busy machine, not endless
+  settings.reader_patience_ms = 60'000;  // a reader on a busy machine may be slow
   const auto storage = open(settings).value();
   apply(*storage, {create_study(1), start(1, key(1, 0))});
   std::atomic<bool> writing = true;
@@ -235,7 +235,7 @@ TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
   }
   writing = false;
   for (std::thread& reader : readers) reader.join();
-  // Eight times the length at which it is copied, and what commits add meanwhile.
+  // Eight times the length at which the log is copied, and what commits add meanwhile.
   EXPECT_LT(largest, 400U * (4'096U + 24U));
 }
 
@@ -260,7 +260,7 @@ TEST_F(SqliteFile, IdleCopiesTheLogToTheDatabase) {
   const auto log = std::filesystem::file_size(path_ + "-wal");
   storage->idle();
   EXPECT_GT(std::filesystem::file_size(path_), before);
-  // The log starts again from its beginning.
+  // The log is written from its beginning again.
   for (std::int64_t i = 101; i <= 110; ++i) apply(*storage, cycle(i));
   EXPECT_EQ(std::filesystem::file_size(path_ + "-wal"), log);
 }

@@ -26,12 +26,12 @@ namespace hyperflock::storage {
 
 // The batch goes through.
 struct Pass {};
-// The batch is not written (a full disk).
+// The batch is not written, as with a full disk.
 struct FailBefore {};
-// The batch is written, but the caller is told that it was not (a lost answer).
+// The batch is written, but the caller gets an error, as if the answer were lost.
 struct FailAfter {};
 // The transitions at these positions of the batch get `conflict`, as if another server had been
-// first. The other transitions are applied.
+// faster. The other transitions are applied.
 struct Conflict {
   std::set<std::size_t> places;
 };

@@ -1,4 +1,4 @@
-// The decorator that misbehaves by a script does what its script says.
+// FaultyStorage injects the faults of its script.
 #include "storage/testing/faulty_storage.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The database of one test. It is in memory if the machine has a file system there. The destructor
-// removes it, after the storage that it opened has been destroyed.
+// The database of one test, in memory if the machine has a file system there. The destructor
+// removes the files. The storage that it opened must be destroyed before.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace hyperflock::storage {
 
 class ScratchDatabase {
  public:
-  // Opens the database, as a server does after a restart. One storage at a time.
+  // Opens the database, as a server does after a restart. Only one storage may be open at a time.
   std::unique_ptr<Storage> open(WallClock clock = [] { return std::int64_t{1}; }) const {
     return open_sqlite_storage(folder_.file("db"), std::move(clock)).value();
   }
