@@ -1,6 +1,6 @@
-// How many calls a second pass through one owner: starts the release server, owns an asked study
-// from a thread that answers at once (a value for each suggestion, every fourth trial pruned at its
-// fifth step), and keeps 100 emulated devices in a closed loop.
+// Measures how many calls per second pass through one owner. It starts the release server, owns an
+// ask-and-tell study in a thread that answers at once (a value for each suggestion; every fourth
+// trial is pruned at its fifth step), and keeps 100 emulated devices in a closed loop.
 //
 //   asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/asked.json
@@ -28,7 +28,7 @@ struct Options : ProgramOptions {
   int devices = 100;
 };
 
-// Answers until it is stopped. One thread.
+// Answers calls until it is stopped, in one thread.
 class Owner {
  public:
   Owner(const ServerProcess& server, StudyId study)

@@ -1,6 +1,6 @@
-// Devices that run the trials of an asked study, in a closed loop over real WebSocket frames: three
-// suggestions, ten reports each followed by should_prune, the result, the next lease. They compute
-// the objective of python/bench/vs_objective.py. One thread, one epoll.
+// Devices that run the trials of an ask-and-tell study in a closed loop over real WebSocket frames:
+// three suggestions, ten reports each followed by should_prune, the result, the next lease. They
+// compute the objective of python/bench/vs_objective.py. One thread and one epoll serve them all.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ class AskedEmulator {
   struct Counts {
     std::int64_t complete = 0;
     std::int64_t pruned = 0;
-    std::int64_t calls = 0;  // suggestions and should_prune that were answered
+    std::int64_t calls = 0;  // answered suggest and should_prune calls
     std::int64_t trials() const { return complete + pruned; }
   };
 
-  // Opens a session for each device, which asks for work. Throws std::runtime_error.
+  // Opens a session for each device and asks for work on each. Throws std::runtime_error.
   AskedEmulator(std::uint16_t compute_port, const std::vector<Device>& devices);
   ~AskedEmulator();
   AskedEmulator(const AskedEmulator&) = delete;
   AskedEmulator& operator=(const AskedEmulator&) = delete;
 
-  // Until `done` says so; it is asked every few milliseconds. False where the server closed a
-  // connection first.
+  // Runs until `done` returns true, which is called every few milliseconds. Returns false if the
+  // server closed a connection before.
   bool run(const std::function<bool()>& done);
   const Counts& counts() const { return counts_; }
 
@@ -39,12 +39,12 @@ class AskedEmulator {
     net::TestWebSocket socket;
     std::string received{};
     AttemptId attempt{};
-    std::int64_t id = 0;   // of its calls
-    std::int64_t seq = 0;  // of its messages
+    std::int64_t id = 0;   // of its last call
+    std::int64_t seq = 0;  // of its last message
     std::size_t next_name = 0;
     std::int64_t step = 0;
-    bool stalls = false;  // its curve does
-    double value = 0;     // of the objective, from what was suggested
+    bool stalls = false;  // whether its curve stalls
+    double value = 0;     // of the objective, from the suggested values
     protocol::Outcome outcome = protocol::Outcome::complete;
   };
 

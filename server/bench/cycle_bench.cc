@@ -1,6 +1,6 @@
-// How many trials a second the server turns over, durably. Starts the release server on a disk,
-// keeps 32 emulated workers in a closed loop, then kills the server with SIGKILL while they cycle
-// and looks whether each acknowledged result is in the database.
+// Measures how many trials per second the server leases, accepts and stores durably. It starts the
+// release server on a disk and keeps 32 emulated workers in a closed loop. Then it kills the server
+// with SIGKILL under load, and checks that each acknowledged result is in the database.
 //
 //   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/server.json
@@ -32,7 +32,7 @@ struct Options : ProgramOptions {
 constexpr double kWarmUpSeconds = 2;
 constexpr double kSecondsBeforeKill = 2;
 
-// Acknowledged results that the database does not have as accepted, after the server was killed.
+// Returns the number of acknowledged results that are not accepted in the killed server's database.
 std::int64_t lost(const Options& options, std::int64_t study,
                   const std::vector<std::int64_t>& acknowledged) {
   auto storage = storage::open_sqlite_storage(options.state + "/hyperflock.db",
@@ -84,7 +84,7 @@ int run(Options options) {
       metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
   const double cycles_per_s = cycles / seconds;
   const std::vector<Figure> figures{
-      // The peer is what a server can reach at best that makes each cycle durable by itself.
+      // The peer is the best rate of a server that makes each cycle durable separately.
       {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
        disk},
       {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms"},
@@ -93,7 +93,7 @@ int run(Options options) {
       {"cycles_per_disk_write", cycles_per_s / disk, "ratio", ">=", 2},
       {"cycles_per_commit", cycles / (commits * seconds), "cycles"},
       {"transitions_per_cycle", transitions / cycles, "transitions"},
-      // PRAGMA synchronous as the server reads it back; 2 is FULL.
+      // PRAGMA synchronous as the server reads it from the database; 2 means FULL.
       {"storage_synchronous", metric(after, "storage_synchronous"), "level", ">=", 2},
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},

@@ -1,5 +1,5 @@
-// One emulated device's side of the wire, as every emulator begins it. Each throws
-// std::runtime_error where the server answers otherwise than it must.
+// The first messages of an emulated device, which all emulators share. Each function throws
+// std::runtime_error if the server gives an unexpected answer.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Device {
 
 protocol::ServerMessage parse(std::string_view text);
 void send(net::TestWebSocket& socket, const protocol::ClientMessage& message);
-// A connection of the device's that was welcomed and has said that it is ready.
+// Returns a connection of the device that got its welcome and has sent ready.
 net::TestWebSocket open_session(std::uint16_t compute_port, const Device& device,
                                 const std::string& agent);
 

@@ -1,5 +1,5 @@
-// The dispatcher against its reference model at full length: `./run model`. Prints how many
-// sequences agreed, or the events of the first that did not.
+// Compares the dispatcher with its reference model at full length: `./run model`. Prints how many
+// sequences agreed, or the events of the first one that did not.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -28,8 +28,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Each thread has a store of its own, a new one after some walks: what earlier ones left makes
-// every restart slower. The walks do not depend on who takes them.
+// Each thread uses a store of its own, and a new one after this many walks, because the rows of
+// earlier walks make every restart slower. Walks do not depend on the thread that runs them.
 constexpr std::uint64_t kWalksPerStore = 500;
 
 bool walk_all(const Options& options) {
@@ -80,7 +80,7 @@ bool explore_orders(int depth, Pauses pauses) {
   return true;
 }
 
-// With pauses, of which there are two more events, one event less.
+// Pauses add two kinds of events, so sequences with them have one event less.
 bool explore_all(const Options& options) {
   return explore_orders(options.depth, Pauses::none) &&
          explore_orders(options.depth - 1, Pauses::some);

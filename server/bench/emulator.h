@@ -1,6 +1,6 @@
-// Devices in a closed loop over real WebSocket frames: each holds one attempt, sends its result,
-// waits for the acknowledgement that carries the next lease, and so on, at once or at a pace. One
-// thread, one epoll.
+// Devices in a closed loop over real WebSocket frames. Each holds one attempt, sends its result,
+// waits for the acknowledgement with the next lease, and so on, at once or at a pace. One thread
+// and one epoll serve them all.
 #pragma once
 
 #include <chrono>
@@ -19,28 +19,28 @@ class Emulator {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Opens a session for each device and waits for the first lease of each. A device sends results
-  // at least `pace` apart. Throws std::runtime_error.
+  // Opens a session for each device and waits for its first lease. A device lets at least `pace`
+  // pass between its results. Throws std::runtime_error.
   Emulator(std::uint16_t compute_port, const std::vector<Device>& devices,
            Clock::duration pace = {});
   ~Emulator();
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
 
-  // Cycles for so long; ends with results under way. Latencies are kept from the first call of
-  // measure() on.
+  // Runs the loop for this long. Results may be under way at the end. Latencies are recorded only
+  // while measuring.
   void run(Clock::duration duration);
   void measure() { measuring_ = true; }
   void stop_measuring() { measuring_ = false; }
 
-  // Takes what the kernel has still received (after the server died).
+  // Reads what the kernel has still received, after the server was killed.
   void take_rest();
 
-  // Send to acknowledgement with the next lease, in milliseconds, in no order.
+  // The times in milliseconds from a result to its acknowledgement with the next lease, unordered.
   const std::vector<double>& latencies_ms() const { return latencies_ms_; }
-  // Those since the last call.
+  // Returns the latencies since its last call.
   std::vector<double> take_latencies_ms() { return std::exchange(latencies_ms_, {}); }
-  // Every attempt whose result was acknowledged as accepted.
+  // The attempts whose results were acknowledged as accepted.
   const std::vector<std::int64_t>& acknowledged() const { return acknowledged_; }
 
  private:
@@ -57,7 +57,7 @@ class Emulator {
   void send_result(Worker& worker);
   void on_frames(Worker& worker);
   void send_due_results();
-  // Reads from the socket without waiting; false at its end.
+  // Reads from the socket without waiting. Returns false at the end of the stream.
   bool pull(Worker& worker);
 
   std::vector<Worker> workers_;

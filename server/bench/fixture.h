@@ -1,5 +1,5 @@
-// What the benchmarks of a running server share: a study that does not end, devices, metrics.
-// Each throws std::runtime_error where the server answers otherwise than it must.
+// What the benchmarks of a running server share: a study that does not end, devices, metrics. Each
+// function throws std::runtime_error if the server gives an unexpected answer.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,17 @@
 
 namespace hyperflock::bench {
 
-// A grid of 10^8 points; the study's number.
+// Submits a grid of 10^8 points. Returns the study's number.
 std::int64_t submit(const ServerProcess& server);
-// A study whose trials its owner asks for, of one direction.
+// Submits an ask-and-tell study with one direction. Returns its number.
 std::int64_t submit_asked(const ServerProcess& server);
 std::vector<Device> join(const ServerProcess& server, int count);
 std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolment_code, int count);
-// /metrics, and the value of a metric without labels in it.
+// metrics() reads /metrics. metric() returns the value of a metric without labels from that text.
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);
 
-// 0 where there is no value.
+// Returns 0 if there are no values.
 double percentile(std::vector<double> values, double part);
 std::chrono::nanoseconds to_duration(double seconds);
 

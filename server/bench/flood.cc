@@ -87,7 +87,7 @@ FloodOutcome flood(std::uint16_t port, int count, std::chrono::seconds limit) {
         continue;
       }
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      ::close(one.socket);  // it leaves the epoll with it
+      ::close(one.socket);  // this also removes it from the epoll
       one.socket = -1;
       --outcome.held;
       if (one.received.find("hello_timeout") != std::string::npos) {

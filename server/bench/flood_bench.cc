@@ -1,7 +1,7 @@
-// What workers feel of a flood and of a slow reader. 32 emulated workers turn over trials at a
-// steady pace; meanwhile, in turns, nothing else happens, 5,000 sockets come that never say hello,
-// or one researcher reads 1 KB a second of a study that changes all the time. Quiet times stand
-// between the others, so that a machine that grows slower does not look like harm.
+// Measures how a flood and a slow reader affect workers. 32 emulated workers run trials at a steady
+// pace. Meanwhile, in turns, nothing else happens, 5,000 sockets connect and never send hello, or
+// one researcher reads 1 KB per second of a study that changes all the time. Quiet periods
+// alternate with the others, so that a machine that becomes slower does not look like harm.
 //
 //   flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/flood.json
@@ -25,13 +25,13 @@ constexpr const char* kFolder = "flood_bench";
 struct Options : ProgramOptions {
   int rounds = 3;
   int sockets = 5'000;
-  double seconds = 6;  // of each quiet time and of each slow reader
+  double seconds = 6;  // of each quiet period and each slow reader
 };
 
 constexpr int kWorkers = 32;
 constexpr std::chrono::milliseconds kPace{20};
 constexpr std::int64_t kSlowBytesPerS = 1'000;
-// The server gives a stranger 5 s for its hello and 3 s for the closing handshake.
+// The server gives an unknown peer 5 s for its hello and 3 s for the closing handshake.
 constexpr std::chrono::seconds kFloodLimit{20};
 
 void append(std::vector<double>& to, std::vector<double> from) {

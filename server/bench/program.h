@@ -1,5 +1,5 @@
-// What the programs that start a server of their own have alike: their options, the server's folder
-// and how an error ends them.
+// What the programs that start a server share: their options, the server's folder, and how an error
+// ends them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,12 +15,12 @@ struct ProgramOptions {
   std::string out;
 };
 
-// --server, --state and --out. `folder`: the name of the one in --state that the program makes.
+// Adds --server, --state and --out. `folder` names the folder that the program makes in --state.
 void add_options(CLI::App& app, ProgramOptions& options, const std::string& folder);
-// Makes that folder anew, and `options.state` it: only what the program made is removed.
+// Makes this folder anew and sets `options.state` to it. It removes nothing else in --state.
 void make_state(ProgramOptions& options, const std::string& folder);
 
-// The exit status: of `run`, or 1 behind the error that it threw.
+// Returns the exit status of `run`. If it throws, prints the error and returns 1.
 template <typename Run>
 int exit_status(Run run) {
   try {

@@ -16,15 +16,15 @@ struct Figure {
   double peer_value = 0;
 };
 
-// Writes `{"name", "machine", "figures"}`, making the folder. Throws std::runtime_error.
+// Writes `{"name", "machine", "figures"}` and makes the folder. Throws std::runtime_error.
 void write_report(const std::string& path, const std::string& name,
                   const std::vector<Figure>& figures);
 
-// True when every figure reaches its goal.
+// Returns whether every figure reaches its goal.
 bool all_reached(const std::vector<Figure>& figures);
 
-// Prints the figures and writes the report; gives the exit code, 1 where a goal was missed. Throws
-// as write_report.
+// Prints the figures and writes the report. Returns the exit code, which is 1 if a goal is missed.
+// Throws as write_report() does.
 int finish(const std::string& path, const std::string& name, const std::vector<Figure>& figures);
 
 }  // namespace hyperflock::bench

@@ -30,7 +30,7 @@ pid_t spawn(const std::vector<std::string>& command) {
   arguments.push_back(nullptr);
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it must not outlive the benchmark
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::execv(arguments[0], arguments.data());
   ::_exit(127);

@@ -1,4 +1,4 @@
-// A hyperflock-server as a child process, on its own state folder and free ports.
+// A hyperflock-server as a child process, with a state folder of its own and free ports.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class ServerProcess {
   const std::string& researcher_token() const { return researcher_token_; }
   const std::string& enrolment_code() const { return enrolment_code_; }
 
-  // SIGKILL, and waits for the end.
+  // Sends SIGKILL and waits for the end.
   void kill();
 
  private:

@@ -1,5 +1,5 @@
-// What every fuzzer checks: a text is refused with a code and a sentence, or read; and what was
-// read is written and read again as the same message.
+// What every fuzzer checks: a text is either refused with a code and a sentence, or it is parsed.
+// A parsed message is written and then parsed as the same message.
 #pragma once
 
 #include <cstdint>

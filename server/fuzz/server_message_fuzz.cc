@@ -1,4 +1,4 @@
-// Fuzzes parse_server_message(): frames that servers send, as the load emulator reads them.
+// Fuzzes parse_server_message(), with which the load emulator reads a server's frames.
 #include "fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

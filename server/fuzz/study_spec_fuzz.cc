@@ -1,4 +1,4 @@
-// Fuzzes parse_study_spec(): the body of POST /api/studies.
+// Fuzzes parse_study_spec(), which reads the body of POST /api/studies.
 #include "fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-// The administrator's commands: what they ask, what they print, and a server that answers them.
+// The administrator's commands: their requests, their output, and a server that answers them.
 #include "cli/admin.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST(AdminOutput, TableKeepsTheTerminalClean) {
 
 TEST(AdminOutput, ARefusalIsOneSentenceWithItsCode) {
   cli::AdminCommand command = parsed({"project", "create", "Birds"});
-  EXPECT_THAT(cli::run_admin(command).error, HasSubstr("(bad_flag)"));  // nobody asks
+  EXPECT_THAT(cli::run_admin(command).error, HasSubstr("(bad_flag)"));  // there is no token
   command.token = "hfa_x";
   const auto refusing = [](const cli::ClientRequest& request, const cli::ClientSettings&) {
     EXPECT_EQ(request.method, "POST");
@@ -198,7 +198,7 @@ TEST_F(AdminAgainstAServer, ARotatedTokenIsKeptInTheCredentialsFile) {
   const cli::Credentials after = cli::read_credentials(command.credentials_file).value();
   EXPECT_EQ(nlohmann::json::parse(first.output).at("token"), after.admin_token);
   EXPECT_EQ(after.join_url, "http://x/join#e");
-  EXPECT_EQ(cli::run_admin(command).error, "");  // by the new one
+  EXPECT_EQ(cli::run_admin(command).error, "");  // with the new token
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What trials upload, through a whole server: taken, counted, refused with its codes, read by its
-// researcher, kept over an end of every kind.
+// Artifacts of trials at a whole server: stored, counted, refused with their codes, read by the
+// researcher, and kept however the server ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 const std::string kPng("\x89PNG\r\n\x1a\n some pixels", 20);
 
-// "Kurve ü+1.png", escaped as encodeURIComponent does it.
+// "Kurve ü+1.png", escaped as encodeURIComponent escapes it.
 const std::string kQuery = "&name=Kurve%20%C3%BC%2B1.png&type=image%2Fsvg%2Bxml&store=s%2F1";
 
 HttpAnswer put(const TestServer& server, const TestDevice& device, const protocol::Lease& lease,
@@ -172,7 +172,7 @@ TEST_F(ArtifactTest, R54_AnIdIsTakenOnceInItsStudy) {
   EXPECT_EQ(code_of(put(server_, second, lease, "one", "bytes")), "artifact_exists");
   EXPECT_TRUE(files_become(server_, 1));
 
-  // Who comes first is chance; that only one comes is not.
+  // It is chance which upload wins, but only one may.
   for (int round = 0; round < 5; ++round) {
     const std::string id = "r" + std::to_string(round);
     int mine = 0;
@@ -187,13 +187,13 @@ TEST_F(ArtifactTest, R54_AnIdIsTakenOnceInItsStudy) {
 }
 
 TEST_F(ArtifactTest, R54_TheyCountAsTheOwnersBytes) {
-  EXPECT_EQ(used_bytes(), "8");  // the bundle
+  EXPECT_EQ(used_bytes(), "8");  // the size of the bundle
   const std::string& admin = server_.secrets().admin_token;
   const auto people = server_.rest_as(admin, "GET", "/api/researchers");
   const std::string owner = "/api/researchers/" + json_at(people.body, "researchers.1.researcher");
   ASSERT_EQ(server_.rest_as(admin, "POST", owner, R"({"quota":{"bytes":19}})").status, 200);
   EXPECT_EQ(upload("a", "12345").status, 201);
-  EXPECT_EQ(upload("b", "12345").status, 201);  // each row counts, whatever its bytes
+  EXPECT_EQ(upload("b", "12345").status, 201);  // each row counts, even with the same bytes
   EXPECT_EQ(upload("b", "12345").status, 200);
   EXPECT_EQ(used_bytes(), "18");
   const auto refused = upload("c", "12");
@@ -261,7 +261,7 @@ TEST_F(ArtifactTest, R54_WhatIsAcknowledgedSurvivesSigkillAndNothingElseStays) {
         {{"Authorization", "Device " + first_.id + ":" + first_.secret}}, "last");
     EXPECT_EQ(sent.status, 201) << sent.body;
     program.end(SIGKILL);
-    // Bytes whose row did not come, and half of an upload.
+    // Leaves bytes whose row was never stored, and half of an upload.
     const std::string folder = server_.file("state/checkpoints");
     std::filesystem::create_directories(folder + "/00");
     std::ofstream(folder + "/00/" + std::string(62, '0')) << "orphan";

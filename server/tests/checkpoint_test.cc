@@ -1,5 +1,5 @@
-// Checkpoints and printed lines through a whole server: uploaded, passed on, refused with their
-// codes, read by researchers.
+// Checkpoints and printed lines at a whole server: uploaded, resumed, refused with their codes,
+// read by researchers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST_F(CheckpointTest, R37_ADeviceThatReplacesAnotherGoesOnFromItsCheckpoint) {
   EXPECT_EQ(next.checkpoint->step, 4);
   EXPECT_EQ(next.checkpoint->blob.bytes, static_cast<std::int64_t>(kZip.size()));
   EXPECT_EQ(ask(server_, second, "GET", path_of(next) + "/checkpoint").body, kZip);
-  // It is that attempt's alone.
+  // Only this attempt may read the checkpoint.
   EXPECT_EQ(ask(server_, first_, "GET", path_of(next) + "/checkpoint").status, 404);
   EXPECT_EQ(ask(server_, first_, "GET", path_of(lease_) + "/checkpoint").status, 404);
 
@@ -67,7 +67,7 @@ TEST_F(CheckpointTest, R37_ARestartKeepsIt) {
   server_.restart();
   EXPECT_EQ(files_in(server_), 1U);
   const TestDevice second = server_.join();
-  TestWorker other(server_, first_);  // names nothing: its attempt is released
+  TestWorker other(server_, first_);  // holds no attempt, so its old one is released
   const protocol::Lease next = other.ready();
   ASSERT_TRUE(next.checkpoint.has_value());
   EXPECT_EQ(ask(server_, first_, "GET", path_of(next) + "/checkpoint").body, kZip);

@@ -1,4 +1,5 @@
-// DELETE /api/studies/<id> through a whole server: what goes, what stays, and who hears what (R55).
+// DELETE /api/studies/<id> at a whole server: what is removed, what stays, and who is informed
+// (R55).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ class DeletionTest : public ::testing::Test {
   bool has_blob(const std::string& sha256) const {
     return server_.rest("HEAD", "/api/blobs/" + sha256).status == 200;
   }
-  // Files go a moment after the commit that drops them.
+  // Files are removed a moment after the commit that drops them.
   bool loses_blob(const std::string& sha256) const {
     return until([&] { return !has_blob(sha256); });
   }
@@ -81,7 +82,7 @@ TEST_F(DeletionTest, R55_AStudyThatIsOverGoesWithAllThatWasItsAlone) {
   EXPECT_TRUE(loses_blob(bundle));
   EXPECT_EQ(code_of(ask(server_, device, "GET", "/api/blobs/" + bundle)), "unknown_blob");
 
-  const std::int64_t again = server_.submit(3);  // the same key
+  const std::int64_t again = server_.submit(3);  // with the same key
   EXPECT_EQ(again, study + 1);
   EXPECT_TRUE(has_blob(bundle));
 }
@@ -159,7 +160,7 @@ TEST_F(DeletionTest, R55_ABlobThatAnotherStudyNamesStays) {
   EXPECT_TRUE(has_blob(blobs::sha256_hex("a bundle")));
 }
 
-// What a server that was killed between two pieces left is removed by the next one.
+// If a server was killed between two pieces, the next one removes the rest.
 TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   const std::int64_t study = server_.submit(1);
   const TestDevice device = server_.join();
@@ -189,7 +190,7 @@ TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   });
 }
 
-// A piece that cannot be written waits until something else is.
+// If a piece cannot be written, it waits until another batch was written.
 TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   const ScratchFolder folder;
   auto faulty = std::make_unique<storage::FaultyStorage>(
@@ -217,7 +218,7 @@ TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   const auto join = [&] {
     return net::http_request(server.compute(), "POST", "/api/join", {}, body).status;
   };
-  int status = 503;  // while the state is read again
+  int status = 503;  // 503 while the server reads its state again
   until([&] {
     EXPECT_EQ(files_in(server), 1U);
     status = join();
@@ -227,7 +228,7 @@ TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   EXPECT_TRUE(files_become(server, 0));
 }
 
-// A study of more rows than one piece goes before the next one's files do.
+// The rows of a large study, of more than one piece, are removed before the next study's files.
 TEST_F(DeletionTest, R55_OnePieceFollowsAnother) {
   const std::int64_t large = server_.submit(3, "large");
   const std::int64_t small = server_.submit(1, "small");

@@ -1,6 +1,5 @@
-// Every error code that the documents list is raised here, by a running server or by one that
-// cannot start; and the lists are the same. (tests/house_rules.py compares the sources with the
-// documents.)
+// Every documented error code is raised by a running server or by one that cannot start, and the
+// documents list no other. (tests/house_rules.py compares the documents with the sources.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,13 +30,13 @@ using net::HttpAnswer;
 using net::TestSocket;
 using storage::FaultyStorage;
 
-// ---- how a code is seen
+// ---- how a test sees a code
 
 std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "error.code"); }
 
 std::string code_of(TestWorker& worker) { return json_at(worker.socket().receive_text(), "code"); }
 
-// The answer to one frame of a device that has a session.
+// Returns the code of the answer to one frame of a device that has a session.
 std::string told(const std::string& frame) {
   const TestServer server;
   TestWorker worker(server, server.join());
@@ -45,7 +44,7 @@ std::string told(const std::string& frame) {
   return code_of(worker);
 }
 
-// The answer to a first message.
+// Returns the code of the answer to a first message.
 std::string refused(const protocol::ClientMessage& first) {
   const TestServer server;
   TestWorker worker(server);
@@ -73,7 +72,7 @@ std::string bearer(const TestServer& server) {
   return "\r\nAuthorization: Bearer " + server.secrets().researcher_token + "\r\n";
 }
 
-// The code with which a server does not start.
+// Returns the code with which a server refuses to start.
 std::string not_started(const std::function<void(ServeConfig&, const ScratchFolder&)>& adjust) {
   const ScratchFolder folder;
   ServeConfig config;
@@ -96,7 +95,7 @@ std::string join_body(const TestServer& server) {
   return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
 }
 
-// A server over a store that fails as `script` says.
+// A server whose storage fails when a test tells it to.
 struct Troubled {
   explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
     auto faulty = std::make_unique<FaultyStorage>(database.open());
@@ -111,7 +110,7 @@ struct Troubled {
   std::unique_ptr<TestServer> server;
 };
 
-// The answer to somebody whom an administrator made, by `change` of POST /api/researchers/<id>.
+// Returns the code that a researcher gets after an administrator changed the account by `change`.
 std::string told_after(const std::string& change, std::string_view method = "GET",
                        std::string_view target = "/api/me") {
   const TestServer server;
@@ -133,7 +132,7 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
   return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
 }
 
-// A device that may save checkpoints and artifacts of at most 10 bytes.
+// A server and a device that may save checkpoints and artifacts of at most 10 bytes.
 struct Saving {
   explicit Saving(std::uint64_t min_free_bytes = 0)
       : server([min_free_bytes](ServeConfig& config) {
@@ -160,7 +159,7 @@ struct Saving {
                                 {{"Authorization", "Device " + device.id + ":" + device.secret}},
                                 bytes));
   }
-  // The attempt has as many artifacts as it may.
+  // Gives the attempt as many artifacts as it may have.
   void fill() {
     server.restart([this] {
       const auto storage = storage::open_sqlite_storage(
@@ -183,7 +182,7 @@ struct Saving {
 
 std::string saved(const std::string& bytes) { return Saving().save(bytes); }
 
-// A study with an owner, whose one trial a device runs.
+// An ask-and-tell study with an owner, whose one trial a device runs.
 struct Asking {
   explicit Asking(Millis call_ms = 60'000)
       : server([call_ms](ServeConfig& config) { config.call_ms = call_ms; }),
@@ -209,7 +208,7 @@ struct Asking {
   AttemptId attempt{};
 };
 
-// What the owner of a study hears after `does`.
+// Returns the code that the owner of a study gets after `does`.
 std::string owner_told(const std::function<void(TestOwner&)>& does) {
   const TestServer server;
   TestOwner owner(server, server.submit_asked());
@@ -218,7 +217,7 @@ std::string owner_told(const std::function<void(TestOwner&)>& does) {
   return json_at(owner.socket().receive_text(), "code");
 }
 
-// ---- one way to raise each
+// ---- a way to raise each code
 
 using Provoke = std::string (*)();
 
@@ -243,7 +242,7 @@ const std::map<std::string, Provoke>& provocations() {
            pulses += R"({"attempt":1,"progress":0,"state":"running"})" + std::string(i < 17, ',');
          return told(R"({"type":"heartbeat","attempts":[)" + pulses + "]}");
        }},
-      // the opening
+      // the first messages
       {"hello_expected", [] { return refused(protocol::Ready{}); }},
       {"hello_timeout",
        [] {
@@ -590,7 +589,7 @@ std::vector<std::string> provoked() {
   return codes;
 }
 
-// The codes between two places of a document.
+// Returns the codes between two places of a document.
 std::vector<std::string> listed(const std::string& name, const std::string& from,
                                 const std::string& to) {
   std::ifstream in(std::string(kSourceDirectory) + "/server/docs/" + name);
@@ -601,7 +600,7 @@ std::vector<std::string> listed(const std::string& name, const std::string& from
   EXPECT_NE(end, std::string::npos) << to;
   const std::string list = text.substr(begin, end - begin);
   std::vector<std::string> codes;
-  // Every second piece between back-quotes is quoted.
+  // Codes are the quoted words, so every second part between back-quotes.
   std::size_t open = list.find('`');
   while (open != std::string::npos) {
     const std::size_t close = list.find('`', open + 1);

@@ -1,4 +1,4 @@
-// The program's own HTTP client against a peer that sends one fixed answer.
+// The program's own HTTP client with a peer that sends one fixed answer.
 #include "cli/http_client.h"
 
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Takes one connection on loopback, reads a request, sends `answer` and, unless it is silent,
-// closes.
+// Accepts one connection on loopback, reads a request and sends `answer`. Then it closes the
+// connection, or with `silent` waits until the client closes it.
 class Peer {
  public:
   explicit Peer(std::string answer, bool silent = false)
@@ -52,7 +52,7 @@ class Peer {
     return reply ? "no error" : reply.error().code + " " + reply.error().message;
   }
   const std::string& origin() const { return origin_; }
-  // What the client sent. Ends the peer.
+  // Returns what the client sent. Waits for the end of the connection.
   std::string request() {
     thread_.join();
     return request_;
@@ -67,7 +67,7 @@ class Peer {
       if (bytes > 0) request_.append(piece.data(), static_cast<std::size_t>(bytes));
       return bytes > 0;
     };
-    // A body of these tests ends with a brace.
+    // Every body in these tests ends with a brace.
     while (!request_.ends_with("\r\n\r\n") && !request_.ends_with('}') && read()) {
     }
     ::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);

@@ -1,4 +1,4 @@
-// People, tokens, projects, codes, devices, quotas and the audit log, by REST against a running
+// People, tokens, projects, codes, devices, quotas and the audit log, by REST with a running
 // server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,13 +37,13 @@ class Identity : public ::testing::Test {
     return http_request(server_.compute(), "POST", "/api/project", {},
                         nlohmann::json{{"code", code}}.dump());
   }
-  // Makes a researcher; the answer to POST /api/researchers.
+  // Creates a researcher. Returns the answer of POST /api/researchers.
   std::string person(const std::string& body) const {
     const auto made = admin("POST", "/api/researchers", body);
     EXPECT_EQ(made.status, 201) << made.body;
     return made.body;
   }
-  // An open session of /ws/client.
+  // Returns an open session of /ws/client.
   std::unique_ptr<TestWebSocket> watcher(const std::string& token) const {
     auto socket = std::make_unique<TestWebSocket>(server_.console(), "/ws/client");
     socket->send(R"({"type":"hello","protocol":1,"role":"researcher","token":")" + token +
@@ -60,7 +60,7 @@ class Identity : public ::testing::Test {
     if (!project.empty()) spec["project"] = project;
     return server_.rest_as(token, "POST", "/api/studies", spec.dump());
   }
-  // Actions of the audit log, oldest first.
+  // Returns the actions of the audit log, the oldest first.
   std::vector<std::string> actions() const {
     std::vector<std::string> all;
     const auto page = nlohmann::json::parse(admin("GET", "/api/audit").body);
@@ -80,7 +80,7 @@ TEST_F(Identity, ARotatedTokenOpensForItsGraceAndTheNewOneAtOnce) {
   EXPECT_EQ(server_.rest("GET", "/api/me").status, 200);
   EXPECT_EQ(json_at(server_.rest_as(fresh, "GET", "/api/me").body, "name"), "researcher");
   const auto tokens = nlohmann::json::parse(server_.rest_as(fresh, "GET", "/api/tokens").body);
-  ASSERT_EQ(tokens.at("tokens").size(), 2U);  // one's own alone
+  ASSERT_EQ(tokens.at("tokens").size(), 2U);  // only the caller's own tokens
   EXPECT_EQ(tokens.at("tokens")[0].at("token").dump(), json_at(rotated.body, "old.token"));
   EXPECT_EQ(tokens.at("tokens")[0].at("expires_at").dump(),
             json_at(rotated.body, "old.expires_at"));
@@ -116,10 +116,10 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const auto ends = watcher(token);
   const auto stays = watcher(server_.secrets().researcher_token);
   const std::string target = "/api/tokens/" + json_at(made.body, "id") + "/revoke";
-  // Somebody else's token is as good as none.
+  // Another person's token looks like an unknown one.
   EXPECT_EQ(code_of(server_.rest("POST", target)), "404 unknown_token");
   EXPECT_EQ(admin("POST", target).status, 200);
-  EXPECT_EQ(admin("POST", target).status, 200);  // the same call again
+  EXPECT_EQ(admin("POST", target).status, 200);  // the same request again
   EXPECT_EQ(ends->wait_close(), 4004);
   EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
   stays->send(R"({"type":"watch","study":99,"after":0})");
@@ -222,7 +222,7 @@ TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
   EXPECT_EQ(code_of(admin("POST", target, R"({"quota":{"studies":-1}})")), "422 bad_number");
   EXPECT_EQ(code_of(admin("POST", "/api/researchers/99", "{}")), "404 unknown_researcher");
   EXPECT_EQ(code_of(admin("POST", "/api/researchers", R"({"name":"grace"})")), "409 name_taken");
-  // Nobody's project is no place for a study.
+  // A researcher without a project cannot submit a study.
   EXPECT_EQ(code_of(submit_as(json_at(made, "token"), "k")), "403 forbidden");
   const auto list = nlohmann::json::parse(admin("GET", "/api/researchers").body);
   ASSERT_EQ(list.at("researchers").size(), 3U);
@@ -284,7 +284,7 @@ TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
   const auto joined = join(code);
   EXPECT_EQ(joined.status, 201);
   EXPECT_EQ(code_of(join(code)), "403 bad_enrolment_code");
-  // Who joined by it opens the page again.
+  // The device that joined by the code can still open the page.
   EXPECT_EQ(project(code).status, 200);
   TestWorker worker(server_, {json_at(joined.body, "device"), json_at(joined.body, "secret")});
 
@@ -333,7 +333,7 @@ TEST_F(Identity, AQuotaRefusesWithItsFiguresAndLosesNothing) {
   EXPECT_NE(json_at(second.body, "error.message").find("1 in use, 1 more asked for, 1 allowed"),
             std::string::npos)
       << second.body;
-  EXPECT_EQ(submit_as(token, "a").status, 200);  // the same again
+  EXPECT_EQ(submit_as(token, "a").status, 200);  // the same submission again
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/me").body, "used"),
             R"({"bytes":8,"studies":1,"trials":2})");
 
@@ -364,7 +364,7 @@ TEST_F(Identity, R33_AReissueOfAFinishedStudyCountsAsASubmission) {
   server_.rest_as(token, "POST", "/api/studies/" + second + "/cancel");
   const auto row = server_.rest_as(token, "POST", path + "/replay");
   EXPECT_EQ(json_at(row.body, "state"), "running") << row.body;
-  EXPECT_EQ(server_.rest_as(token, "POST", path + "/replay").status, 200);  // it runs already
+  EXPECT_EQ(server_.rest_as(token, "POST", path + "/replay").status, 200);  // it is already running
   worker.send(TestWorker::result(worker.ready().attempt, 0.5));
   EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
 }
@@ -375,15 +375,15 @@ TEST_F(Identity, BytesAreCountedWhenTheyCome) {
     return server_.rest_as(token, "PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes);
   };
   EXPECT_EQ(put(std::string(60, 'a')).status, 201);
-  EXPECT_EQ(put(std::string(60, 'a')).status, 200);  // counted once
+  EXPECT_EQ(put(std::string(60, 'a')).status, 200);  // the same bytes count once
   const auto refused = put(std::string(41, 'b'));
   EXPECT_EQ(code_of(refused), "403 quota_exceeded");
   EXPECT_EQ(json_at(refused.body, "error.field"), "bytes");
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + blobs::sha256_hex(std::string(41, 'b'))).status,
-            404);  // nothing of it was kept
+            404);  // no part of it was kept
   EXPECT_EQ(put(std::string(40, 'b')).status, 201);
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/me").body, "used.bytes"), "100");
-  // What somebody else brought counts too, as soon as a study names it.
+  // Bytes that another person uploaded count as soon as a study names them.
   server_.upload("a bundle");
   EXPECT_EQ(json_at(submit_as(token, "k").body, "error.field"), "bytes");
 }
@@ -413,7 +413,7 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
                                           R"(,"class":"","device":"erased","engine":""})");
   }
   EXPECT_EQ(json_at(server_.rest("GET", path + "/trials/0").body, "values"), "[0.5]");
-  // Nobody knows it any more.
+  // The server does not know the device any more.
   EXPECT_EQ(code_of(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}")),
             "401 unauthorized");
   TestWorker again(server_);
@@ -421,7 +421,7 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
   EXPECT_EQ(again.receive<protocol::Refused>().code, "bad_token");
   EXPECT_EQ(admin("GET", "/api/audit").body.find(device.id), std::string::npos);
   EXPECT_THAT(actions(), testing::Contains("device.erase"));
-  // The trial that it had is issued again.
+  // The trial of the erased device is issued again.
   EXPECT_EQ(to_int(TestWorker(server_, server_.join()).ready().trial), to_int(running.trial));
 }
 
@@ -448,7 +448,7 @@ TEST_F(Identity, TheAuditLogSaysWhoDidWhatFromWhere) {
   server_.rest("POST", path + "/cancel");
   server_.rest("POST", "/api/enrolment", "{}");
   const std::string id = json_at(person(R"({"name":"grace"})"), "researcher");
-  admin("POST", "/api/researchers", R"({"name":"grace"})");  // refused: not told of
+  admin("POST", "/api/researchers", R"({"name":"grace"})");  // refused, so not in the log
   admin("POST", "/api/researchers/" + id, R"({"quota":{"studies":2}})");
   admin("POST", "/api/devices/d_nobody/revoke");
   EXPECT_THAT(actions(), testing::ElementsAre("study.submit", "study.cancel", "enrolment.create",
@@ -490,7 +490,7 @@ TEST_F(Identity, NoSecretStandsInTheAuditLogOrInALists) {
   }
 }
 
-// A change that is not committed is neither made nor told of.
+// A change that is not committed has no effect and is not in the audit log.
 TEST(IdentityTrouble, AFailedChangeLeavesNothing) {
   const storage::ScratchDatabase database;
   auto faulty = std::make_unique<storage::FaultyStorage>(database.open());

@@ -1,4 +1,4 @@
-// What a volunteer's page tells over HTTP: that it goes away, and what its self-test found.
+// What a volunteer's page sends over HTTP: that it is closed, and the report of its self-test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Log lines and the text in them; tokens never get there.
+// Log lines and their texts, which never contain tokens.
 #include "telemetry/log.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 TEST(ValidUtf8, ReplacesWhatIsInvalidAndNothingElse) {
   EXPECT_EQ(telemetry::valid_utf8("plain é 世 😀 \x01"), "plain é 世 😀 \x01");
   EXPECT_EQ(telemetry::valid_utf8("\xff\xc0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-  EXPECT_EQ(telemetry::valid_utf8("\xed\xa0\x80").size(), 9U);  // a surrogate is three bad bytes
+  EXPECT_EQ(telemetry::valid_utf8("\xed\xa0\x80").size(), 9U);  // a surrogate: three bad bytes
   EXPECT_EQ(telemetry::valid_utf8("cut \xe4\xb8"), "cut \xEF\xBF\xBD\xEF\xBF\xBD");
 }
 

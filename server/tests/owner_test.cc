@@ -1,4 +1,5 @@
-// Asked studies over real sockets: an owner on /ws/client, devices on /ws/worker, a server between.
+// Ask-and-tell studies over real sockets: an owner on /ws/client, devices on /ws/worker, one
+// server.
 #include <gmock/gmock.h>
 
 #include "base/testing/patience.h"
@@ -226,7 +227,7 @@ TEST(Owner, R50_ACancelledStudyTellsItsOwner) {
   owner.asks({0});
   server.rest("POST", path(study, "/cancel"), "{}");
   std::string code = json_at(owner.socket().receive_text(), "code");
-  // What was asked may come behind the cancellation, and is refused first.
+  // The reply with the trial may arrive after the cancellation, and then is refused first.
   if (code == "study_stopped") code = json_at(owner.socket().receive_text(), "code");
   EXPECT_EQ(code, "study_cancelled");
   TestOwner late(server, study);
@@ -241,7 +242,7 @@ TEST(Owner, R44_TheQuotaHoldsForWhatIsAsked) {
       server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace","quota":{"trials":2}})");
   const std::int64_t study = server.submit_asked();
   EXPECT_EQ(people.status, 200);
-  // The quota is the claimant's; an administrator's claim has none.
+  // The quota is that of the claimant. An administrator's claim has none.
   TestOwner owner(server, study);
   owner.receive();
   const auto me = server.rest("GET", "/api/me");

@@ -1,4 +1,4 @@
-// The way back in without any token: what it gives, what it refuses, what it leaves in the log.
+// Recovery without any token: what it prints, what it refuses, and what the audit log contains.
 #include "cli/recover.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   const auto me = server.rest_as(token, "GET", "/api/me");
   EXPECT_EQ(json_at(me.body, "role"), "admin") << me.body;
   EXPECT_EQ(json_at(me.body, "token"), made.at("id").dump());
-  // Whoever finds a lost one can be shut out, for this one does not end.
+  // The new token does not end, so it can revoke a lost one that another person may find.
   const std::string& lost = server.secrets().admin_token;
   const std::string old = json_at(server.rest_as(lost, "GET", "/api/me").body, "token");
   EXPECT_EQ(server.rest_as(token, "POST", "/api/tokens/" + old + "/revoke").status, 200);
@@ -99,7 +99,7 @@ TEST(Recover, TheCredentialsFileKeepsTheToken) {
 TEST(Recover, MakesNoDatabaseAndNobody) {
   const ScratchFolder folder;
   const std::string state = folder.file("state");
-  EXPECT_EQ(recover(state).status, 2);  // no such folder
+  EXPECT_EQ(recover(state).status, 2);  // the folder does not exist
   std::filesystem::create_directories(state);
   EXPECT_THAT(recover(state).error, HasSubstr("(bad_state)"));
   EXPECT_TRUE(std::filesystem::is_empty(state));

@@ -1,4 +1,4 @@
-// rest.md against a running server: both origins, their answers and their refusals.
+// rest.md with a running server: both origins, their answers and their refusals.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -50,7 +50,7 @@ TEST_F(RestTest, NothingWithoutAToken) {
 
 TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
   std::string last;
-  // Each right to another try comes back with time: a slow machine tries more often.
+  // Attempts become possible again with time, so a slow machine needs more of them.
   for (int i = 0; i < 10'000 && last != "429 rate_limited"; ++i)
     last = code_of(server_.rest_as("hfr_wrong", "GET", "/api/me"));
   EXPECT_EQ(last, "429 rate_limited");
@@ -62,7 +62,7 @@ TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
   EXPECT_EQ(
       code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
       "429 rate_limited");
-  // Others behind the same address have the right ones.
+  // Clients with valid credentials at the same address are not refused.
   EXPECT_EQ(server_.rest("GET", "/api/me").status, 200);
   TestWorker(server_, server_.join());
 }
@@ -83,7 +83,7 @@ TEST_F(RestTest, R34_AnAdministratorRevokesADevice) {
   EXPECT_EQ(told.attempt, lease.attempt);
   EXPECT_EQ(told.code, protocol::RevokeCode::device_revoked);
   EXPECT_EQ(worker.socket().wait_close(), 4003);
-  EXPECT_EQ(revoke().status, 200);  // the same call again
+  EXPECT_EQ(revoke().status, 200);  // the same request again
 
   TestWorker again(server_);
   again.send(TestWorker::hello(device));
@@ -186,7 +186,7 @@ TEST_F(RestTest, BlobRefusals) {
   const std::string bytes(1'001, 'x');
   EXPECT_EQ(code_of(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)),
             "413 blob_too_large");
-  // Refused by its header alone, before a byte of the body.
+  // The server refuses the request by its header, before any byte of the body.
   TestSocket socket(small.console());
   EXPECT_EQ(code_of(http_raw(socket, "PUT /api/blobs/" + missing_ +
                                          " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
@@ -247,7 +247,7 @@ TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
   EXPECT_EQ(code_of(submit(with("direction", "minimize"))), "409 study_exists");
   const nlohmann::json older{{"chainer", "5.4.0"}};
   EXPECT_EQ(code_of(submit(with("runtime", older))), "409 study_exists");
-  // What is for people changes no trial.
+  // A field that only people read does not make another study.
   EXPECT_EQ(submit(with("name", "another name")).status, 200);
   const nlohmann::json elsewhere{{"client", "another"}};
   EXPECT_EQ(submit(with("provenance", elsewhere)).status, 200);
@@ -331,7 +331,7 @@ TEST_F(RestTest, JoinsAreRateLimited) {
       R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
   const auto refused = http_request(strict.compute(), "POST", "/api/join", {}, body);
   EXPECT_EQ(code_of(refused), "429 rate_limited");
-  // Until the next one: 1,000 s after the second came.
+  // The client must wait until the next attempt is allowed: 1,000 s after the second one.
   EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 100);
   EXPECT_LE(std::stoi(refused.headers.at("retry-after")), 1'000);
 }
@@ -395,7 +395,7 @@ TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   EXPECT_EQ(read.body, bundle);
   for (const std::string& other : {unnamed, missing_, std::string("x")})
     EXPECT_EQ(code_of(server_.rest("GET", study + "/blobs/" + other)), "404 unknown_blob");
-  // Somebody else's is not there.
+  // A study of another person looks like an unknown one.
   const auto person = server_.rest_as(server_.secrets().admin_token, "POST", "/api/researchers",
                                       R"({"name":"grace"})");
   ASSERT_EQ(person.status, 201) << person.body;
@@ -553,7 +553,7 @@ TEST(StaticPages, ResearchersPageIsServedAtItsOwnOriginAlone) {
   const auto root = get(server.console(), "/");
   EXPECT_EQ(root.status, 302);
   EXPECT_EQ(root.headers.at("location"), "/research");
-  for (int i = 0; i < 2; ++i) {  // read from the disk, then from memory
+  for (int i = 0; i < 2; ++i) {  // first from the disk, then from memory
     const auto page = get(server.console(), "/research");
     EXPECT_EQ(page.status, 200);
     EXPECT_EQ(page.headers.at("content-type"), "text/html; charset=utf-8");

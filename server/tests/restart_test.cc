@@ -1,4 +1,4 @@
-// Ends and starts: draining, leases that survive, files that tell where the server is.
+// Stops and starts: draining, leases that survive, and files that contain the server's addresses.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -26,8 +26,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Whether this process listens on a port. Once it does not, any other process may: to connect there
-// would tell nothing.
+// Returns whether this process listens on a port. A connection would not prove it, because after
+// the stop any other process may listen there.
 bool listens(std::uint16_t port) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int descriptor = std::stoi(entry.path().filename().string());
@@ -98,7 +98,7 @@ TEST(Drain, KeepAliveConnectionsEnd) {
 TEST(Drain, ABusyServerStopsWithEveryAcknowledgedResultStored) {
   TestServer server;
   const std::int64_t study = server.submit(10'000);
-  // All of them are at work before the first result: none comes to a server that has stopped.
+  // All workers have a lease before the first result, so that none connects to a stopped server.
   std::array<TestWorker, 4> workers{
       TestWorker(server, server.join()), TestWorker(server, server.join()),
       TestWorker(server, server.join()), TestWorker(server, server.join())};

@@ -1,4 +1,5 @@
-// Who may ask what: every route of both origins by every role, against the table of rest.md.
+// Which role may use which route: every route of both origins is compared with the table of
+// rest.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 
 using net::http_request;
 
-constexpr int kRoles = 4;  // columns of the table: nobody, device, researcher, administrator
+constexpr int kRoles = 4;  // the table's columns: nobody, device, researcher, administrator
 
 using Table = std::map<std::string, std::vector<bool>>;
 
@@ -37,7 +38,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// The rows "| `GET /x` | yes | ..." between two headings.
+// Returns the rows "| `GET /x` | yes | ..." between two headings.
 Table documented(const std::string& heading) {
   std::ifstream in(std::string(kSourceDirectory) + "/server/docs/rest.md");
   const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -84,7 +85,7 @@ std::string name_of(const http::Route& route) {
   return method_of(route.method) + " " + std::string(route.pattern);
 }
 
-// With something in the place of each {} that is well formed and names nothing.
+// Replaces each {} by a well-formed value that names nothing.
 std::string target_of(const http::Route& route) {
   std::string target(route.pattern);
   const std::string value =
@@ -103,7 +104,8 @@ class Roles : public ::testing::Test {
             {{"Authorization", "Bearer " + server_.secrets().admin_token}}};
   }
 
-  // Whether the origin lets each role in. What is asked is wrong in other ways, so nothing changes.
+  // Returns for each route which roles may use it. The requests are otherwise invalid, so they
+  // change nothing.
   Table observed(std::uint16_t port, std::span<const http::Route> routes) const {
     Table table;
     for (const http::Route& route : routes) {
@@ -124,7 +126,7 @@ class Roles : public ::testing::Test {
   }
 
   TestServer server_{[](ServeConfig& config) {
-    config.console = {"0.0.0.0", 0};  // where /metrics wants a token
+    config.console = {"0.0.0.0", 0};  // an address on which /metrics requires a token
     config.insecure = true;
   }};
   const TestDevice device_ = server_.join();
@@ -136,14 +138,14 @@ TEST_F(Roles, OfTheConsoleAreThoseOfTheDocument) {
 }
 
 TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
-  // The last one: it asks for its own end.
+  // The device's requests about itself come last, because one erases the device.
   std::vector<http::Route> routes(http::compute_routes().begin(), http::compute_routes().end());
   std::ranges::stable_partition(
       routes, [](const http::Route& one) { return one.access != http::Access::own_device; });
   EXPECT_EQ(observed(server_.compute(), routes), documented("### Who may ask the compute origin"));
 }
 
-// Whoever is not active is nobody at every route, and is told why.
+// A person who is not active has no rights at any route, and gets the reason.
 TEST_F(Roles, SomebodyWhoIsNotLetInMayDoNothing) {
   const auto asked = http_request(server_.console(), "POST", "/api/register", {},
                                   R"({"name":"grace","note":"of the Aoki Lab"})");

@@ -1,5 +1,5 @@
-// A database that fails under a running server: nothing is promised, the server says so, and it
-// recovers by itself.
+// The database fails under a running server: the server promises nothing, reports it, and recovers
+// by itself.
 #include <gtest/gtest.h>
 
 #include "base/testing/patience.h"
@@ -59,7 +59,7 @@ TEST_F(StorageTroubleTest, AFailedCommitClosesSessionsAndTheServerRecovers) {
   worker.send(TestWorker::result(lease.attempt, 0.5));
   EXPECT_EQ(worker.socket().wait_close(), 1013);
   ASSERT_TRUE(becomes_ready());
-  // The device comes back with what it has, and the result counts once.
+  // The device reconnects with its attempt, and the result counts once.
   TestWorker again(*server_, device, {lease.attempt});
   again.send(TestWorker::result(lease.attempt, 0.5));
   EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
@@ -115,7 +115,7 @@ TEST_F(StorageTroubleTest, R54_AnArtifactThatIsNotWrittenIsRefused) {
   const auto upload = [&] { return ask(*server_, device, "PUT", target, "bytes"); };
   storage_->script({storage::FailBefore{}});
   storage_->fail_reads(1);
-  EXPECT_EQ(code_of(upload()), "storage_unavailable");  // nobody knows the attempt
+  EXPECT_EQ(code_of(upload()), "storage_unavailable");  // the server does not know the attempt yet
   const auto refused = upload();
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(code_of(refused), "storage_unavailable");
@@ -140,7 +140,7 @@ TEST_F(StorageTroubleTest, WhatIsReadOfOthersIsShownOnlyOnceItIsNoted) {
   EXPECT_NE(admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
 }
 
-// A second transaction would fail here, and what it was to write be lost.
+// If there were a second transaction, it would fail here and lose the audit entry.
 TEST_F(StorageTroubleTest, AChangeAndItsNoteAreOneTransaction) {
   const std::string study = "/api/studies/" + std::to_string(server_->submit(1));
   for (const std::string change : {"pause", "resume", "cancel"}) {
@@ -161,7 +161,7 @@ TEST_F(StorageTroubleTest, AnErasureThatTheServerDoesNotOutliveLeavesNoLease) {
   const TestDevice device = server_->join();
   TestWorker worker(*server_, device);
   worker.ready();
-  // The erasure is written. What ends the device's attempt after it is not.
+  // The erasure is written. The batch that ends the device's attempt is not.
   storage_->script({storage::Pass{}, storage::FailBefore{}});
   EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
   server_.reset();

@@ -25,7 +25,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Parses status line and headers, which end `head`.
+// Parses `head`, which contains the status line and the headers.
 HttpAnswer parse_head(const std::string& head) {
   HttpAnswer answer;
   if (head.size() > 12) answer.status = std::atoi(head.c_str() + 9);
@@ -109,7 +109,7 @@ ClosedPort::~ClosedPort() { ::close(socket_); }
 
 HttpAnswer http_raw(TestSocket& socket, std::string_view bytes) {
   const bool head_only = bytes.starts_with("HEAD ");
-  socket.write(bytes);  // a server that refuses early may not take everything
+  socket.write(bytes);  // a server that refuses early may not read everything
   std::string received;
   std::size_t end = std::string::npos;
   for (;;) {
@@ -153,7 +153,7 @@ int Frame::close_code() const {
 }
 
 void append_frame(std::string& out, Opcode opcode, std::string_view payload, bool final) {
-  // A mask of zeros is a valid one and leaves the payload as it is.
+  // A mask of zeros is valid and leaves the payload unchanged.
   constexpr std::string_view kMask("\0\0\0\0", 4);
   constexpr unsigned kMasked = 0x80;
   out += static_cast<char>((final ? 0x80U : 0U) | static_cast<unsigned>(opcode));

@@ -1,6 +1,6 @@
-// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. Written
-// by hand, so that it can also send what no well-behaved client sends. One thread at a time per
-// object; every wait has a limit.
+// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. It is
+// written by hand, so that it can also send what no correct client sends. An object may be used by
+// one thread at a time. Every wait has a limit.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hyperflock::net {
 
-// A connected TCP socket; closed at the end of its life.
+// A connected TCP socket. The destructor closes it.
 class TestSocket {
  public:
   explicit TestSocket(std::uint16_t port);
@@ -28,21 +28,21 @@ class TestSocket {
 
   int descriptor() const { return socket_; }
   bool write(std::string_view bytes);
-  // Appends what comes within the limit; false at the end of the stream, on a fault or after the
-  // limit.
+  // Appends the bytes that arrive within the limit. Returns false at the end of the stream, on an
+  // error or after the limit.
   bool read_some(std::string& to, int limit_ms);
-  // Makes the kernel take little before the peer notices (call before the peer sends much).
+  // Lets the kernel buffer little data. Call it before the peer sends much.
   void shrink_receive_buffer(int bytes);
   void shrink_send_buffer(int bytes);
-  // Ends the connection without a farewell.
+  // Ends the connection without a close frame.
   void cut();
 
  private:
   int socket_ = -1;
 };
 
-// A port of loopback that nobody listens on, for as long as this lives: bound, and the kernel gives
-// it to no other process.
+// A port of loopback on which nobody listens while this object lives. It is bound, so the kernel
+// gives it to no other process.
 class ClosedPort {
  public:
   ClosedPort();
@@ -64,10 +64,10 @@ struct HttpAnswer {
   std::string body;
 };
 
-// One request over its own connection.
+// Sends one request over a new connection.
 HttpAnswer http_request(std::uint16_t port, std::string_view method, std::string_view target,
                         const Headers& headers = {}, std::string_view body = {});
-// Sends `bytes` as they are and reads one answer.
+// Sends `bytes` unchanged and reads one answer.
 HttpAnswer http_raw(TestSocket& socket, std::string_view bytes);
 
 enum class Opcode : std::uint8_t {
@@ -82,28 +82,28 @@ enum class Opcode : std::uint8_t {
 struct Frame {
   Opcode opcode = Opcode::text;
   std::string payload;
-  int close_code() const;  // of a close frame, 0 without one
+  int close_code() const;  // 0 if this is no close frame or has no code
 };
 
-// Appends a client's (masked) frame.
+// Appends a client's frame, which is masked.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload, bool final = true);
-// Takes one whole frame off the front of `bytes`; nothing where it is not complete.
+// Removes one complete frame from the front of `bytes`. Returns nothing if there is none.
 std::optional<Frame> take_frame(std::string_view& bytes);
 
 class TestWebSocket {
  public:
-  // Connects and upgrades; throws std::runtime_error where the server answers otherwise.
+  // Connects and upgrades. Throws std::runtime_error if the server refuses.
   TestWebSocket(std::uint16_t port, std::string_view path);
 
   bool send(std::string_view text) { return send_frame(Opcode::text, text); }
   bool send_frame(Opcode opcode, std::string_view payload, bool final = true);
-  // The next text or close frame (pings are answered on the way); nothing after the limit or the
-  // end of the stream.
+  // Returns the next text or close frame, and answers pings before it. Returns nothing after the
+  // limit or at the end of the stream.
   std::optional<Frame> receive(int limit_ms = kTestLimitMs);
-  // The next text, "" where none comes.
+  // Returns the next text, or "" if none comes.
   std::string receive_text(int limit_ms = kTestLimitMs);
-  // Reads on until a close frame or the end of the stream; the close code, 0 without one, -1 after
-  // the limit.
+  // Reads until a close frame or the end of the stream. Returns the close code, 0 if there is none,
+  // or -1 after the limit.
   int wait_close(int limit_ms = kTestLimitMs);
   // Sends a close frame.
   void close(int code);
@@ -113,7 +113,7 @@ class TestWebSocket {
  private:
   TestSocket socket_;
   std::string buffer_;
-  std::size_t taken_ = 0;  // of the buffer's front
+  std::size_t taken_ = 0;  // bytes at the front of the buffer that were read
 };
 
 }  // namespace hyperflock::net

@@ -1,4 +1,4 @@
-// The server's program as a process of its own, by its signals.
+// The server's program as a separate process, which a test controls by signals.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace hyperflock::app {
 
 class Program {
  public:
-  // Serves `state` on free ports. `ready`: the file in which it says where.
+  // Serves `state` on free ports. The program writes its addresses to the file `ready`.
   Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {})
       : ready_(std::move(ready)) {
     std::vector<std::string> words{kServerProgram, "serve",       "--state",   state,
@@ -49,7 +49,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // The compute port; 0 where it does not come up.
+  // Returns the compute port, or 0 if the program ends before it listens.
   std::uint16_t port() const {
     std::uint16_t port = 0;
     until([&] {
@@ -68,7 +68,7 @@ class Program {
            ended.si_pid != 0;
   }
   void signal(int number) const { ::kill(pid_, number); }
-  // Sends the signal and waits for the end; its status as waitpid gives it.
+  // Sends the signal and waits for the end. Returns the status of waitpid.
   int end(int number = SIGTERM) {
     signal(number);
     int status = -1;

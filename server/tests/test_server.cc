@@ -15,8 +15,8 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   config_.state_dir = folder_.file("state");
   config_.compute.port = 0;
   config_.console.port = 0;
-  config_.io_threads = 2;  // so that strands have something to keep apart
-  // A busy machine's clients may be slow; a test of these limits sets its own.
+  config_.io_threads = 2;  // so that strands have an effect
+  // Clients of a busy machine may be slow. A test of these limits sets its own values.
   config_.hello_ms = config_.slow_peer_ms = kTestLimitMs;
   if (adjust) adjust(config_);
   auto started = Server::start(config_, std::move(storage));

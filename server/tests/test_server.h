@@ -1,5 +1,5 @@
-// A whole server in this process for tests: real sockets on free ports, a real database in a
-// scratch folder, and the clients that speak to it.
+// A whole server in this process for tests, with real sockets on free ports and a real database in
+// a scratch folder, and the clients that connect to it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,28 +37,28 @@ class TestServer {
   const FirstStart& secrets() const { return secrets_; }
 
   void stop() { server_->stop(); }
-  // Stops, and starts anew on the same state; `meanwhile` nothing holds it.
+  // Stops the server and starts it again on the same state. `meanwhile` runs while it is stopped.
   void restart(const std::function<void()>& meanwhile = {});
 
-  // REST with the researcher's token.
+  // Sends a REST request with the researcher's token.
   net::HttpAnswer rest(std::string_view method, std::string_view target,
                        std::string_view body = {}) const;
   net::HttpAnswer rest_as(const std::string& token, std::string_view method,
                           std::string_view target, std::string_view body = {}) const;
 
   TestDevice join() const;
-  // Uploads bytes; their SHA-256.
+  // Uploads bytes. Returns their SHA-256.
   std::string upload(const std::string& bytes) const;
-  // Submits a grid {"x": [0..trials)}; the study's id.
+  // Submits a grid {"x": [0..trials)}. Returns the study's id.
   std::int64_t submit(int trials, const std::string& key = "key") const;
-  // Submits an asked study; its id.
+  // Submits an ask-and-tell study. Returns its id.
   std::int64_t submit_asked(const std::string& key = "key", int directions = 1) const;
-  // A counter or gauge without labels, as /metrics gives it.
+  // Returns a counter or gauge without labels from /metrics.
   double metric(const std::string& name) const;
-  // True once the study's row has this state; a study ends in a commit of its own, after the last
-  // result's. Asks as the administrator.
+  // Waits until the study's row has this state, and returns whether it came. The end of a study is
+  // a separate commit after the last result. It asks as the administrator.
   bool reaches(std::int64_t study, const std::string& state) const;
-  // The body of such a study.
+  // Returns the body of such a submission.
   static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,
                           std::size_t bundle_bytes);
 
@@ -69,27 +69,27 @@ class TestServer {
   FirstStart secrets_;
 };
 
-// A device over a real WebSocket.
+// A device with a real WebSocket.
 class TestWorker {
  public:
   explicit TestWorker(const TestServer& server) : socket_(server.compute(), "/ws/worker") {}
-  // Also says hello and waits for the welcome.
+  // Connects, sends hello and waits for the welcome.
   TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held = {});
 
   void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
-  // The next message of type T. Fails the test where another comes, or none.
+  // Returns the next message, which must be a T. Otherwise the test fails.
   template <typename T>
   T receive(int limit_ms = kTestLimitMs) {
     return take<T>(socket_.receive_text(limit_ms));
   }
 
-  protocol::Lease ready();  // says ready and waits for the lease
-  // The same where the work may still have to come: each `wait` before it is passed over.
+  protocol::Lease ready();  // sends ready and waits for the lease
+  // Like ready(), but each `wait` before the lease is skipped, if there is no work yet.
   protocol::Lease await_lease();
   static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
   static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
                                       bool next = false);
-  // The objective raised: ValueError, "no", with "trace" for its traceback.
+  // A result in which the objective raised ValueError("no"), with "trace" as its traceback.
   static protocol::TrialResult failure(AttemptId attempt);
 
   net::TestWebSocket& socket() { return socket_; }
@@ -110,17 +110,18 @@ class TestWorker {
   std::optional<protocol::Welcome> welcome_;
 };
 
-// The owner of an asked study over a real WebSocket.
+// The owner of an ask-and-tell study with a real WebSocket.
 class TestOwner {
  public:
-  // Says hello and claims the study.
+  // Connects, sends hello and claims the study.
   TestOwner(const TestServer& server, std::int64_t study, bool standby = false);
   TestOwner(const TestServer& server, const std::string& token, std::int64_t study, bool standby);
 
   void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
-  // The next batch; fails the test where something else comes. It counts as taken in.
+  // Returns the next batch, which the owner's next reply confirms. Fails the test if another
+  // message comes.
   protocol::OwnerCall receive();
-  // The next item of the next batches, as `T`.
+  // Returns the next item of the batches, which must be a T.
   template <typename T>
   T item() {
     while (items_.empty()) {
@@ -150,7 +151,7 @@ class TestOwner {
   std::vector<protocol::OwnerCallItem> items_;
 };
 
-// Values out of JSON text, for expectations. The path is keys and indices: "trials.0.state".
+// Returns a value from JSON text. The path consists of keys and indices: "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
 }  // namespace hyperflock::app

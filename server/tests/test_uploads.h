@@ -1,4 +1,4 @@
-// What tests of checkpoints and artifacts ask as a device, and how they look at the files.
+// Requests of a device about checkpoints and artifacts, and checks of the files.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline std::size_t files_in(const TestServer& server) {
   return count;
 }
 
-// Files go a moment after the commit that drops them.
+// Files are removed a moment after the commit that drops them.
 inline bool files_become(const TestServer& server, std::size_t count) {
   return until([&] { return files_in(server) == count; });
 }

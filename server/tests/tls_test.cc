@@ -1,5 +1,5 @@
-// TLS: the server with certificates of its own, seen by clients that speak TLS and by one that does
-// not; what is wrong with a certificate is said at the start; a renewed one is taken while it runs.
+// TLS: servers with their own certificates, and clients with and without TLS. A problem with a
+// certificate is reported at the start. A renewed certificate is loaded while the server runs.
 #include "net/tls.h"
 
 #include <gtest/gtest.h>
@@ -35,12 +35,12 @@ struct File {
 
 struct CertificateSpec {
   int serial = 1;
-  int begins_s = 0;  // from now
+  int begins_s = 0;  // seconds from now
   int ends_s = 60 * kDayS;
   const char* names = "DNS:localhost,IP:127.0.0.1";
 };
 
-// A key and a certificate, signed by itself: cert.pem and key.pem of a folder.
+// Writes a key and a self-signed certificate to key.pem and cert.pem in a folder.
 void make_certificate(const ScratchFolder& folder, const CertificateSpec& spec = {}) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"),
                                                                 &EVP_PKEY_free);
@@ -72,7 +72,7 @@ std::function<void(ServeConfig&)> with_certificate(const ScratchFolder& folder) 
   };
 }
 
-// A connection over TLS that believes every certificate.
+// A connection over TLS that accepts every certificate.
 class TlsClient {
  public:
   explicit TlsClient(std::uint16_t port)
@@ -82,13 +82,13 @@ class TlsClient {
     SSL_set_fd(ssl_.get(), socket_.descriptor());
     connected_ = SSL_connect(ssl_.get()) == 1;
   }
-  // Of the server's certificate; 0 without one.
+  // Returns the serial number of the server's certificate, or 0 without one.
   long serial() const {
     const std::unique_ptr<X509, decltype(&X509_free)> shown(
         connected_ ? SSL_get1_peer_certificate(ssl_.get()) : nullptr, &X509_free);
     return shown ? ASN1_INTEGER_get(X509_get0_serialNumber(shown.get())) : 0;
   }
-  // The first bytes of the answer to a request, over this very connection.
+  // Sends a request over this connection and returns the first bytes of the answer.
   std::string get(const std::string& target) {
     const std::string request = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     if (SSL_write(ssl_.get(), request.data(), static_cast<int>(request.size())) <= 0) return {};
@@ -124,7 +124,7 @@ TEST(Tls, ServesBothOriginsOverTls) {
   EXPECT_TRUE(running.compute_origin().starts_with("https://127.0.0.1:"));
   EXPECT_TRUE(cli::check_health(running.compute_origin() + "/healthz", kTestLimitMs));
   EXPECT_TRUE(cli::check_health(running.console_origin() + "/readyz", kTestLimitMs));
-  // A plain request gets no answer, and no harm is done.
+  // A plain request gets no answer and does no harm.
   EXPECT_EQ(net::http_request(server.console(), "GET", "/healthz").status, 0);
   EXPECT_TRUE(cli::check_health(running.console_origin() + "/healthz", kTestLimitMs));
 }
@@ -179,7 +179,7 @@ TEST(Tls, ACertificateForOtherHostsIsRefusedAtTheStart) {
   for (const char* bad : {"https://b.example.org", "https://x.c.b.example.org", "https://192.0.2.8",
                           "https://[2001:db8::1]:8443"})
     EXPECT_FALSE(started(folder, bad)) << bad;
-  // What stands in front of the server has the name then.
+  // The name is that of a proxy in front of the server.
   EXPECT_TRUE(started(folder, "https://flock.example.org", true));
 }
 
@@ -210,7 +210,7 @@ TEST(Tls, ARenewedCertificateIsForNewConnections) {
   TlsClient before(server.compute());
   EXPECT_EQ(before.serial(), 1);
   make_certificate(folder, {.serial = 2, .ends_s = 90 * kDayS});
-  EXPECT_EQ(TlsClient(server.compute()).serial(), 1);  // not before it is told
+  EXPECT_EQ(TlsClient(server.compute()).serial(), 1);  // not before reload()
   ASSERT_TRUE(server.server().reload());
   EXPECT_EQ(TlsClient(server.compute()).serial(), 2);
   EXPECT_EQ(TlsClient(server.console()).serial(), 2);

@@ -109,7 +109,7 @@ TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
     config.queue_limit_bytes = 4'096;
     config.slow_peer_ms = 500;
   });
-  // Rows so large that the kernel's buffers do not hold one update.
+  // The rows are so large that the kernel's buffers cannot hold one update.
   const std::string bundle = "a bundle";
   auto spec =
       nlohmann::json::parse(TestServer::spec(100, "key", strict.upload(bundle), bundle.size()));
@@ -132,7 +132,7 @@ TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
   }
   EXPECT_TRUE(strict.reaches(study, "finished"));
   EXPECT_TRUE(until([&] { return strict.metric("slow_peers_closed_total") == 1; }));
-  // 0: the server gave up before this machine had read its way to the close frame.
+  // It is 0 if the server cut the connection before this process had read up to the close frame.
   EXPECT_THAT(slow.wait_close(), testing::AnyOf(4002, 0));
   EXPECT_TRUE(until([&] { return strict.metric("outgoing_queue_bytes") == 0; }));
 }
@@ -143,7 +143,7 @@ TEST_F(WatchTest, UnknownStudiesAndStrangers) {
   EXPECT_EQ(json_at(client.receive_text(), "code"), "unknown_study");
   client.send(R"({"type":"ready"})");
   EXPECT_EQ(json_at(client.receive_text(), "code"), "unknown_type");
-  // The connection is still of use.
+  // The connection can still be used.
   watch(client, server_.submit(1));
   EXPECT_EQ(json_at(client.receive_text(), "type"), "update");
 

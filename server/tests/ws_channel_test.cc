@@ -1,4 +1,4 @@
-// One WebSocket channel over a real socket: order, bounds, back-pressure and how it ends.
+// One WebSocket channel over a real socket: order, limits, back-pressure and how it ends.
 #include "net/ws_channel.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace hyperflock::net {
 namespace {
 
-// Upgrades everything.
+// A site that accepts every upgrade.
 class SocketsOnly final : public http::Site {
  public:
   http::Plan plan(http::Request&) override { return {http::Plan::Kind::websocket, {}, 0}; }
@@ -29,7 +29,7 @@ class SocketsOnly final : public http::Site {
   }
 };
 
-// Notes what its channel tells it.
+// Records what the channel reports.
 class Recorder final : public ChannelUser {
  public:
   void on_open(const std::shared_ptr<WsChannel>& channel) override {
@@ -73,7 +73,7 @@ class Recorder final : public ChannelUser {
     const std::lock_guard lock(mutex_);
     return how_;
   }
-  // Runs on the strand, while a text is dealt with. Call before the first.
+  // Sets an action that runs on the strand while a text is handled. Call it before the first text.
   void during_texts(std::function<void()> action) {
     note([&] { during_texts_ = std::move(action); });
   }
@@ -122,7 +122,7 @@ class WsChannelTest : public ::testing::Test {
   }
 
   TestWebSocket connect() { return TestWebSocket(listener_->port(), "/"); }
-  // For the next connection.
+  // Makes the recorder of the next connection.
   void new_recorder() {
     const std::lock_guard lock(recorder_mutex_);
     recorder_ = std::make_shared<Recorder>();
@@ -138,7 +138,7 @@ class WsChannelTest : public ::testing::Test {
   hub::ReaderPool readers_{1, 8};
   HttpContext context_{&site_, readers_, metrics_, {}, {}};
   std::unique_ptr<Listener> listener_;
-  std::array<std::thread, 2> threads_;  // as a server has: what happens at once, does
+  std::array<std::thread, 2> threads_;  // two, so that events can happen at the same time
 };
 
 TEST_F(WsChannelTest, FramesArriveInOrderBothWays) {
@@ -171,26 +171,26 @@ TEST_F(WsChannelTest, WithoutCreditNothingMoreIsRead) {
   EXPECT_TRUE(recorder_->stays_at(5));
 }
 
-// Two frames arrive together. While the first is dealt with the connection is reset, so that a
-// failed write ends the channel before the second one, which has been received, is handed on.
+// Two frames arrive together. While the first one is handled, the connection is reset. A failed
+// write then ends the channel before the second frame, which has been received, is handled.
 TEST_F(WsChannelTest, AFrameBehindAFailedWriteDoesNoHarm) {
-  limits_.queue_bytes = std::size_t{128} << 20;  // it reads on beside a long queue
+  limits_.queue_bytes = std::size_t{128} << 20;  // so it reads on although the queue is long
   for (int round = 0; round < 3; ++round) {
     new_recorder();
     TestWebSocket client = connect();
     const auto channel = recorder_->channel();
     ASSERT_NE(channel, nullptr);
-    channel->send(std::string(std::size_t{32} << 20, 'x'));  // more than the socket's buffers take
+    channel->send(std::string(std::size_t{32} << 20, 'x'));  // more than the socket's buffers hold
     recorder_->during_texts([&] {
-      client.socket().cut();  // with bytes unread: a reset
-      // The other thread of the context hears of it.
+      client.socket().cut();  // data is unread, so this is a reset
+      // The other thread of the context notices the reset.
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     });
     std::string both;
     append_frame(both, Opcode::text, "first");
     append_frame(both, Opcode::text, "second");
     client.socket().write(both);
-    // Where the second came before the reset was heard of it is dealt with; else it is nobody's.
+    // The second frame is handled or dropped, depending on when the reset is noticed.
     EXPECT_EQ(recorder_->how(), ChannelUser::How::lost);
   }
 }
@@ -199,7 +199,7 @@ TEST_F(WsChannelTest, AQueueOverItsLimitClosesTheSlowPeer) {
   TestWebSocket client = connect();
   client.socket().shrink_receive_buffer(4'096);
   const auto channel = recorder_->channel();
-  // The kernel takes some megabytes for a peer that does not read; then the queue fills.
+  // For a peer that does not read, the kernel buffers some megabytes; then the queue fills.
   const std::string frame(9'000, 'x');
   const auto closed = [this] {
     return metrics_.text().find("\nslow_peers_closed_total 1") != std::string::npos;
@@ -269,8 +269,8 @@ TEST_F(WsChannelTest, APeerThatIgnoresTheCloseIsCut) {
 }
 
 TEST_F(WsChannelTest, AServerThatEndsDuringTheUpgradeSaysSo) {
-  // The peer has its 101 before the server's own code has run on: whatever comes in between must
-  // not disturb.
+  // The peer gets its 101 before the server's own code continues. Events in between must do no
+  // harm.
   for (int i = 0; i < 50; ++i) {
     TestWebSocket client = connect();
     connections_.shut_present(1012);
@@ -297,7 +297,7 @@ TEST_F(WsChannelTest, SendersOnManyThreads) {
   }
   for (int i = 0; i < 200; ++i) EXPECT_EQ(client.receive_text(), "0123456789");
   for (std::thread& sender : senders) sender.join();
-  // The last frame is off the queue shortly after the peer has it.
+  // The last frame leaves the queue shortly after the peer has it.
   EXPECT_TRUE(until([&] { return channel->queued_bytes() == 0; }));
 }
 

@@ -431,8 +431,8 @@ Said Reference::storage_failed(Id starts, Id submits) {
   return done();
 }
 
-// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased
-// immediately.
+// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased at
+// once.
 void Reference::reload() {
   idle_.clear();
   awaiting_.clear();

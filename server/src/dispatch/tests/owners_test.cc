@@ -189,8 +189,7 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   s.worker("a").worker("b");
   s.asks("nb", {}, 1);
   // Of two studies that run nothing, the older one is next. It has room for one trial, so the
-  // second
-  // device goes to the other study.
+  // second device goes to the other study.
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
 }
@@ -229,8 +228,7 @@ TEST(Owners, R45_WhoWaitsTooLongForAnOwnerTakesOthersWork) {
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
   s.after(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
-  // The trial that the owner asks for at last is leased, although the other study has one left,
-  // too.
+  // The owner's late trial is leased, although the other study has one left, too.
   s.asks("nb", {0}, 0);
   s.worker("b");
   EXPECT_THAT(s.ready("b"), Contains("b < lease #2 trial 0"));

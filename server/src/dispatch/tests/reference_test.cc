@@ -1,6 +1,5 @@
 // Compares the dispatcher with the reference model: random walks over a real SQLite store, and
-// every
-// order of a few events. `./run model` does the same at full length.
+// every order of a few events. `./run model` does the same at full length.
 #include <gtest/gtest.h>
 
 #include "base/testing/sample.h"

@@ -1,7 +1,6 @@
 // A server is killed at a random moment: whatever it had acknowledged is stored, and a deletion
-// that
-// it had begun continues. The child process is one writer. The parent reads acknowledgements from a
-// pipe and kills it.
+// that it had begun continues. The child process is one writer. The parent reads acknowledgements
+// from a pipe and kills it.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
