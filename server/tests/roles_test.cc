@@ -138,7 +138,7 @@ TEST_F(Roles, OfTheConsoleAreThoseOfTheDocument) {
 }
 
 TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
-  // The device's requests about itself come last, because one erases the device.
+  // The erasure is the last request, because it ends the device.
   std::vector<http::Route> routes(http::compute_routes().begin(), http::compute_routes().end());
   std::ranges::stable_partition(
       routes, [](const http::Route& one) { return one.access != http::Access::own_device; });

@@ -65,7 +65,7 @@ const DEVICES = [
   { device: "d_kk03", class: "node", engine: "Node 24", backend: "cpu" },
 ] as const;
 
-/** A loss between 0.04 and 2.3; a fixed formula, so that pictures can be compared. */
+/** Returns a loss between 0.04 and 2.3. The formula is fixed, so that pictures can be compared. */
 function lossOf(trial: number): number {
   return (
     0.041_327_5 + 1.9 * Math.abs(Math.sin(trial * 2.7 - 56.7)) ** 3 + (trial === 21 ? 0 : 0.03)

@@ -10,7 +10,7 @@ import type { CodeResult } from "../join/enrolment_code.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
 
-/** The stories' clock stands still: 2026-11-21 09:30 UTC. */
+/** The fixed time of the stories: 2026-11-21 09:30 UTC. */
 export const STORY_NOW_MS = 1_795_253_400_000;
 
 export interface Story {
@@ -51,7 +51,7 @@ const LONG_PROJECT: ProjectView = {
   trialsTotal: 12_345_678,
 };
 
-/** A loss that falls with a ripple; a fixed formula, so that pictures can be compared. */
+/** Returns a loss that falls with a ripple. The formula is fixed, so that pictures can be compared. */
 function falling(count: number): (readonly [number, number])[] {
   return Array.from({ length: count }, (_, i) => {
     const ripple = 0.09 * Math.sin(i * 1.7) * Math.exp(-i / 60);

@@ -6,7 +6,8 @@ import { isLanguage, type Language } from "../i18n/language.ts";
 import { show } from "../ui/browser.ts";
 
 /**
- * `page` is called once, outside of any component. Components that read signals while they render are rendered again.
+ * Shows the story. `page` is called once, outside of any component. Components that read signals render again on
+ * changes.
  */
 export async function showStory<Name extends string>(
   stories: Readonly<Record<Name, unknown>>,

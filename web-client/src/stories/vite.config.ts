@@ -1,6 +1,6 @@
 // Builds the stories: every state of the join page, of the researcher's page and of the self-test page, with a
-// volunteer that computes nothing and a console without a server. They are for the browser tests and for looking at
-// (`npm run stories -w web-client`), and never part of `build/web`.
+// volunteer that computes nothing and a console without a server. The browser tests use them, and
+// `npm run stories -w web-client` shows them. They are never part of `build/web`.
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
