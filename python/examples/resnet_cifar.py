@@ -149,7 +149,7 @@ def normalised(images):
 
 
 def augmented(images, stream):
-    """Return normalised images, each moved by up to 4 pixels, and half of them mirrored."""
+    """Return normalised images, each moved by up to 4 pixels, and about half of them mirrored."""
     padded = np.pad(normalised(images), ((0, 0), (0, 0), (4, 4), (4, 4)))
     out = np.empty_like(padded[:, :, :SIDE, :SIDE])
     moves, mirrored = stream.randint(0, 9, (len(images), 2)), stream.rand(len(images)) < 0.5

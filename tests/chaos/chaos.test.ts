@@ -1,7 +1,6 @@
 // Each trial counts exactly once, whatever happens. A real server, devices without a browser, and the real agent in two
 // Chromium tabs run under seeded schedules of killed tabs, SIGKILL, cut and slow lines, and a full disk. CHAOS names
-// the
-// seeds, such as `3`; without it they are 1..20.
+// the seeds, such as `3`; without it they are 1..20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 // An Optuna study in real tabs, which are killed one after another: their renderer crashes, or they are closed. The
-// study
-// ends with exactly its trials. KILLS is the number of kills, SEED chooses times and victims: ./run chaos --optuna.
+// study ends with exactly its trials. KILLS is the number of kills, SEED chooses times and victims: ./run chaos
+// --optuna.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser } from "playwright-core";

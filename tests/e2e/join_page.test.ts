@@ -1,6 +1,5 @@
 // The join page's buttons on a real server, in a browser that really computes: pause, resume, finish then stop. And a
-// link
-// that contains the codes of several projects.
+// link that contains the codes of several projects.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,8 +1,6 @@
 // Optuna studies in the browsers of two volunteers, one of which waits by JSPI. The study's own sampler suggests values
-// and
-// its own pruner prunes. Attributes and errors come back to the researcher's process. A trial whose browser is killed
-// ends
-// elsewhere with the same numbers as an uninterrupted one. Real Chromium.
+// and its own pruner prunes. Attributes and errors come back to the researcher's process. A trial whose browser is
+// killed ends elsewhere with the same numbers as an uninterrupted one. Real Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,5 @@
 // ./run engines: the join page, one trial and the self-test in browsers that are not Chromium. This list and the page
-// both
-// name what an engine lacks. What it computes must equal what Chromium computes.
+// both name what an engine lacks. What it computes must equal what Chromium computes.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

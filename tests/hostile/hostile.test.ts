@@ -1,8 +1,6 @@
 // The hostile set: what a trial's code may try against the volunteer, the server and the next trial, with the real
-// parts.
-// Each row of table.py is one attack, run by one volunteer's page in Chromium. It must end as the table says and leave
-// no
-// trace of an escape, and the next trial, of another study on the same device, must be right.
+// parts. Each row of table.py is one attack, run by one volunteer's page in Chromium. It must end as the table says and
+// leave no trace of an escape, and the next trial, of another study on the same device, must be right.
 //
 // HOSTILE=short runs the rows that `./run test` runs. HOSTILE=NAME,NAME runs those whose name contains one of these.
 

@@ -1,6 +1,5 @@
 // The researcher of the hostile trials: a Python process (submit.py) that submits one study after another and reports
-// how
-// each ended.
+// how each ended.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

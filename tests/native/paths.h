@@ -1,6 +1,5 @@
 // Where the C++ tests find files. The paths are linked, not compiled in as macros, so that objects
-// are the same in every
-// checkout and a compiler cache can serve them all.
+// are the same in every checkout and a compiler cache can serve them all.
 #pragma once
 
 namespace hyperflock {

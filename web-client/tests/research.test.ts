@@ -1,6 +1,5 @@
 // Every state of the researcher's page in a real browser: it fits narrow and wide screens, has no accessibility
-// violation,
-// and works by keyboard alone. Its buttons do what they should.
+// violation, and works by keyboard alone. Its buttons do what they should.
 
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";

@@ -1,6 +1,5 @@
 // Every state of the join page in a real browser: it fits narrow and wide screens, has no accessibility violation in
-// light
-// and dark mode, and works by keyboard alone.
+// light and dark mode, and works by keyboard alone.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
