@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         test = item.nodeid.partition("[")[0]
-        # By a hash of the name: every Nth in order would be the same dtype each time.
+        # A hash of the name chooses. Every Nth case in order might always have the same dtype.
         whole = item.get_closest_marker("whole") is not None
         in_sample = whole or test not in seen or zlib.crc32(item.name.encode()) % every == 0
         (kept if in_sample else left).append(item)
@@ -44,13 +44,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def share(request: pytest.FixtureRequest) -> int:
-    """By what a test of many random cases divides their number: 1, or 2 with ``--sample``."""
+    """A test with many random cases divides their number by this: 1, or 2 with ``--sample``."""
     return 2 if request.config.getoption("--sample") > 1 else 1
 
 
 @pytest.fixture
 def unfused() -> Iterator[None]:
-    """Every operation is launched when it is called: for tests that count launches or crossings."""
+    """Launch every operation when it is called, for tests that count launches or crossings."""
     before = session.set_fusing(False)
     ac.reset()
     yield

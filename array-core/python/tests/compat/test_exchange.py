@@ -1,4 +1,4 @@
-"""What NumPy's functions, DLPack, pickles and CuPy's callers get of an array."""
+"""Arrays in NumPy's functions, in DLPack, in pickles and in code that was written for CuPy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_function_without_counterpart_names_what_to_do() -> None:
     x = ac.array(X)
     with pytest.raises(NotImplementedError, match=r"numpy\.shares_memory.*array\.get\(\)"):
         np.shares_memory(x, x)
-    # NumPy's own class is in `like`, which asks for a function of ours.
+    # `like=x` makes NumPy call arraycore's `zeros`.
     made = np.zeros(3, np.float32, like=x)  # type: ignore[call-overload]
     assert isinstance(made, ac.ndarray)
 
@@ -278,7 +278,7 @@ def test_cupy_is_found_once_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
         spec = importlib.util.find_spec(name)
         assert spec is not None
         assert str(spec.origin).startswith(str(Path(ac.__file__).parent))
-    assert os.environ["CHAINER_CUDNN"] == "1"  # who sets it decides
+    assert os.environ["CHAINER_CUDNN"] == "1"  # a value that is already set is kept
 
 
 def test_cupy_says_what_to_take_for_what_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,23 +14,23 @@ import pytest
 from arraycore._core import ufuncs
 from arraycore._math import reductions
 
-#: How many distinct callables the package has at least; it only rises.
+#: The package must have at least this many distinct callables. The number only rises.
 LEAST = 435
 
 MODULES = {
     "": ac, "fft.": ac.fft, "linalg.": ac.linalg, "nn.": ac.nn, "random.": ac.random,
     "special.": ac.special,
 }  # fmt: skip
-#: What tests take from a module's own list: test_reductions.py calls each of these.
+#: Names that need not stand in a test's text: test_reductions.py loops over this list.
 LISTED = set(reductions.__all__)
-#: Of the library, not of arrays: their own tests name them otherwise, or they hold no values.
+#: Classes, not functions of arrays. They return no values that could be compared with NumPy's.
 NO_VALUES = {"DeviceInfo", "DeviceTime", "Profile", "ProfileRow", "ndarray", "ufunc"}
 
 
 def public() -> dict[int, tuple[Any, list[str]]]:
     """Return each distinct callable, by its identity, with all its names.
 
-    NumPy's own (its scalar types, ``finfo``, ...) do not count, nor do exceptions.
+    NumPy's own callables (its scalar types, ``finfo``, ...) and exceptions do not count.
     """
     found: dict[int, tuple[Any, list[str]]] = {}
     for prefix, module in MODULES.items():
@@ -55,7 +55,7 @@ def test_every_callable_is_documented_and_its_values_tested() -> None:
     print(f"{len(callables)} distinct public callables")
     assert len(callables) >= LEAST
     texts = "".join(path.read_text() for path in Path(__file__).parents[1].rglob("test_*.py"))
-    # `ac.name`, a module's `m.name`, a stream's method, or the name in a table of calls.
+    # A test uses a name after a dot (`ac.name`, `m.name`), or as a string in a table of calls.
     used = set(re.findall(r"\.([A-Za-z_]\w*)", texts)) | set(re.findall(r"\"(\w+)\"", texts))
     for value, names in callables.values():
         assert value.__doc__, names
@@ -72,7 +72,8 @@ OF_INTEGERS = {
     "bitwise_and", "bitwise_count", "bitwise_or", "bitwise_xor", "gcd", "invert", "lcm",
     "left_shift", "right_shift",
 }  # fmt: skip
-#: Of functions that NumPy has not: what math, or what undoes them, says.
+#: Functions that NumPy lacks. Each gives arraycore's result, and the value that is expected by
+#: `math` or because the inverse function was applied.
 SPECIAL: dict[str, Any] = {
     "erf": lambda x: (ac.special.erf(x), np.vectorize(math.erf)(FLOATS)),
     "erfc": lambda x: (ac.special.erfc(x), np.vectorize(math.erfc)(FLOATS)),
@@ -88,7 +89,8 @@ SPECIAL: dict[str, Any] = {
 
 
 def test_zeta_and_polygamma_have_their_known_values() -> None:
-    # 23.2.24, 23.2.25 and 6.4.2 of Abramowitz and Stegun; zeta(s, q) - zeta(s, q + 1) = q**-s.
+    # Equations 23.2.24, 23.2.25 and 6.4.2 of Abramowitz and Stegun, and the identity
+    # zeta(s, q) - zeta(s, q + 1) = q**-s.
     np.testing.assert_allclose(ac.special.zeta(ac.array([2.0, 4.0]), 1.0).get(),
                                [math.pi**2 / 6, math.pi**4 / 90], rtol=1e-14)  # fmt: skip
     x = ac.array(FLOATS)

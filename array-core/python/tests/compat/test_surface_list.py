@@ -1,7 +1,7 @@
-"""Every public name of NumPy's is offered, refused with an alternative, or listed as out of place.
+"""Each public name of NumPy is offered, refused with an alternative, or listed as not applicable.
 
-The lists are those of ``docs/surface.md``; where the document is not there (the package alone was
-mounted) the package's own lists are compared.
+The lists stand in ``docs/surface.md``. Where only the package is mounted, the tests that read this
+document are skipped.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_zeros_takes_a_number_or_a_shape() -> None:
 def test_operators_equal_numpys(function: Callable[[Any, Any], Any]) -> None:
     generator = np.random.default_rng(3)
     a, b = generator.normal(size=(2, 6, 50)).astype(np.float32)
-    # WebGPU promises a quotient's last bits to nobody.
+    # WebGPU does not guarantee the last bits of a quotient.
     ulp = 3 if function is operator.truediv else 0
 
     def equal(ours: ac.ndarray, numpys: Any) -> None:
@@ -85,7 +85,7 @@ def test_operators_equal_numpys(function: Callable[[Any, Any], Any]) -> None:
 
 
 def test_special_values_pass_through_addition() -> None:
-    # No subnormal numbers: a GPU may take them for 0.
+    # No subnormal numbers, because a GPU may replace them with 0.
     values = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 2e-38, 3.4e38], np.float32)
     a, b = np.repeat(values, 7), np.tile(values, 7)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Arrays, lists and bools between the brackets: NumPy's results, NumPy's errors, no round trips."""
+"""Arrays, lists and bools as indices: NumPy's results, NumPy's errors, no round trips."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def base(dtype: Any = "float32") -> Array:
 
 
 def brought(key: Any) -> Any:
-    """A key with its NumPy arrays as arraycore's."""
+    """Return a key in which arraycore's arrays replace NumPy's."""
     if isinstance(key, tuple):
         return tuple(brought(item) for item in key)
     return ac.array(key) if isinstance(key, np.ndarray) else key
@@ -110,8 +110,8 @@ def outcome(do: Callable[[], Any]) -> Any:
 def test_random_keys_read_and_write_as_numpys(share: int) -> None:
     rng = random.Random(7)
     compared = 0
-    # A device compiles a kernel for nearly each key, a software one slowly: the benchmarks of view
-    # programs hold thousands.
+    # A device compiles a kernel for almost every key, and a software device is slow at it. The
+    # benchmark of view programs tests thousands of keys.
     keys = 300 if ac.device_info().name == "cpu" else 40 // share
     for _ in range(keys):
         shape = tuple(rng.randint(1, 4) for _ in range(rng.randint(1, 4)))
@@ -238,7 +238,7 @@ def test_an_assignment_reads_all_before_it_writes() -> None:
     expected[order] = expected[1:9].copy()
     written[ac.array(order)] = written[1:9]
     np.testing.assert_array_equal(written.get(), expected)
-    # The indices themselves are overwritten.
+    # The array of indices is itself overwritten.
     expected, written = np.arange(6)[::-1].copy(), ac.array(np.arange(6)[::-1].copy())
     expected[expected.copy()] = np.arange(6) * 10
     written[written] = ac.array(np.arange(6) * 10)
@@ -330,5 +330,5 @@ def test_a_key_is_one_crossing() -> None:
     before = ac.counters()["crossings"]
     made = a[indices]
     a[indices] = made
-    # The key looks at the array's shape, which the array remembers.
+    # Resolving the key needs the array's shape, but the array has cached it.
     assert ac.counters()["crossings"] - before == 2

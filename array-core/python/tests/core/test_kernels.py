@@ -89,7 +89,7 @@ def test_outputs_are_passed_last_and_returned() -> None:
     assert raised.value.code == "out_shape"  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match=r"must be arraycore\.ndarray"):
         AXPY(1, x, x, np.zeros(4, np.float32))
-    # In place.
+    # An operand may also be the output.
     AXPY(1, x, x, x)
     np.testing.assert_array_equal(x.get(), [0, 2, 4, 6])
 
@@ -269,7 +269,7 @@ def test_kernels_are_keys_and_outlive_the_library() -> None:
     np.testing.assert_array_equal(kernel(ac.array(np.zeros(2, np.float32))).get(), [1, 1])
     ac.close()
     ac.open()
-    # Another kernel has come first in the new library.
+    # In the reopened library, another kernel is defined first.
     ac.ElementwiseKernel("T x", "T y", "y = -x")(ac.array(np.zeros(2, np.float32)))
     np.testing.assert_array_equal(kernel(ac.array(np.zeros(2, np.float32))).get(), [1, 1])
 

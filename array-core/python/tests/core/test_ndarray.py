@@ -25,7 +25,7 @@ def test_attributes_are_numpys() -> None:
         flags: Any = expected.flags
         for name in ("C", "F", "W", "C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE"):
             assert a.flags[name] == flags[name], name
-        assert not a._c_contiguous  # nothing is to be read by address
+        assert not a._c_contiguous  # no caller may read memory by address
     assert "C_CONTIGUOUS : True" in repr(ac.zeros(3).flags)
 
 
@@ -242,5 +242,5 @@ def test_the_class_makes_arrays_of_a_shape() -> None:
     for shape, error in (("ab", TypeError), ([-1], ValueError)):
         with pytest.raises(error):
             ac.ndarray(shape)
-    ac.ones(3)  # nothing of those is freed now
+    ac.ones(3)  # must not free the refused arrays
     assert ac.ones(3).get().tolist() == [1, 1, 1]

@@ -1,4 +1,4 @@
-"""Python's operators: which ufunc each is, what they refuse, what they cost."""
+"""Python's operators: which ufunc each calls, which operands are refused, how many launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute shaders in WGSL: on WebGPU they run, elsewhere they say why not."""
+"""Compute shaders in WGSL: on WebGPU they run, elsewhere the error says why they do not."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_shader_that_the_device_refuses_is_named_at_the_next_wait() -> None:
     wrong(1, (y,))
     with pytest.raises(ac.DeviceError, match=r"(?s)'wrong'.*no_such_thing"):
         y.get()
-    # The launch has failed as well; that is told too where the first error was read before.
+    # The launch fails too. Its error may arrive only after the first error was raised.
     with contextlib.suppress(ac.DeviceError):
         y.get()
     np.testing.assert_array_equal(y.get(), [0])

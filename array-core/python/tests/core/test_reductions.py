@@ -1,5 +1,5 @@
-"""Reductions and running totals: arguments, dtypes, errors, launches. Values are also the parity
-suite's.
+"""Reductions and running totals: arguments, dtypes, errors, launches. The parity suite compares
+more values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def test_every_function_is_numpys_over_all_and_along_an_axis(name: str) -> None:
 
 
 def _as_ours(value: Any) -> Any:
-    """Return a result whose integers have 64 bits, as array-core's have everywhere."""
+    """Convert NumPy's integer results to int64, which arraycore returns on every platform."""
     result = np.asarray(value)
     return result.astype(np.int64) if result.dtype.kind == "i" else result
 

@@ -1,4 +1,4 @@
-"""Ufuncs as objects: arguments, results, errors. That values are NumPy's is the parity suite's."""
+"""Ufuncs as objects: arguments, results, errors. The parity suite compares values with NumPy's."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_where_leaves_the_rest() -> None:
     ac.add(a, b, out=out, where=ac.array(mask))
     same(out, np.where(mask, A + B, np.float32(9)))
     same(ac.add(a, b, where=ac.array(mask)), np.where(mask, A + B, np.float32(0)))
-    # Operands that the CPU computes, a result that lies on the device.
+    # The CPU computes with float64 operands, while the result lies on the device.
     held = ac.array(np.array([True, False, False]))
     wide = np.array([0.0, 1.0, 2.0])
     ac.logical_and(ac.array(wide), ac.array(wide), out=held, where=ac.array(~mask))

@@ -26,7 +26,7 @@ def test_random_programs_equal_numpy_and_stay_on_the_device(keys: bool) -> None:
     assert totals.assignments > PROGRAMS // 3
     assert moved.dispatches > PROGRAMS // 4
     assert (moved.bytes_down, moved.cpu_ops) == (0, 0)
-    # Sizes alone are read: of masks, and not where there is no device.
+    # Only numbers of elements that masks select are read, and only from a device.
     assert moved.size_bytes % 4 == 0
     assert (moved.size_bytes > 0) == (keys and session.bridge.device_text() != "")
 

@@ -118,7 +118,7 @@ MISTAKES: list[Callable[[Any, Any], Any]] = [
 
 
 def raised(mistake: Callable[[Any, Any], Any], namespace: Any, a: Any) -> BaseException:
-    with pytest.raises(Exception) as info:  # noqa: PT011 (NumPy's own tell which)
+    with pytest.raises(Exception) as info:  # noqa: PT011 (the caller compares it)
         mistake(namespace, a)
     return info.value
 
@@ -130,7 +130,7 @@ def test_mistakes_raise_numpys_exceptions_in_numpys_words(
     expected = raised(mistake, np, base())
     error = raised(mistake, ac, ac.array(base()))
     assert isinstance(error, type(expected))
-    # Shapes aside, which NumPy's own functions write with and without blanks.
+    # NumPy's functions write shapes sometimes with blanks and sometimes without.
     assert str(error).replace(" ", "") == str(expected).replace(" ", "")
 
 
@@ -218,7 +218,7 @@ def test_a_broadcast_view_is_read_only() -> None:
 def test_each_operation_is_one_crossing() -> None:
     a, b = ac.array(base()), ac.arange(4)
     operations: list[Callable[[], Any]] = [
-        lambda: ac.zeros((2, 3)),  # the first, as nothing waits to be freed yet
+        lambda: ac.zeros((2, 3)),  # first, because nothing waits to be freed yet
         lambda: a[1, ::-2, None],
         lambda: assign(a, (0, slice(None, None, -2)), b),
         lambda: assign(a, (..., 1), 5),
@@ -293,7 +293,7 @@ def test_reshapes_in_each_order(order: Any, turn: tuple[int, ...]) -> None:
 def test_a_reshape_copies_only_where_numpys_does() -> None:
     a = ac.array(base())
 
-    made: list[Any] = []  # all kept: none is freed meanwhile
+    made: list[Any] = []  # keeps every result, so that none is freed
 
     def is_view(make: Callable[[], Any]) -> bool:
         before = ac.counters()["live_bytes"]

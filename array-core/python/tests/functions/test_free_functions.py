@@ -1,6 +1,7 @@
-"""Free functions over rows, bits, polynomials and samples: called on NumPy and on arraycore alike.
+"""Functions of rows, bits, polynomials and samples: each is called in NumPy and in arraycore.
 
-A call is written once, over a module `m` (NumPy or arraycore) and `a`, which makes its arrays.
+A call is written once, as a function of a module `m` (NumPy or arraycore) and of the function `a`
+that makes the module's arrays.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ FINITE = ODD[np.isfinite(ODD)]
 
 
 def same(ours: Any, theirs: Any, rtol: float = 2e-6) -> None:
-    """Assert that results have one dtype and shape and are near; of several, each."""
+    """Assert that two results have the same dtype and shape and are close. A result may be a tuple
+    or list.
+    """
     if isinstance(theirs, (tuple, list)) and not isinstance(ours, ac.ndarray):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
@@ -44,7 +47,7 @@ def same(ours: Any, theirs: Any, rtol: float = 2e-6) -> None:
 
 
 def _totals(m: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call a running total in 64 bits, which are NumPy's default on some machines alone."""
+    """Call a running total with int64, which is NumPy's default only on some machines."""
     return getattr(m, name)(*args, dtype="int64", **kwargs)
 
 
@@ -129,7 +132,7 @@ CALLS: dict[str, Call] = {
     "flat": lambda m, a: [a(M).flat[3], a(M).flat[2:9:3], a(M).T.flat[[1, 5]],
                           [float(x) for x in a(M).flat], len(a(M).flat)],
 }  # fmt: skip
-#: What NumPy before 2 has under no such name.
+#: Functions that older versions of NumPy lack.
 NEWER = ("cumulative_sum", "cumulative_prod", "trapezoid", "matvec", "vecmat", "matrix_transpose",
          "astype", "permute_dims")  # fmt: skip
 
@@ -145,8 +148,8 @@ def test_as_numpy(name: str) -> None:
 def test_i0_of_floats_is_as_exact_as_their_type() -> None:
     x = np.linspace(-80, 80, 999).astype(np.float32)
     exact = np.i0(x.astype(np.float64))
-    # About |x| / 2 terms count, each of two quotients, which WGSL lets err by 2.5 units in the last
-    # place, and two products.
+    # About |x| / 2 terms of the series matter. Each takes two products and two quotients, and in
+    # WGSL a quotient may err by 2.5 units in the last place.
     of_terms = 0 if ac.device_info().name == "cpu" else 3 * np.finfo(x.dtype).eps * np.abs(x)
     apart = np.abs(ac.i0(ac.array(x)).get() - exact) / exact
     assert np.all(apart < 2e-6 + of_terms), apart.max()
@@ -155,7 +158,7 @@ def test_i0_of_floats_is_as_exact_as_their_type() -> None:
 
 
 def test_frexp_of_what_is_not_finite() -> None:
-    mantissa, exponent = ac.frexp(ac.array(ODD))  # of exponents NumPy says what the machine does
+    mantissa, exponent = ac.frexp(ac.array(ODD))  # NumPy's exponents vary by machine
     np.testing.assert_array_equal(mantissa.get()[6:9], ODD[6:9])
     np.testing.assert_array_equal(exponent.get()[6:9], np.zeros(3, np.int32))
 

@@ -29,7 +29,10 @@ def listed(result: Any) -> list[Any]:
 
 
 def same(case: Case, module: Any = np) -> None:
-    """Run a case by NumPy and by arraycore; `case` gets the module and what makes arrays."""
+    """Assert that `case` gives the same arrays in NumPy and in arraycore (or in `module`).
+
+    `case` is called with the module and with the function that makes the module's arrays.
+    """
     expected = listed(case(np, np.array))
     made = listed(case(ac, ac.array))
     assert len(made) == len(expected)

@@ -1,4 +1,4 @@
-"""Linear algebra and Fourier transforms: NumPy's values; what the CPU does for a device counts."""
+"""Linear algebra and Fourier transforms: NumPy's values, and counts of operations on the CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ V = RNG.normal(size=6).astype(np.float32)
 
 
 def same(ours: Any, theirs: Any) -> None:
-    """Assert that results have one dtype and shape and are near; of several, each."""
+    """Assert that two results have the same dtype and shape and are close. A result may be a
+    tuple.
+    """
     if isinstance(theirs, tuple):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
@@ -61,7 +63,7 @@ ON_DEVICE: dict[str, Call] = {
         m.linalg.vector_norm(a(T)), m.linalg.vector_norm(a(T), axis=(0, 2), ord=1),
         m.linalg.matrix_norm(a(T)), m.linalg.matrix_norm(a(T), ord=1, keepdims=True)),
 }  # fmt: skip
-#: What NumPy before 2 has under no such name.
+#: Calls with functions that older versions of NumPy lack.
 NEWER = {"products", "more norms"} if not hasattr(np, "matvec") else set()
 ON_CPU: dict[str, Call] = {
     "norms of spectra": lambda m, a: tuple(m.linalg.norm(a(A), ord) for ord in (2, -2, "nuc")),
@@ -142,7 +144,7 @@ def test_numpys_errors_are_ours() -> None:
         ac.linalg.solve(ac.array(np.ones((2, 2))), ac.array(np.ones(2)))
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         ac.linalg.cholesky(-ac.array(S))
-    # What was NaN before may be NaN after.
+    # A matrix of NaN is not an error: its inverse is NaN.
     assert np.isnan(ac.linalg.inv(ac.array(np.full((2, 2), np.nan))).get()).all()
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         ac.linalg.matrix_power(ac.array(B), 2)

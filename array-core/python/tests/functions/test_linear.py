@@ -14,9 +14,9 @@ from arraycore._runtime import operations
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64",
           "complex64", "complex128")  # fmt: skip
-# Each block of a kernel and one beyond it: vectors, small, and larger than every tile.
+# Vectors, sizes just above the kernels' block sizes, and one size larger than every tile.
 SIZES = (1, 2, 3, 5, 17, 33, 65, 130)
-# A software device compiles for longer than it computes.
+# Fewer cases run on a device, because a software device compiles kernels slowly.
 ON_DEVICE = ac.device_info().name != "cpu"
 
 
@@ -36,7 +36,10 @@ def same(ours: Any, numpys: Any) -> None:
 
 
 def both(function: Callable[[Any, Any], Any], *arrays: Any) -> None:
-    """Compare a function of the module and of the arrays; none may leave where it lives."""
+    """Assert that ``function(module, arrays)`` gives NumPy's result in arraycore.
+
+    No array may be read from the device, except where a dtype of 64-bit floats needs the CPU.
+    """
     mine = [ac.array(a) for a in arrays]
     before = ac.counters()
     result = function(ac, mine)
@@ -48,7 +51,7 @@ def both(function: Callable[[Any, Any], Any], *arrays: Any) -> None:
 
 
 def refuses(function: Callable[[Any, Any], Any], *arrays: Any) -> None:
-    """Compare the errors' types and words."""
+    """Assert that arraycore raises NumPy's error with NumPy's message."""
     with pytest.raises((TypeError, ValueError)) as numpys:
         function(np, list(arrays))
     kind = next(each for each in (TypeError, ValueError) if isinstance(numpys.value, each))
@@ -92,7 +95,7 @@ def test_matmul_of_every_layout(dtype: str) -> None:
 
 
 def _lying(view: Callable[[Any], Any], rows: int, columns: int, dtype: str) -> Any:
-    """Return the base of which ``view`` has the given shape."""
+    """Return an array that ``view`` turns into one of the given shape."""
     for shape in itertools.product(
         (rows, columns, rows + 1), (rows, columns, 2 * columns, columns + 1)
     ):
@@ -164,7 +167,7 @@ def test_matmul_passes_on_what_is_no_number() -> None:
     [((3, 4), (5, 4)), ((3,), (5,)), ((2, 3, 4), (3, 4, 5)), ((), (4,)), ((3, 4), ())],
 )
 def test_matmul_refuses_in_numpys_words(a: tuple[int, ...], b: tuple[int, ...]) -> None:
-    if a == (2, 3, 4):  # NumPy tells more of its own workings
+    if a == (2, 3, 4):  # NumPy's message names its internals
         with pytest.raises(ValueError, match="broadcast"):
             ac.zeros(a) @ ac.zeros(b)
         return
@@ -236,7 +239,7 @@ def test_out_refuses_in_numpys_words() -> None:
     refuses(lambda xp, x: xp.dot(*x, out=xp.zeros((3, 5), "float32")), *arrays)
 
 
-# ---- dot and its kin
+# ---- dot and similar products
 
 
 @pytest.mark.parametrize(
@@ -297,7 +300,7 @@ def test_kron_cross_trace() -> None:
     refuses(lambda xp, x: xp.cross(*x), np.zeros((3, 4)), np.zeros((5, 4)))
     for dtype in ("bool", "int8", "uint16", "float16", "float32", "complex64"):
         if dtype != "bool":
-            # NumPy's default integer has a pointer's size.
+            # NumPy's default integer has a pointer's size: 32 bits in browsers.
             wide = {"int8": "int64", "uint16": "uint64"}.get(dtype, dtype)
             a = numbers((4, 5), dtype)
             same(ac.trace(ac.array(a)), np.trace(a, dtype=wide))

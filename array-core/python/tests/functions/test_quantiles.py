@@ -1,4 +1,4 @@
-"""Medians, percentiles and quantiles: NumPy's values, dtypes and errors; nothing is read back."""
+"""Medians, percentiles and quantiles: NumPy's values, dtypes and errors, without a read-back."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_medians(dtype: str) -> None:
     same(ac.median(ac.array(HOLES), 1), numpys("median", HOLES, 1))
     same(ac.nanmedian(ac.array(HOLES), 1), numpys("nanmedian", HOLES, 1))
     same(ac.median([3, 1, 2, 4]), np.median([3, 1, 2, 4]))
-    # The mean of two infinities is one; between them there is nothing to draw.
+    # The mean of two infinities is infinity. To interpolate between them gives NaN.
     ends = ac.array(np.array([np.inf, np.inf], "float32"))
     assert (float(ac.median(ends)), np.isnan(float(ac.quantile(ends, 0.5)))) == (np.inf, True)
 

@@ -29,7 +29,7 @@ def deviation(values: Any, distribution: Callable[[Any], Any]) -> float:
     return float(apart * math.sqrt(ordered.size))
 
 
-#: Each distribution's method, arguments, and its distribution function.
+#: For each method: its arguments, and the cumulative distribution function of its samples.
 CONTINUOUS: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {
     "uniform": ((-2.0, 5.0), lambda x: (x + 2) / 7),
     "normal": ((1.0, 3.0), lambda x: 0.5 * (1 + erf((x - 1) / (3 * math.sqrt(2))))),
@@ -56,7 +56,7 @@ CONTINUOUS: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
-#: Each of these draws with the kernel of gamma, which a software device compiles for seconds.
+#: Methods that draw with the gamma kernel, which a software device takes seconds to compile.
 WITH_GAMMA = {"standard_gamma", "chisquare", "beta", "standard_t", "f"}
 NAMES = [
     pytest.param(name, marks=[] if name in WITH_GAMMA else pytest.mark.whole) for name in CONTINUOUS
@@ -71,14 +71,15 @@ def test_samples_follow_their_distribution(name: str, dtype: str) -> None:
     drawn = getattr(state, name)(*arguments, size=(COUNT // 100, 100), dtype=dtype)
     assert (drawn.dtype, drawn.shape) == (np.dtype(dtype), (COUNT // 100, 100))
     assert deviation(drawn.get(), distribution) < MOST
-    # Neighbours do not tell of each other.
+    # Neighbouring samples are not correlated.
     ranks = np.argsort(np.argsort(drawn.get().ravel())) / COUNT - 0.5
     for lag in (1, 2, 3, 4):
         assert abs(np.mean(ranks[lag:] * ranks[:-lag])) * 12 * math.sqrt(COUNT) < 5
 
 
 def test_words_are_the_generators() -> None:
-    # The vector of key 0 and counter 0, from the authors' test file; C++ tests the others.
+    # The test vector of key 0 and counter 0, from the test file of Philox's authors. The C++
+    # tests check the other vectors.
     source = ac.random.RandomState(0)
     source.set_state(((0, 0), 0))
     words = _distributions.bits(source, 4).get()
@@ -185,7 +186,7 @@ def test_integers_fill_their_span(low: int, high: int, dtype: str) -> None:
     assert min(exact) >= 0
     assert max(exact) < span
     if span > 1000:
-        # The distribution of a multiple of 1/span is even.
+        # The quotients must be uniform in [0, 1).
         assert deviation([value / span for value in exact], lambda x: x) < MOST
     else:
         assert set(exact) == set(range(span))
@@ -247,7 +248,7 @@ def test_poisson_counts_arrivals(dtype: str) -> None:
         chances = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(60)]
         expected = COUNT * np.array(chances)
         common = expected > 20
-        # Chi-square of at most 26 degrees: over 80 with a probability of 2e-7.
+        # Chi-square with at most 26 degrees of freedom exceeds 80 with a probability of 2e-7.
         assert np.sum(((counted - expected) ** 2 / expected)[common]) < 80
     means = ac.array([1.0, 100.0], "float32")
     assert state.poisson(means, (50, 2), dtype).get().mean(0).round(-1).tolist() == [0, 100]
@@ -275,7 +276,7 @@ def test_orders_are_permutations_and_even() -> None:
     np.testing.assert_array_equal(np.sort(rows, 1), np.tile(np.arange(50), (20, 1)))
     assert len({tuple(row) for row in rows}) == 20
     assert sorted(rng.permuted(ac.arange(9)).tolist()) == list(range(9))
-    # Each of 3! orders comes as often as the others.
+    # All 6 orders are equally frequent.
     orders = rng.permuted(ac.array(np.tile(np.arange(3), (6000, 1))), axis=1).get()
     counted = np.unique(orders @ [9, 3, 1], return_counts=True)[1]
     assert counted.size == 6

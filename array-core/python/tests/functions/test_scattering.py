@@ -21,7 +21,7 @@ MASK = X > 0
 
 
 def same(write: Write, source: Array) -> None:
-    """Write to a copy by NumPy and to an array by arraycore; both are the same then."""
+    """Write to a copy with NumPy and to an array with arraycore; assert that both are equal."""
     for base in (source, np.asfortranarray(source)):
         expected, written = base.copy(order="K"), ac.array(base)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Sorting, searching and counting, by NumPy's results; what crosses for it."""
+"""Sorting, searching and counting: NumPy's results, and which calls read from the device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DTYPES = "?bBhHiIqQefdFD"
 
 
 def values_of(letter: str, shape: tuple[int, ...]) -> Any:
-    """Return random values with ties, and of floats NaN, infinities and both zeros."""
+    """Return random values with ties. Floats include NaN, infinities and both zeros."""
     whole = RNG.integers(-9, 9, size=shape)
     if letter in "?BHIQ":
         return np.abs(whole).astype(letter)

@@ -1,6 +1,7 @@
 """NumPy's functions on arrays, each called on NumPy and on arraycore with the same values.
 
-A call is written once, over a module `m` (NumPy or arraycore) and `a`, which makes its arrays.
+A call is written once, as a function of a module `m` (NumPy or arraycore) and of the function `a`
+that makes the module's arrays.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ BOOL = np.array([True, False, False, True])
 
 
 def same(ours: Any, theirs: Any, rtol: float = 0.0) -> None:
-    """Assert that results have one dtype, shape and values; of several, each."""
+    """Assert that two results have the same dtype, shape and values. A result may be a tuple or
+    list.
+    """
     if isinstance(theirs, (tuple, list)) and not isinstance(ours, ac.ndarray):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
@@ -156,7 +159,7 @@ if hasattr(np, "unstack"):
 
 
 def padded(mode: str) -> Call:
-    """Return the call that lays borders of a mode round arrays."""
+    """Return the call that pads arrays in the given mode."""
 
     def call(m: Any, a: Any) -> Any:
         widths = ((V, 3), (M, ((1, 2), (3, 0))), (T, (2, 1)), (K, (0, 20)), (M, 0))
@@ -250,7 +253,7 @@ TEXTS: dict[str, Call] = {
 
 EXACT = CREATION | SHAPES | ELEMENTS | DIFFERENCES | TEXTS
 ROUNDED = PADS | ABOUT
-#: End in a quotient, which WGSL lets a device err in by 2.5 units in the last place.
+#: Functions that end with a quotient, which in WGSL may err by 2.5 units in the last place.
 QUOTIENTS = ("around",)
 
 

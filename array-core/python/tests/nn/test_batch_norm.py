@@ -1,4 +1,4 @@
-"""Batch normalization: values and gradients by NumPy in float64."""
+"""Batch normalization: values and gradients are compared with NumPy's in float64."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from arraycore._runtime import session
 
 RNG = np.random.default_rng(7)
-# Shape, the axes of statistics (None: all but axis 1), dtypes of data and of parameters.
+# Shape, axes of the statistics (None: all but axis 1), dtype of the data, dtype of the parameters.
 CASES: list[tuple[Any, ...]] = [
     ((4, 3, 5, 6), None, "float32", "float32"),
     ((2, 3, 4), None, "float16", "float32"),

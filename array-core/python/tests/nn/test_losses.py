@@ -1,4 +1,4 @@
-"""The softmax cross entropy: values and gradients by NumPy in float64."""
+"""The softmax cross entropy: values and gradients are compared with NumPy's in float64."""
 
 from __future__ import annotations
 

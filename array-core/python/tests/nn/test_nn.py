@@ -1,4 +1,4 @@
-"""Convolutions: values by a direct evaluation with NumPy, gradients by what a gradient is."""
+"""Convolutions: values equal a direct sum in NumPy, gradients fit the definition of a gradient."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def numbers(shape: tuple[int, ...], dtype: str = "float32") -> Any:
 
 
 def direct(x: Any, w: Any, stride: Any, pads: Any, dilation: Any, groups: int) -> Any:
-    """Return the convolution in float64, window's place by place."""
+    """Return the convolution in float64, summed over the places of the window."""
     axes = x.ndim - 2
     wide = np.pad(x.astype("d"), ((0, 0), (0, 0), *pads))
     places = [
@@ -42,7 +42,7 @@ def direct(x: Any, w: Any, stride: Any, pads: Any, dilation: Any, groups: int) -
     return y
 
 
-# shape of x, of w, stride, padding, dilation, groups
+# Shape of x, shape of w, stride, padding, dilation, groups.
 GEOMETRIES: list[tuple[Any, ...]] = [
     ((2, 3, 7, 9), (5, 3, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
     ((2, 4, 8, 9), (6, 2, 3, 2), (2, 3), ((2, 0), (1, 3)), (1, 2), 2),
@@ -94,7 +94,8 @@ def test_conv_is_the_direct_sum(geometry: tuple[Any, ...], dtype: str) -> None:
         assert after["cpu_ops"] == before["cpu_ops"]
         assert after["bytes_down"] == before["bytes_down"]
     exactly(y, want, dtype)
-    # y is linear in x and in w, so that its product with gy tells each gradient's product.
+    # y is linear in x and in w. So for any other x, sum(gx * x) equals sum(gy * conv(x, w)); the
+    # same holds for gw.
     other_x, other_w = numbers(x.shape, "float64"), numbers(w.shape, "float64")
     for ours, other, moved in (
         (gx, other_x, direct(other_x, w, *geometry[2:])),
@@ -105,7 +106,7 @@ def test_conv_is_the_direct_sum(geometry: tuple[Any, ...], dtype: str) -> None:
 
 
 def test_gradients_of_single_elements() -> None:
-    """Each element of a gradient by itself: what one element of x or w does to the result."""
+    """Each element of a gradient is sum(gy * y) for an x or w that is 1 there and else 0."""
     geometry = GEOMETRIES[1]
     x, w = numbers(geometry[0]), numbers(geometry[1])
     gy = numbers(direct(x, w, *geometry[2:]).shape)

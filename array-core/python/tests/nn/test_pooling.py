@@ -1,4 +1,4 @@
-"""Pooling: values and gradients by NumPy, window by window."""
+"""Pooling: values and gradients are compared with NumPy's, window by window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 RNG = np.random.default_rng(3)
-# Shape, window, stride, padding before and behind.
+# Shape, window, stride, padding before, padding behind.
 CASES: list[tuple[Any, ...]] = [
     ((3, 2, 8, 6), (2, 2), None, (0, 0), None),
     ((2, 3, 7, 8), (3, 2), (2, 2), (1, 0), (1, 1)),
@@ -18,7 +18,7 @@ CASES: list[tuple[Any, ...]] = [
     ((2, 2, 7, 7), (7, 7), None, (0, 0), None),
     ((2, 3, 9), (3,), (2,), (1,), None),
     ((2, 2, 4, 5, 6), (2, 3, 2), (2, 1, 2), (0, 1, 0), None),
-    ((5, 6), (2, 3), None, (0, 0), None),  # no axes before
+    ((5, 6), (2, 3), None, (0, 0), None),  # all axes are pooled
     ((2, 3, 5, 4), (1, 1), (2, 3), (0, 0), (2, 2)),  # the last windows are beyond the edge
 ]
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "float64": 1e-14}
@@ -27,7 +27,11 @@ TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "float64": 1e-14}
 def windows(
     x: Any, window: Any, stride: Any, padding: Any, behind: Any
 ) -> tuple[tuple[int, ...], Any]:
-    """The result's shape of space; for each place what its window looks at, and that in a row."""
+    """Return the spatial shape of the result, and an iterator over its places.
+
+    For each place, the iterator yields the place's index and the elements of x in its window: each
+    as its number in the window and its index into x.
+    """
     stride, behind = stride or window, behind or padding
     space = x.shape[-len(window) :]
     shape = tuple(
@@ -53,7 +57,7 @@ def windows(
 def test_values_and_gradients(
     shape: Any, window: Any, stride: Any, padding: Any, behind: Any, dtype: str
 ) -> None:
-    # Few values, so that several are the largest.
+    # Few distinct values, so that several elements of a window are the largest.
     x = RNG.integers(-3, 4, shape).astype(dtype)
     how = {"stride": stride, "padding": padding, "behind": behind}
     places_shape, each = windows(x, window, stride, padding, behind)

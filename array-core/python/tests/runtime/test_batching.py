@@ -1,4 +1,4 @@
-"""Batched launches: the bits of launches one by one, fewer of them on a device."""
+"""Batched launches give the same bits as single launches, and on a device they are fewer."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_updates_give_the_same_bits(interleaved: bool) -> None:
     for one, other in zip(wanted, got, strict=True):
         assert one.tobytes() == other.tobytes()
     assert single == 3 * 2 * len(SHAPES)
-    # (128, 2) and (64, 2) lie in other buffers than those of at most 64 elements.
+    # (128, 2) has more than 64 elements, so it lies in another buffer and needs its own launch.
     assert launches == (3 * 2 * 2 if ON_DEVICE else single)
 
 

@@ -1,4 +1,4 @@
-"""Captured steps compute what plain ones do, bit for bit; what cannot be captured says why."""
+"""Captured steps give the bits of plain steps; a step that cannot be captured says why."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_a_reset_ends_a_capture() -> None:
 
 
 def both(make: Callable[[], Callable[..., Any]], turns: int = 8, **options: Any) -> capture.Step:
-    """Hold a program's plain results against its captured ones; return the step."""
+    """Assert that the captured program gives the plain program's results; return the step."""
     plain, step = make(), capture.Step(make(), **options)
     for number in range(turns):
         x = np.full(2, number + 1, "f")

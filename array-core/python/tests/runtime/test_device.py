@@ -1,4 +1,4 @@
-"""What is computed on, its clock, large arrays on their way, and kernels with many arrays."""
+"""The device and its clock, large arrays that cross in pieces, and kernels with many arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def test_the_cpu_has_no_clock() -> None:
 
 @on_webgpu
 def test_the_device_measures_what_was_launched() -> None:
-    # A fast device is done sooner than its clock steps (0.1 ms in a browser): then with more work.
+    # A fast device may finish within one step of its clock (0.1 ms in a browser). Then more work
+    # is tried.
     for count in (3, 300, 30_000):
         a = ac.ones(100_000, "int32")
         with ac.device_timer() as time:
@@ -58,7 +59,7 @@ def test_large_arrays_cross_in_pieces(dtype: str) -> None:
     np.testing.assert_array_equal(a[::-1].get(), data[::-1])
     np.testing.assert_array_equal(a[1:].get(), data[1:])
     live = ac.counters()["live_arrays"]
-    assert live <= 4  # copies that a read needed are gone, or wait to be
+    assert live <= 4  # copies made for reads are freed, or wait to be
 
 
 @on_webgpu

@@ -1,7 +1,8 @@
-"""What Python sees when the device fails: an exception in time, then a library that works.
+"""When the device fails, Python gets an exception in time, and after a reset the library works.
 
-The device fails by ``_arraycore_hooks``, which ``./run python --hooks`` gives; natively there is no
-thread that could fail, so only the budget is tried there.
+The tests make the device fail through ``_arraycore_hooks``, which ``./run python --hooks``
+provides. In a native process there is no executor thread that could fail, so only the memory
+budget is tested there.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ON_DEVICE = os.environ.get("ARRAYCORE_BACKEND") == "webgpu"
 _hooked_only = pytest.mark.skipif(
     not (HAS_HOOKS and ON_DEVICE), reason="runs by ./run python --backend webgpu --hooks"
 )
-#: What an addition of two float32 arrays is called.
+#: The name of an addition of two float32 arrays in an error's message.
 ADD = r"^add \(kernel 'add\(float32 x0, float32 x1, float32 y0\)'\): "
 MIB = 1 << 20
 
@@ -39,10 +40,10 @@ class TooSlowError(AssertionError):
 
 
 def needs_hooks(test: Callable[[], None]) -> Callable[[], None]:
-    """Let a test run where hooks are, and again, up to five times, where a step was too slow.
+    """Run a test only where the hooks exist, and up to five times while a step is too slow.
 
-    What is noticed in time is so in one of them on a busy machine too; what is found only at a
-    time-out is so in none.
+    On a busy machine, at least one of five runs is fast enough if the library notices the failure
+    by itself. If it notices the failure only at a time-out, all five runs are too slow.
     """
     opens_itself = any(mark.name == "usefixtures" for mark in getattr(test, "pytestmark", ()))
 
@@ -75,7 +76,7 @@ def ones(size: int = 8) -> ac.ndarray:
 
 
 def expect_usable() -> None:
-    """A reset brings a library without arrays that computes."""
+    """Assert that after a reset the library holds no arrays and computes correctly."""
     ac.reset()
     counted = ac.counters()
     assert (counted["live_bytes"], counted["live_arrays"]) == (0, 0)
@@ -121,7 +122,7 @@ def test_a_destroyed_device_ends_the_wait() -> None:
     b = a + a
     with within(2):
         fails(ac.DeviceLostError, "device_lost", b.get, ADD + "The device was lost")
-    # It stays lost, and says so.
+    # The device stays lost, and each further read says so.
     with within(2):
         fails(ac.DeviceLostError, "device_lost", b.get)
     with within(2):
@@ -159,7 +160,7 @@ def test_an_executor_that_ended_is_noticed_within_2_s_and_replaced_by_a_reset() 
     (a + a).get()
     hooks().end_executor()
     b = a + a
-    with within(2):  # the thread's end may last, where its device holds much
+    with within(2):  # the thread may end slowly if its device holds much
         fails(ac.DeviceLostError, "executor_gone", b.get, ADD + "The thread that owns the device")
     with within(20):  # another thread starts
         expect_usable()

@@ -1,4 +1,4 @@
-"""Operations that wait: how many launches they become, and that nothing else shows it."""
+"""Operations that wait to be fused: fewer launches, and no other visible effect."""
 
 from __future__ import annotations
 
@@ -170,7 +170,8 @@ def test_memory_errors_come_from_the_operation_that_is_too_much() -> None:
 
 
 def test_random_programs_are_the_same_with_fusion() -> None:
-    # A device compiles each program's kernels, a software one slowly: the benchmark runs them all.
+    # A device compiles the kernels of each program, and a software device is slow at it. So only
+    # the benchmark runs all programs on a device.
     steady = ac.device_info().name != "cpu"
     programs = PROGRAMS // 6 if steady else PROGRAMS
     totals = fusion.run_programs(0, programs, steady=steady)
@@ -187,7 +188,7 @@ def test_a_program_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
         return add(a, b, **options) + 1 if session._fusing else add(a, b, **options)
 
     monkeypatch.setattr(ac, "add", wrong)
-    # The step, and its operands with their bits.
+    # The message shows the step, and its operands with their bits.
     with pytest.raises(fusion.DifferenceError, match=r"step \d+ of .* instead of .*, of .* \(0x"):
         fusion.run_programs(2, 1)
 
@@ -209,7 +210,7 @@ def test_what_jumps_is_judged_by_the_operands_that_it_had(monkeypatch: pytest.Mo
     multiply = ac.multiply
     for name in ("add", "subtract", "multiply"):
         monkeypatch.setattr(ac, name, inexact(getattr(ac, name)))
-    monkeypatch.setattr(fusion, "LIVE_SHARE", 10)  # a temporary more
+    monkeypatch.setattr(fusion, "LIVE_SHARE", 10)  # inexact() makes a temporary
     jumps = []
     for seed in (375, 460):
         outcomes = []

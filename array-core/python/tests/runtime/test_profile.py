@@ -1,4 +1,4 @@
-"""The profile's table and trace: what they count, that they change nothing, and how they fail."""
+"""The profile's table and trace: their counts, unchanged results, and their errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOVES = {"upload", "read", "zeros"}
 
 
 def work(a: ac.ndarray) -> np.ndarray:
-    """A product, a chain that is fused, a reduction: what comes back."""
+    """Return the result of a matrix product, a chain of fused operations and a reduction."""
     b = ac.exp(a @ a.T) + 1
     return (b / b.sum(axis=0)).get()
 
@@ -73,7 +73,7 @@ def test_device_times(matrix: ac.ndarray) -> None:
     for row in p.rows:
         assert (row.device_ms is None) == (not p.device.has_clock)
     assert (p.device_ms is None) == (not p.device.has_clock)
-    # A browser's clock steps by 0.1 ms; a software device is slower than that.
+    # A browser's clock steps by 0.1 ms. Only on a software device does the work surely take longer.
     if p.device.has_clock and p.device.is_software:
         assert p.device_ms is not None
         assert 0 < p.device_ms <= p.wall_ms
