@@ -1,10 +1,11 @@
-"""Captured training steps beside plain ones: every bit of losses, weights, averages and counters.
+"""Compares captured training steps with plain ones: bits of losses, weights, averages, counters.
 
     PYTHONPATH=... python3 capture.py [--steps N]
 
-The script is the same on CPython, in Node and in a browser. Prints one JSON object: for each
-scenario ``equal``, whether all bits are; ``captured``, whether steps were replayed at the end; and
-``refused``, the reason of what cannot be captured. Run by ``test_capture.py``.
+The script is the same on CPython, in Node and in a browser. It prints one JSON object. For each
+scenario, ``equal`` says whether all bits are equal, and ``captured`` whether steps were replayed at
+the end. ``refused`` holds the reasons of steps that cannot be captured, and ``moved`` how much
+counters grew over replays. ``test_capture.py`` runs the script.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import cupy  # noqa: E402
 import hyperflock  # noqa: E402
 
 BATCH, WIDTH, KINDS = 4, 6, 3
-# Objects are searched for optimizers: one that cannot be asked anything must not end that.
+# The search for optimizers meets this dead proxy, which raises at every access.
 GONE = weakref.proxy(set())
 
 
@@ -90,7 +91,7 @@ def number(value: Any) -> str:
 
 
 def on_numpy() -> str:
-    """An updater whose model stays NumPy's runs as ever."""
+    """Run an updater with a model on NumPy; return why it is not captured, and its update count."""
     model = L.Classifier(Network())
     optimizer = chainer.optimizers.SGD()
     optimizer.setup(model)
@@ -105,7 +106,7 @@ def on_numpy() -> str:
 
 
 def with_updater(fast: bool, steps: int) -> tuple[list[str], bool]:
-    """Adam, dropout, a step size that changes with each step, by Chainer's own updater."""
+    """Train with Chainer's own updater: Adam, dropout, a step size that changes at each step."""
     model = L.Classifier(Network())
     model.to_gpu()
     optimizer = chainer.optimizers.Adam(0.01)
@@ -136,7 +137,7 @@ def with_function(
     hook: Any = None,
     schedule: Callable[[Any, Any, int], None] | None = None,
 ) -> tuple[list[str], bool]:
-    """MomentumSGD in a function of the user's."""
+    """Train with MomentumSGD in a function, as a user may write it."""
     model.to_gpu()
     optimizer = chainer.optimizers.MomentumSGD(0.1)
     optimizer.setup(model)
@@ -166,14 +167,14 @@ def drops(model: Any, optimizer: Any, count: int) -> None:
 
 
 def changes(model: Any, optimizer: Any, count: int) -> None:
-    """Weights in another array, and later another mode of batch-norm and dropout."""
+    """Put weights into another array, and later change the mode of batch-norm and dropout."""
     if count == 8:
         model.l1.W.array = model.l1.W.array * 2
     chainer.global_config.train = count < 16
 
 
 def resets(model: Any, optimizer: Any, count: int) -> None:
-    """A new sequence: the state that steps carried on is gone."""
+    """Begin a new sequence, which drops the state of earlier steps."""
     if count == 7:
         model.lstm.reset_state()
 
@@ -188,7 +189,7 @@ reads_the_norm.name = "reads_the_norm"  # type: ignore[attr-defined]  # 5.4.0 wa
 
 
 def reports_a_number() -> str:
-    """A reported count of the host's, which no replay would count."""
+    """Report a number that Python counts, which a replay would not count; return the refusal."""
     counts = iter(range(100))
     step = hyperflock.fast_step(lambda x: (chainer.report({"count": next(counts)}), x + 1))
     with chainer.Reporter().scope({}):
@@ -204,7 +205,7 @@ def refusal(run: Callable[[], object]) -> str:
 
 
 def memory(steps: int) -> list[int]:
-    """Return how far counters moved over replays."""
+    """Return how much counters grew over replays."""
     model = L.Classifier(Network())
     model.to_gpu()
     optimizer = chainer.optimizers.Adam()

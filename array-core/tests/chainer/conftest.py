@@ -1,4 +1,4 @@
-"""Lets the tests import the modules beside them."""
+"""Lets the tests import the modules of this folder."""
 
 import sys
 from pathlib import Path

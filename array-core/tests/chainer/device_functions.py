@@ -1,10 +1,11 @@
-"""Chainer's functions by ``arraycore.nn`` beside Chainer's own kernels: values and gradients.
+"""Compares Chainer's functions on ``arraycore.nn`` with its own kernels: values and gradients.
 
     PYTHONPATH=... python3 device_functions.py
 
 Every case runs twice on arraycore: with the functions of
-``hyperflock_worker.compat.device_functions``, and without. The last line is one JSON object: how
-many cases ran, and by name which differed, or called other functions of arraycore.nn than they say.
+``hyperflock_worker.compat.device_functions``, and without. The last line is one JSON object: the
+number of cases, and by name those that differed, or did not call the expected functions of
+arraycore.nn.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from hyperflock_worker.compat.device_functions import chainers_own  # noqa: E402
 
 Arrays = list[Any]
 TOLERANCE = {"float16": 2e-2, "float32": 2e-5, "float64": 1e-11}
-#: What runs, its dtype, and what of arraycore.nn it is to call.
+#: For each case: what runs, its dtype, and the functions of arraycore.nn that it must call.
 CASES: dict[str, tuple[Callable[[], Arrays], str, list[str]]] = {}
 CONVOLUTIONS = ("conv", "conv_data_gradient", "conv_weight_gradient")
 
@@ -44,7 +45,7 @@ def case(
     double: bool = False,
     dtypes: tuple[str, ...] = ("float32", "float16"),
 ) -> None:
-    """A differentiable function: its results and gradients, and the second ones if ``double``."""
+    """Add cases of a function: results, gradients and, if ``double``, second gradients."""
     for dtype in dtypes:
 
         def run(dtype: str = dtype) -> Arrays:
@@ -88,7 +89,7 @@ def convolutions() -> None:
 
     gy = uniform(3, 6, 5, 4)
     case("deconv", lambda *a: F.deconvolution_2d(*a), gy, w, uniform(4), double=True, dtypes=every)
-    for outsize in ((10, 8), (8, 6)):  # the second covers all
+    for outsize in ((10, 8), (8, 6)):  # the second covers all inputs
         sized = {"stride": 2, "pad": 1, "outsize": outsize}
         case(
             f"deconv to {outsize}",
@@ -113,7 +114,7 @@ def convolutions() -> None:
 
 
 class Normalization:
-    """``F.batch_normalization`` that keeps its running statistics, for results beside ``y``."""
+    """``F.batch_normalization`` whose result also depends on its running statistics."""
 
     def __init__(self, shape: tuple[int, ...], **options: Any) -> None:
         self.shape, self.options = shape, options
@@ -122,7 +123,7 @@ class Normalization:
         mean, var = cupy.zeros(self.shape, gamma.dtype), cupy.ones(self.shape, gamma.dtype)
         options = {"running_mean": mean, "running_var": var, **self.options}
         y = F.batch_normalization(x, gamma, beta, **options)
-        # Into the result, so that the statistics are compared too.
+        # The statistics are added to the result, so that they are compared too.
         return y + F.sum(chainer.Variable((mean + var).astype(y.dtype))) / 8
 
 
@@ -209,7 +210,7 @@ def losses() -> None:
 
 
 def calls() -> dict[str, int]:
-    """Let arraycore.nn count the calls of its functions."""
+    """Make arraycore.nn count the calls of its functions; return the counts."""
     counts: dict[str, int] = {}
     for name in arraycore.nn.__all__:
         plain = getattr(arraycore.nn, name)
@@ -223,7 +224,7 @@ def calls() -> dict[str, int]:
 
 
 def differs(got: Arrays, wanted: Arrays, tolerance: float) -> str:
-    """Say how results differ; "" where they do not."""
+    """Return how results differ, or "" if they are equal within the tolerance."""
     if len(got) != len(wanted):
         return f"{len(got)} results, not {len(wanted)}"
     for number, (g, w) in enumerate(zip(got, wanted, strict=True)):

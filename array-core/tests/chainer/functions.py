@@ -1,11 +1,11 @@
-"""Chainer's functions, links and optimizers on arraycore through ``cupy``, beside NumPy.
+"""Compares Chainer's functions, links and optimizers on arraycore (as ``cupy``) with NumPy.
 
     ./run python --backend webgpu --mount array-core/tests --wheel CHAINER_WHEEL functions.py
     PYTHONPATH=... python3 functions.py
 
-The scenarios are those of ``tests/dialect``, where kernels alone ran on arraycore; here ``cupy`` is
-arraycore, and all of it. The last line is one JSON object: how many scenarios ran, what went wrong
-by name, and which needed the CPU for the device.
+The scenarios are those of ``tests/dialect``. There only the kernels run on arraycore; here all of
+``cupy`` is arraycore. The last line is one JSON object: the number of scenarios, the errors by
+name, and the scenarios in which the CPU computed for the device.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
 
 
 def stand_in() -> ModuleType:
-    """What ``judge.py`` asks of the stand-in ``cupy``, by the real one."""
+    """Return a module with the names that ``judge.py`` uses of the stand-in, made of arraycore."""
     module: Any = ModuleType("stand_in")
     module.install = arraycore.install_cupy
     module.ndarray = arraycore.ndarray

@@ -1,8 +1,8 @@
 """One case or more of every function in ``chainer.functions``, for both versions of Chainer.
 
-A case is a function of Chainer's variables, and what makes its inputs of a random stream: integers
-and bools are passed as they are, floats are what is differentiated by. Inputs keep away from where
-a function has no derivative. ``test_gradients.py`` compares the names with those that Chainer has.
+A case is a function of Chainer's variables, and the functions that make its inputs from a random
+stream. Integers and bools are passed as they are; gradients are taken by the floats. The inputs
+avoid points without a derivative. ``test_gradients.py`` compares the names with Chainer's.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ Stream = np.random.RandomState
 Input = Callable[[Stream], Any]
 Case = tuple[Callable[..., Any], tuple[Input, ...]]
 
-#: Without a derivative: they choose, count or round.
+#: Functions without a derivative: they choose, count or round.
 NOT_DIFFERENTIABLE = {
     "accuracy", "argmax", "argmax_crf1d", "argmin", "binary_accuracy", "ceil",
     "classification_summary", "f1_score", "fix", "floor", "precision", "r2_score", "recall", "sign",
 }  # fmt: skip
-#: The numerical side is float32: these refuse float64, give or compute float32 whatever they are
-#: given (``cast`` here, ``roi_pooling_2d``), or draw noise in the data's dtype.
+#: Functions whose numerical derivative is computed in float32. They refuse float64, or compute in
+#: float32 or return it for every input (``cast`` as it is called here, ``roi_pooling_2d``), or draw
+#: noise in the data's dtype.
 IN_FLOAT32 = {
     "batch_matmul", "bilinear", "cast", "gaussian", "group_normalization", "resize_images",
     "roi_average_align_2d", "roi_max_align_2d", "roi_pooling_2d",
 }  # fmt: skip
 
-#: Chainer's gradient of these leaves its graph: a second one is lost, on NumPy too.
+#: Functions whose gradient leaves Chainer's graph, on NumPy too. They have no second gradient.
 ONCE = {"local_convolution_2d"}
-#: On NumPy these draw other numbers.
+#: Functions that draw other random numbers on NumPy.
 RANDOM = {
     "dropout", "gaussian", "gumbel_softmax", "rrelu", "simplified_dropconnect", "zoneout",
 }  # fmt: skip
@@ -40,7 +41,7 @@ RANDOM = {
 
 
 def apart(*shape: int, low: float = -1.0, high: float = 1.0) -> Input:
-    """Floats of [low, high) in random order, no two alike and none at 0."""
+    """Floats in [low, high) in random order, all different and none 0."""
 
     def made(stream: Stream) -> Any:
         count = int(np.prod(shape))
@@ -69,7 +70,7 @@ def whole(below: int, *shape: int) -> Input:
 
 
 def these(values: Any, dtype: str = "int32") -> Input:
-    """Exactly these."""
+    """Exactly the given values."""
     return lambda stream: np.array(values, dtype)
 
 
@@ -168,7 +169,7 @@ def _sparse(F: Any, data: Any, b: Any, row: Any, col: Any) -> Any:
     import chainer.utils
 
     matrix = chainer.utils.CooMatrix(data.array, row.array, col.array, (3, 4))
-    matrix.data = data  # it makes a variable of its own
+    matrix.data = data  # CooMatrix made a new variable
     return F.sparse_matmul(matrix, b)
 
 
@@ -269,7 +270,7 @@ CASES: dict[str, Case] = {
         "dilated_convolution_2d", apart(2, 2, 6, 6), apart(3, 2, 3, 3), apart(3), dilate=2
     ),
     "discriminative_margin_based_clustering_loss": (
-        # Where the default norm, of sums of sizes, is 0 it has a gradient; the other has none.
+        # The default norm (L1) has a gradient where it is 0; the other norm (L2) has none.
         lambda F, e, t: F.discriminative_margin_based_clustering_loss(e, t.array, 0.1, 2.0, 3),
         (between(0.2, 2, 1, 3, 2, 3), these([[[3, 1, 2], [1, 2, 3]]])),
     ),
@@ -290,7 +291,7 @@ CASES: dict[str, Case] = {
     "fixed_batch_renormalization": binary(
         "fixed_batch_renormalization", apart(5, 3), positive(3), apart(3), apart(3), positive(3)
     ),
-    # Chainer's gradients by the mean and the projection are none: they are left out.
+    # Chainer's gradients by the mean and the projection are wrong, so both are constants here.
     "fixed_decorrelated_batch_normalization": (
         lambda F, x: F.fixed_decorrelated_batch_normalization(
             x, x.xp.full((2, 2), 0.3, x.dtype), x.xp.ones((2, 2, 2), x.dtype), groups=2

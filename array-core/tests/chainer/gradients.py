@@ -1,17 +1,19 @@
-"""Every function of Chainer's on arraycore: its values, its gradient, and its gradient's gradient.
+"""Checks every function of Chainer on arraycore: values, gradients and second gradients.
 
     ./run python --backend webgpu --wheel CHAINER_WHEEL gradients.py --version 7.8.1
     PYTHONPATH=... python3 gradients.py --version 7.8.1
 
-The scheme of Chainer's own tests, for both versions. Values in float32 and float16 are compared
-with Chainer on NumPy, where that computes them. Gradients run in float32 where the arrays live;
-their numerical side is a central difference along a random direction of all inputs at once, in
-float64, which the CPU computes for a device. Random functions draw the same at each call.
+It does what Chainer's own tests do, for both versions. Values in float32 and float16 are compared
+with Chainer on NumPy, if NumPy can compute them. Gradients are computed in float32 where the arrays
+live. They are compared with a central difference along a random direction of all inputs at once.
+This difference is computed in float64, so by the CPU if there is a device. Random functions draw
+the same numbers at each call.
 
-The last line is one JSON object. ``functions``, ``values`` and ``twice``: how many gradients,
-values and second gradients were compared; ``gradients_wrong``, ``values_wrong``, ``twice_wrong``,
-and ``wrong`` by name; ``cpu_ops``, the functions whose forward and backward needed the CPU;
-``forgotten``, functions of Chainer's that have no case.
+The last line is one JSON object. ``functions``, ``values`` and ``twice`` count the gradients,
+values and second gradients that were compared. ``gradients_wrong``, ``values_wrong`` and
+``twice_wrong`` count the wrong ones, and ``wrong`` holds them by name. ``once`` holds the functions
+without a second gradient, ``cpu_ops`` those whose forward or backward needed the CPU, and
+``forgotten`` the functions of Chainer without a case.
 """
 
 from __future__ import annotations
@@ -36,17 +38,18 @@ compat.install()
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from gradient_cases import CASES, IN_FLOAT32, NOT_DIFFERENTIABLE, ONCE, RANDOM  # noqa: E402
 
-#: By how much inputs move, in float64 and in float32.
+#: The step of the central difference, in float64 and in float32.
 STEP, WIDE_STEP = 1e-4, 1e-2
-#: How far derivatives may be apart: of the larger one, of what its terms' sizes add up to, and at
-#: all, where all of it is rounding (the second derivative of a root's square).
+#: Allowed differences of derivatives: relative to the larger one, relative to the sum of the
+#: magnitudes of its terms, and absolute. The last one is for derivatives that are only rounding
+#: errors, as the second derivative of the square of a root.
 RELATIVE, OF_TERMS, ABSOLUTE = 2e-3, 2e-5, 1e-6
-#: How far values may be apart, of the largest one or of 1.
+#: Allowed differences of values, relative to the larger of 1 and the largest value.
 VALUES = {"float32": 1e-4, "float16": 1e-2}
 
 
 def function_names() -> set[str]:
-    """Every function of ``chainer.functions``."""
+    """Return the names of the functions in ``chainer.functions``."""
     import chainer.functions as F
 
     return {
@@ -57,7 +60,7 @@ def function_names() -> set[str]:
 
 
 def outputs(name: str, inputs: list[Any]) -> list[Any]:
-    """The variables that a case's function gives; its random numbers are the same each time."""
+    """Return the outputs of a case's function. Its random numbers are the same at each call."""
     import chainer.functions as F
 
     np.random.seed(11)
@@ -66,37 +69,37 @@ def outputs(name: str, inputs: list[Any]) -> list[Any]:
 
 
 def flat(made: Any) -> list[Any]:
-    """The variables in a result, lists and tuples looked through."""
+    """Return the variables in a result, which may consist of nested lists and tuples."""
     if isinstance(made, list | tuple):
         return [variable for each in made for variable in flat(each)]
     return [made]
 
 
 def upstream(made: list[Any]) -> list[Any]:
-    """Weights of all outputs, the same at each call."""
+    """Return weights for all outputs, the same at each call."""
     stream = np.random.RandomState(5)
     return [stream.uniform(0.5, 1.5, y.shape) for y in made]
 
 
 def variables(values: list[Any], dtype: Any, array: Callable[[Any], Any]) -> list[Any]:
-    """Values as variables, floats of a dtype."""
+    """Return values as Chainer's variables; floats get the given dtype."""
     import chainer
 
     return [chainer.Variable(array(v.astype(dtype) if v.dtype.kind == "f" else v)) for v in values]
 
 
 def moved(values: list[Any], directions: list[Any], by: float) -> list[Any]:
-    """Values a part of the way along the directions."""
+    """Return values plus ``by`` times their directions."""
     return [v if d is None else v + by * d for v, d in zip(values, directions, strict=True)]
 
 
 def step_of(name: str) -> tuple[float, Any]:
-    """By how much a function's inputs move, and in which dtype."""
+    """Return the step and the dtype of a function's central difference."""
     return (WIDE_STEP, np.float32) if name in IN_FLOAT32 else (STEP, np.float64)
 
 
 def numerical(name: str, values: list[Any], directions: list[Any]) -> float:
-    """The derivative along the directions, by a central difference."""
+    """Return the derivative along the directions, by a central difference."""
     import chainer
 
     step, dtype = step_of(name)
@@ -113,7 +116,7 @@ def numerical(name: str, values: list[Any], directions: list[Any]) -> float:
 
 
 def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
-    """The gradients by all floating inputs, and how many operations the CPU did meanwhile."""
+    """Return the gradients by all floating inputs, and how many operations the CPU did."""
     import chainer.functions as F
 
     inputs = variables(values, np.float32, arraycore.array)
@@ -127,9 +130,10 @@ def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
 
 
 def slope(name: str, values: list[Any], directions: list[Any], dtype: Any) -> tuple[Any, list[Any]]:
-    """The derivative of half the outputs' weighted squares along directions, and the inputs.
+    """Return a derivative along the directions, and the inputs.
 
-    A variable, which can be differentiated once more.
+    It is the derivative of half the weighted sum of the squared outputs. It is a variable, so it
+    can be differentiated once more.
     """
     import chainer
     import chainer.functions as F
@@ -150,13 +154,19 @@ def slope(name: str, values: list[Any], directions: list[Any], dtype: Any) -> tu
 
 
 def agree(got: float, wanted: float, terms: float) -> bool:
-    """Whether two derivatives are the same but for rounding; ``terms``: of what sizes got is."""
+    """Return whether two derivatives are equal but for rounding.
+
+    ``terms`` is the sum of the magnitudes of the terms of ``got``.
+    """
     bar = RELATIVE * max(abs(got), abs(wanted)) + OF_TERMS * terms + ABSOLUTE
     return abs(got - wanted) <= bar
 
 
 def along(gradients: list[Any], directions: list[Any], spoil: float) -> tuple[float, float]:
-    """The derivative that gradients say, changed by a share, and the sum of its terms' sizes."""
+    """Return the derivative by the gradients, and the sum of the magnitudes of its terms.
+
+    The derivative is multiplied by 1 + ``spoil``.
+    """
     got, terms = 0.0, 0.0
     for gradient, direction in zip(gradients, directions, strict=True):
         if gradient is not None and direction is not None:
@@ -166,12 +176,12 @@ def along(gradients: list[Any], directions: list[Any], spoil: float) -> tuple[fl
 
 
 class Report:
-    """What was compared, and what was wrong with it.
+    """Compares functions; counts the comparisons and holds the errors.
 
     Parameters
     ----------
     spoil : float
-        By which share results are changed first: a test sees that it is found.
+        Results are changed by this share, so that a test can check that errors are found.
     """
 
     def __init__(self, spoil: float) -> None:
@@ -182,7 +192,10 @@ class Report:
         self.once: list[str] = []
 
     def check(self, kind: str, name: str, problem: Callable[[], str | None]) -> None:
-        """Count a comparison; its problem is what is wrong, "" nothing, None nothing to compare."""
+        """Run and count a comparison.
+
+        ``problem`` returns what is wrong, "" if nothing is, None if there is nothing to compare.
+        """
         try:
             said = problem()
         except Exception as error:
@@ -196,9 +209,9 @@ class Report:
             print(f"{kind} of {name}: {said}", flush=True)
 
     def function(self, name: str) -> None:
-        """Compare all of a function."""
+        """Compare a function's values, gradients and second gradients."""
         stream = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
-        # What float32 holds exactly, so that both sides see the same inputs.
+        # Rounded to float32, so that float32 and float64 compute with the same inputs.
         values = [
             v.astype(np.float32).astype(np.float64) if v.dtype.kind == "f" else v
             for v in (each(stream) for each in CASES[name][1])
@@ -222,7 +235,7 @@ class Report:
             with chainer.no_backprop_mode():
                 made = outputs(name, variables(values, dtype, np.array))
             wanted = [arraycore.asnumpy(y.array) for y in made]
-        except Exception:  # no SciPy, or not of this dtype; the device is not asked then
+        except Exception:  # no SciPy, or not in this dtype; then nothing is compared
             return None
         with chainer.no_backprop_mode():
             made = outputs(name, variables(values, dtype, arraycore.array))
@@ -251,7 +264,7 @@ class Report:
         return ""
 
     def second(self, name: str, values: list[Any], ways: list[list[Any]]) -> str | None:
-        """Compare the gradient of a derivative with the numerical one, where Chainer has one."""
+        """Compare the second gradient with the numerical one, if Chainer has one."""
         if name in ONCE:
             return None
         step, dtype = step_of(name)

@@ -1,9 +1,10 @@
-"""Finds the names of CuPy's that a Chainer wheel uses: ``cupy.exp``, ``xp.exp``, ``cuda.cublas.x``.
+"""Finds the names of CuPy that a Chainer wheel uses: ``cupy.exp``, ``xp.exp``, ``cuda.cublas.x``.
 
     python3 names.py WHEEL...
 
-By syntax: every chain of attributes in Chainer's own files that begins with ``cupy``, ``cupyx``, or
-with ``xp``, which is ``cupy`` where arrays are on a device; and what ``import`` takes of them.
+It reads the syntax of Chainer's own files. It finds each chain of attributes that begins with
+``cupy``, ``cupyx`` or ``xp`` (which is ``cupy`` if arrays are on a device), and each name that is
+imported from ``cupy`` or ``cupyx``.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-# chainer.backends.cuda shows these of cupy.cuda under its own name.
+# chainer.backends.cuda offers these names of cupy.cuda as its own.
 OF_CUDA = ("cublas", "cuda", "cudnn", "libcudnn", "Device", "Event", "Stream")
-# NumPy's attributes of a module or a type, which any object has.
+# Attributes of any module or type. They are not part of a name of CuPy.
 PYTHONS = {"__name__", "__version__"}
 
 
 def chain(node: ast.expr) -> list[str]:
-    """The names of ``a.b.c``; empty where it begins with no name."""
+    """Return the names in ``a.b.c``; an empty list if it does not begin with a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -30,7 +31,7 @@ def chain(node: ast.expr) -> list[str]:
 
 
 def of_cupy(parts: list[str]) -> str | None:
-    """The name that a chain means, from ``cupy`` or ``cupyx`` on; None where it means neither."""
+    """Return the full name in ``cupy`` or ``cupyx`` that a chain stands for, or None."""
     for root in ("cupy", "cupyx"):
         if root in parts and parts[0] in (root, "chainer", "backends", "cuda"):
             parts = parts[parts.index(root) :]
@@ -65,7 +66,7 @@ def in_tree(tree: ast.AST) -> Iterator[str]:
 
 
 def names(wheel: Path) -> set[str]:
-    """Every name of CuPy's that a wheel's own files use, such as ``cupy.linalg.norm``."""
+    """Return every name of CuPy that a wheel's own files use, such as ``cupy.linalg.norm``."""
     found: set[str] = set()
     with zipfile.ZipFile(wheel) as archive:
         for file in archive.namelist():

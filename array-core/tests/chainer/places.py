@@ -9,13 +9,13 @@ ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 VERSIONS = ("5.4.0", "7.8.1")
 SCRIPT = Path(__file__).with_name("train.py")
-#: How far a loss may be from NumPy's, relative; and networks that train in seconds.
+#: The allowed relative difference of a loss from NumPy's; options for networks that train fast.
 BAR = 1e-3
 SMALL = ("--width", "4", "--side", "12", "--batch", "8")
 
 
 def wheel(version: str) -> Path:
-    """The wheel of a version.
+    """Return the wheel of a version.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def wheel(version: str) -> Path:
 
 
 def python_path(version: str) -> str:
-    """``PYTHONPATH`` of a native run: the packages, Chainer and what it needs."""
+    """Return ``PYTHONPATH`` for a native run: the packages, Chainer and what Chainer needs."""
     six = CACHE / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     packages = [
         ROOT / folder for folder in ("array-core/python", "worker-runtime/python", "python/src")

@@ -1,4 +1,4 @@
-"""Captured training steps have the plain ones' bits; what cannot be captured says why."""
+"""Captured training steps give the bits of plain steps; a step that is refused says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chainer's functions by ``arraycore.nn`` compute what Chainer's own kernels do."""
+"""Chainer's functions on ``arraycore.nn`` compute the same as Chainer's own kernels."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def test_values_and_gradients_are_those_of_chainers_own_kernels(version: str) ->
 def test_the_switch_leaves_everything_to_chainer() -> None:
     made = run("7.8.1", HYPERFLOCK_DEVICE_FUNCTIONS="0")
     assert set(made["wrong"].values()) == {"called []"}
-    # But for those that are Chainer's own in any case.
+    # A few cases run Chainer's own functions with the switch on, too.
     assert made["cases"] - 5 < len(made["wrong"]) < made["cases"]

@@ -1,4 +1,4 @@
-"""Every name of CuPy's that Chainer uses is offered, or says what to take instead."""
+"""Every name of CuPy that Chainer uses is offered, or raises an error that says what to use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ arraycore.install_cupy()
 cupy = importlib.import_module("cupy")
 cupyx = importlib.import_module("cupyx")
 
-#: How many names each version uses, those of libraries that are not there included.
+#: How many names each version uses, including those of libraries that arraycore does not offer.
 USED = {"5.4.0": 171, "7.8.1": 196}
-#: Libraries of NVIDIA's: Chainer goes without where their import fails.
+#: Libraries of NVIDIA. Chainer works without them if their import fails.
 LIBRARIES = {"cudnn", "libcudnn", "nccl"}
-#: A module that only CuPy 8 has; Chainer 7.8.1 takes ``cupy.util`` then.
+#: A name that only CuPy 8 has. If it is missing, Chainer 7.8.1 uses ``cupy.util``.
 NEWER = {"cupy._util.PerformanceWarning"}
-#: What may raise NotImplementedError; a name leaves this list when arraycore has it.
+#: Names that may raise NotImplementedError. A name is removed once arraycore has it.
 MISSING = {
     "cupy.cuda.cublas.dgetrfBatched",
     "cupy.cuda.cublas.dgetriBatched",
@@ -37,7 +37,7 @@ MISSING = {
 
 
 def resolved(name: str) -> Any:
-    """The object of a dotted name, its modules imported where that is possible."""
+    """Return the object of a dotted name, after importing its modules if that is possible."""
     parts = name.split(".")
     value: Any = importlib.import_module(parts[0])
     for k, part in enumerate(parts[1:], 1):
@@ -49,7 +49,7 @@ def resolved(name: str) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether calling it only tells what to do instead."""
+    """Return whether a call of ``value`` only raises an error that says what to do instead."""
     if not callable(value):
         return False
     text = inspect.getdoc(value) or ""

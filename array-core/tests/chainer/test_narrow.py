@@ -1,6 +1,6 @@
-"""The narrow ResNet trains on arraycore as on NumPy, and its memory stays flat; natively.
+"""In a native run, the narrow ResNet trains on arraycore as on NumPy, and its memory stays flat.
 
-`./run bench array-core narrow_node_webgpu_7.8.1` does it on a device, and over 500 steps.
+`./run bench array-core narrow_node_webgpu_7.8.1` does the same on a device, over 500 steps.
 """
 
 from __future__ import annotations

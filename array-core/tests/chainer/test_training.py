@@ -1,4 +1,4 @@
-"""Chainer on arraycore computes what it does on NumPy: functions, training, its trainer's files."""
+"""Chainer computes the same on arraycore as on NumPy: functions, training, the trainer's files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from places import BAR, SCRIPT, SMALL, VERSIONS, python_path
 
 
 def python(version: str, *arguments: str) -> str:
-    """What a fresh interpreter prints: two Chainers do not share a process."""
+    """Return what a fresh interpreter prints. Two versions of Chainer cannot share a process."""
     done = subprocess.run(
         (sys.executable, *arguments),
         env=os.environ | {"PYTHONPATH": python_path(version)},
@@ -54,7 +54,7 @@ def test_a_step_stays_on_the_device_and_memory_is_flat(version: str, model: str)
     assert run["growth"] == 0
 
 
-#: They draw on the device, whose streams are not NumPy's.
+#: Scenarios with random numbers, which a device draws from other streams than NumPy's.
 RANDOM = {f"{name} {dtype}" for name in ("dropout", "gaussian") for dtype in ("float16", "float32")}
 RANDOM |= {"noise float32"}
 

@@ -4,10 +4,10 @@
     PYTHONPATH=... python3 train.py --version 7.8.1 --on numpy
 
 The script is the same on CPython, in Node and in a browser: data and first weights come from
-NumPy's seeded stream, which is the same everywhere. The last line is one JSON object: for each
-model and each of what computes, ``losses``, one a step; ``ms`` a step; ``spent``, by what counters
-moved in the last step; ``growth``, the bytes by which arrays, buffers and memory grew after step
-50.
+NumPy's seeded stream, which is the same everywhere. The last line is one JSON object. For each
+model on each array library it holds ``losses`` (of the first 20 steps and of a few later ones),
+``ms`` per step, ``spent`` (by how much counters grew in the last step) and ``growth`` (by how many
+bytes arrays, buffers and memory grew after step 50).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from hyperflock_worker import compat
 
 compat.install()
 
-SETTLED = 50  # steps until pools and shaders are there
+SETTLED = 50  # by this step, all pools and shaders exist
 IMAGES = 512
 MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 SPENT = ("dispatches", "crossings", "cpu_ops", "bytes_up", "bytes_down", "sync_waits")
 
 
 def examples(side: int) -> tuple[Any, Any]:
-    """Images of ten kinds with noise, float32 of shape (IMAGES, 1, side, side); their labels."""
+    """Return noisy images of ten kinds, float32 of shape (IMAGES, 1, side, side), and labels."""
     stream = np.random.RandomState(5)
     # Explicit dtypes: the default integer of a browser's NumPy has 32 bits.
     labels = stream.randint(0, 10, IMAGES, dtype=np.int32)
@@ -41,7 +41,7 @@ def examples(side: int) -> tuple[Any, Any]:
 
 
 def cnn(channels: Sequence[int], side: int) -> Any:
-    """The network of python/examples/mnist_grid.py, for images of ``side`` * ``side`` pixels."""
+    """Return the network of python/examples/mnist_grid.py for images of ``side`` * ``side``."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -68,7 +68,7 @@ def cnn(channels: Sequence[int], side: int) -> Any:
 
 
 def mlp(units: int, side: int) -> Any:
-    """Three layers."""
+    """Return a perceptron of three layers."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -88,20 +88,20 @@ def mlp(units: int, side: int) -> Any:
 
 
 class Run:
-    """A network and what trains it.
+    """A network with its data and its optimizer.
 
     Parameters
     ----------
     model : {"cnn", "mlp"}
-        With MomentumSGD, and with Adam.
+        The network. MomentumSGD trains "cnn", Adam trains "mlp".
     on : {"cupy", "numpy"}
-        What computes.
+        The array library.
     width : int
         Channels, or a quarter of the units.
     side : int
         An image's width and height in pixels, a multiple of 4.
     batch : int
-        Images a step.
+        Images per step.
     """
 
     def __init__(self, model: str, on: str, width: int, side: int, batch: int) -> None:
@@ -115,7 +115,7 @@ class Run:
             self.network.to_gpu()
             import cupy
 
-            # Once, before the first step: a step uploads nothing.
+            # Uploaded before the first step, so that a step uploads nothing.
             self.images, self.labels = cupy.asarray(self.images), cupy.asarray(self.labels)
         optimizers = chainer.optimizers
         self.optimizer = (
@@ -145,8 +145,9 @@ def train(run: Run, steps: int, counters: Callable[[], dict[str, int]]) -> dict[
         before = counters()
         loss = run.step(number)
         after = counters()
-        # Every step at first, for comparing runs; then a few, because each waits for the device;
-        # and before memory is counted, so that nothing is on the way then.
+        # The loss is read at each early step, to compare runs. Later it is read at a few steps
+        # only, because a read waits for the device; among them the steps where memory is counted,
+        # so that no work is pending then.
         if number < 20 or number in (SETTLED, steps - 1) or number % 500 == 0:
             losses.append(float(loss))
         del loss

@@ -1,8 +1,8 @@
-"""Chainer's trainer on arraycore: updater, evaluator, snapshot and its loading; copies and pickles.
+"""Tests Chainer's trainer on arraycore: updater, evaluator, snapshots, copies and pickles.
 
     PYTHONPATH=... python3 trainer.py FOLDER
 
-Prints ``{"ok": true}`` when all of it was right. Run by ``test_training.py``.
+Prints ``{"ok": true}`` if everything was right. ``test_training.py`` runs it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(folder: Path) -> None:
     log = json.loads((folder / "log").read_text())
     assert log[-1]["validation/main/loss"] < log[0]["validation/main/loss"]
 
-    # What the snapshot holds is what the device holds; loading puts it back there.
+    # The snapshot holds the device's values, and loading it copies them back to the device.
     weight = model.predictor[0].W.array
     assert isinstance(weight, cupy.ndarray)
     kept = weight.get()
@@ -64,7 +64,7 @@ def main(folder: Path) -> None:
     assert isinstance(other.predictor[0].W.array, cupy.ndarray)
     np.testing.assert_array_equal(other.predictor[0].W.array.get(), kept)
 
-    # By pickle, and to the host and back.
+    # Through pickle, and to the host and back.
     again = pickle.loads(pickle.dumps(model.predictor[0].W.array))
     np.testing.assert_array_equal(again.get(), kept)
     model.to_cpu()

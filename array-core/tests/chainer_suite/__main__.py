@@ -5,13 +5,13 @@
     ./run bench chainer-suite --place native_cpu              # minutes, all of it
     ./run bench chainer-suite --list                          # join the shards, write the list
 
-A run ends with 1 where a case fails that its place's list, ``results/PLACE.json``, does not name;
-``--list`` writes that list from the records, and the figures for ``./run report``.
+A run exits with 1 if a case fails that the list of its place, ``results/PLACE.json``, does not
+name. ``--list`` writes that list from the records, and the figures for ``./run report``.
 
-The tests come from ``../shared/suites`` beside the checkout; where they are not there, this says so
-and ends well. Every case has its line in ``build/chainer-suite`` as soon as it has ended. An
-interpreter that ends in a case, or stands still in it, is started again behind that case; what a
-record holds already is not run again, so that an interrupted shard goes on (``--again`` forgets).
+The tests come from ``../shared/suites``, next to the checkout. If they are missing, the run says so
+and exits with 0. A case is recorded in ``build/chainer-suite`` as soon as it has ended. If an
+interpreter crashes or hangs in a case, a new one goes on with the next case. Cases that the record
+holds are not run again, so an interrupted shard can go on (``--again`` starts it anew).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ WORK = ROOT / "build/chainer-suite"
 NODE = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/python_command.ts")
 PLACES = ("native_cpu", "node_cpu", "node_webgpu")
 WHEELS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
-#: A case that writes nothing for so long is given up.
+#: An interpreter that records nothing for this long is ended.
 STILL_S = 900
-#: What each place is to reach; runtime.md's shares of CPU cases are those of NumPy alone.
+#: The shares that each place must reach (:func:`.results.figures`).
 GOALS = {
     "gpu_passed": 0.98,
     "gpu_forward_on_device": 0.97,
@@ -52,7 +52,7 @@ GOALS = {
 
 
 def unpacked() -> Path | None:
-    """The folder of the tests, unpacked once; None where this machine has not got them."""
+    """Return the folder of the unpacked tests, or None if this machine does not have them."""
     folder = WORK / f"chainer-{VERSION}" / "tests"
     if not folder.is_dir():
         if not ARCHIVE.is_file():
@@ -66,7 +66,7 @@ def unpacked() -> Path | None:
 
 
 def command(place: str, tests: Path, record: Path, options: list[str]) -> tuple[list[str], Any]:
-    """The command line of one interpreter, and its environment."""
+    """Return the command line of one interpreter, and its environment."""
     script = [str(HERE / "run_cases.py"), "--tests", str(tests), "--record", str(record), *options]
     env = dict(os.environ)
     if place == "native_cpu":
@@ -85,7 +85,7 @@ def command(place: str, tests: Path, record: Path, options: list[str]) -> tuple[
 
 
 def ran_on(process: subprocess.Popen[bytes], record: Path, deadline: float) -> int | None:
-    """Wait for an interpreter's end; None where it stood still, or the time was over."""
+    """Wait for an interpreter; return its exit code, or None if it hung or the time was over."""
     seen, since = -1, time.monotonic()
     while True:
         try:
@@ -102,7 +102,7 @@ def ran_on(process: subprocess.Popen[bytes], record: Path, deadline: float) -> i
 
 
 def run(place: str, record: Path, options: list[str], limit_s: float) -> bool:
-    """Run cases until none is left; return whether that was within the time."""
+    """Run cases until none is left; return whether the time was enough."""
     tests = unpacked()
     assert tests is not None
     record.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def run(place: str, record: Path, options: list[str], limit_s: float) -> bool:
             except KeyboardInterrupt:
                 process.kill()
                 raise
-        if status in (0, 1, 5):  # pytest's: all passed, some failed, none chosen
+        if status in (0, 1, 5):  # pytest: all passed, some failed, none chosen
             return True
         size = record.stat().st_size if record.is_file() else 0
         if size == before:
@@ -127,12 +127,12 @@ def run(place: str, record: Path, options: list[str], limit_s: float) -> bool:
 
 
 def mark_unfinished(record: Path) -> None:
-    """Write down that the case which a record's last line begins has failed."""
+    """If the last line of a record begins a case, record that this case has failed."""
     lines = record.read_text().splitlines()
     last: dict[str, Any] = json.loads(lines[-1]) if lines else {}
     if "id" in last and "end" not in last:
         name = last["id"]
-        # The rest of the line is what Chainer's test would have said of itself.
+        # The interpreter did not record whether this is a GPU's case, but the name says it.
         line = {"id": name, "end": "failed", "why": "the interpreter ended, or stood still"}
         line |= {"gpu": 1} if "_gpu" in name or "use_cuda_true" in name else {}
         with record.open("a") as out:
@@ -140,7 +140,7 @@ def mark_unfinished(record: Path) -> None:
 
 
 def report(place: str, numbers: dict[str, float]) -> dict[str, Any]:
-    """What ``./run report`` shows of these."""
+    """Return a place's figures in the form that ``./run report`` reads."""
     rows = []
     for name, value in numbers.items():
         row: dict[str, Any] = {"name": f"chainer_suite_{name}_{place}", "value": value}
@@ -187,7 +187,7 @@ def main() -> int:
 
 
 def told_of(place: str, cases: dict[str, dict[str, Any]]) -> int:
-    """Name each case that failed and that the place's committed list does not hold."""
+    """Print each failed case that the place's list does not name; return the exit code."""
     path = HERE / "results" / f"{place}.json"
     known = known_failures(json.loads(path.read_text())) if path.is_file() else set()
     new = {name for name, case in cases.items() if case["end"] == "failed"} - known
@@ -198,7 +198,7 @@ def told_of(place: str, cases: dict[str, dict[str, Any]]) -> int:
 
 
 def write_list(place: str, records: list[Path]) -> int:
-    """Join the records of a place: the committed list, and the figures for ``./run report``."""
+    """Join the records of a place; write its list, and the figures for ``./run report``."""
     cases = read(records)
     made = listed(cases)
     target = HERE / "results" / f"{place}.json"

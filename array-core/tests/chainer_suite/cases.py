@@ -1,7 +1,7 @@
-"""What a test case of Chainer's is, and how it ended; the pytest plugin that writes it down.
+"""The pytest plugin that records Chainer's test cases, and how each of them ended.
 
-Each case is two lines of JSON in the record: its name as it begins, so that a crash has a name, and
-how it ended.
+Each case is two lines of JSON in the record: its name when it begins, so that a crash has a name,
+and later how it ended.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 import pytest
 from watch import ForwardWatch
 
-#: What Chainer's authors mark as needing a library that no browser has.
+#: Chainer's markers of tests that need a library which no browser has.
 LIBRARIES = ("cudnn", "ideep")
 WIDE_NAMES = {"float64", "f8", "double", "complex128"}
 REASON_CHARACTERS = 240
 
 
 def names_wide(value: Any, key: str = "") -> bool:
-    """Whether a parameter is, or holds, the dtype of a 64-bit float."""
+    """Return whether a parameter is, or contains, the dtype of a 64-bit float."""
     if isinstance(value, dict):
         return any(names_wide(v, str(k)) for k, v in value.items())
     if isinstance(value, list | tuple):
@@ -39,7 +39,7 @@ def names_wide(value: Any, key: str = "") -> bool:
 
 
 def is_wide(item: pytest.Item) -> bool:
-    """Whether a case's parameters name a 64-bit float: its class's, or pytest's own."""
+    """Return whether a case's parameters, from its class or from pytest, name a 64-bit float."""
     found: dict[str, Any] = {}
     for cls in getattr(item, "cls", None).__mro__ if getattr(item, "cls", None) else ():
         if cls in (unittest.TestCase, object):
@@ -50,16 +50,16 @@ def is_wide(item: pytest.Item) -> bool:
 
 
 def part_of(name: str, parts: int) -> int:
-    """Which of ``parts`` a case belongs to; the same on every machine and in every version."""
+    """Return which of ``parts`` a case belongs to, the same on every machine and version."""
     return zlib.crc32(name.encode()) % parts
 
 
 def reason_of(error: BaseException) -> str:
-    """Why a case failed, in a line: where, which error, and the first words of its message."""
+    """Return why a case failed, in one line: the place, the error and the start of its message."""
     text = str(error)
     kind, where = type(error).__name__, ""
     frames = re.findall(r'File "([^"]+)", line (\d+), in (\w+)', text)
-    if frames:  # a retried test tells of its first failure in words
+    if frames:  # a retried test has its first failure as text
         tail = text[text.rindex(", in " + frames[-1][2]) :]
         lines = [line for line in tail.splitlines()[1:] if line and not line.startswith(" ")]
         text = "\n".join(lines) if lines else tail
@@ -85,18 +85,18 @@ def reason_of(error: BaseException) -> str:
 
 
 class Recorder:
-    """The plugin.
+    """The pytest plugin.
 
     Parameters
     ----------
     record : file
-        Gets the lines.
+        The file that lines are written to.
     watch : ForwardWatch or None
-        Counts what the CPU does for the device; None: there is no device.
+        Counts the CPU's work for the device; None if there is no device.
     parts, part : int
         Only cases of this part run.
     share : int
-        Of every ``share`` cases of the part one runs.
+        About one in ``share`` cases of the part runs.
     done : set of str
         Cases that an earlier run has finished.
     kind : {"all", "gpu", "cpu"}
@@ -123,7 +123,7 @@ class Recorder:
         self._record.flush()
 
     def is_chosen(self, item: pytest.Item) -> bool:
-        """Whether a case runs."""
+        """Return whether a case runs."""
         is_gpu = item.get_closest_marker("gpu") is not None
         return (
             (self._kind == "all" or (self._kind == "gpu") == is_gpu)
@@ -135,7 +135,7 @@ class Recorder:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Keep the cases that are asked for; those that need a library skip."""
+        """Keep the chosen cases; mark those that need a library as skipped."""
         items[:] = [item for item in items if self.is_chosen(item)]
         for item in items:
             for name in LIBRARIES:
@@ -144,7 +144,7 @@ class Recorder:
         self._write({"cases": len(items)})
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be imported is a failure of its own."""
+        """Record a file that cannot be imported as a failure."""
         if report.failed:
             why = str(report.longrepr).strip().splitlines()[-1][:REASON_CHARACTERS]
             self._write({"id": report.nodeid, "end": "failed", "why": why, "file": True})
@@ -153,12 +153,12 @@ class Recorder:
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Generator[None, object, object]:
-        """Write down a case."""
+        """Record a case when it begins and when it has ended."""
         self._write({"id": item.nodeid})
         self._end: dict[str, Any] = {"end": "passed"}
         if self._watch is not None:
             self._watch.reset()
-        # Many tests seed nothing; so a case has the same numbers in every run and place.
+        # Many tests set no seed. With this seed, a case has the same numbers in every run.
         np.random.seed(zlib.crc32(item.nodeid.encode()))
         began = time.perf_counter()
         result = yield
@@ -179,7 +179,7 @@ class Recorder:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Keep how the worst phase of a case ended, and why."""
+        """Keep whether a phase of the case was skipped or failed, and why."""
         report = yield
         if report.skipped:
             why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)

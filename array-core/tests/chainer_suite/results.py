@@ -1,7 +1,7 @@
-"""What records of ``run_cases.py`` say together: counts, shares, and each case that failed.
+"""Joins the records of ``run_cases.py``: counts, shares, and each case that failed.
 
-The list that is committed is one JSON file a place: counts by file, and of each case that failed,
-or whose forward needed the CPU, its name and why.
+The committed list is one JSON file for each place. It has counts by file, the name and the reason
+of each case that failed, and by file how many cases needed the CPU in their forward.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: The groups that figures are about, by the folder's name in front.
+#: Groups of cases with figures of their own, and the prefix of their names.
 GROUPS = {
     "functions": "chainer_tests/functions_tests/",
     "links": "chainer_tests/links_tests/",
@@ -22,7 +22,7 @@ CRASHED = "the interpreter ended, or took too long"
 
 
 def read(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
-    """Return each case's end by its name; a case that began and never ended has failed."""
+    """Return each case's result by its name. A case that began and never ended has failed."""
     cases: dict[str, dict[str, Any]] = {}
     for path in paths:
         for text in path.read_text().splitlines():
@@ -38,22 +38,23 @@ def read(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
 
 
 def share(part: int, whole: int) -> float:
-    """Return a share of cases; of none 0, which reaches no goal."""
+    """Return a share of cases. It is 0 if there are none, so that no goal is reached."""
     return round(part / whole, 5) if whole else 0.0
 
 
 def passed_share(cases: Iterable[Mapping[str, Any]]) -> float:
-    """Return the share of cases that passed, skipped ones left out."""
+    """Return the share of cases that passed, without the skipped ones."""
     ends = Counter(case["end"] for case in cases)
     return share(ends["passed"], ends["passed"] + ends["failed"])
 
 
 def figures(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return the numbers that goals are about.
+    """Return the figures that have goals.
 
-    ``gpu_passed``: of cases that Chainer marks as a GPU's and whose parameters name no 64-bit
-    float. ``gpu_forward_on_device``: of the same, how many needed no ``cpu_ops`` in the forward.
-    ``cpu_passed``: of all that Chainer does not mark as a GPU's.
+    ``gpu_passed`` is the share that passed of the cases which Chainer marks as a GPU's and whose
+    parameters name no 64-bit float. ``gpu_forward_on_device`` is the share of the same cases that
+    needed no ``cpu_ops`` in the forward. ``cpu_passed`` is the share that passed of the cases
+    without the mark.
     """
     narrow = [c for c in cases.values() if c.get("gpu") and not c.get("wide")]
     ran = [c for c in narrow if c["end"] != "skipped"]
@@ -72,7 +73,7 @@ def figures(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def listed(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the list that is committed; every number in it is counted, none is rounded up."""
+    """Return the content of the committed list."""
     files: dict[str, Counter[str]] = {}
     failed: dict[str, dict[str, list[str]]] = {}
     on_cpu: dict[str, int] = {}

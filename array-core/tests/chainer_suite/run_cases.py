@@ -3,8 +3,8 @@
     ./run python --mount TESTS --wheel CHAINER run_cases.py --tests TESTS --record FILE
     PYTHONPATH=... python3 run_cases.py --tests TESTS --record FILE
 
-TESTS is the folder that holds ``chainer_tests``. Nothing of it or of Chainer is changed: what
-volunteers get (``hyperflock_worker.compat``, ``arraycore.install_cupy``) is installed first.
+TESTS is the folder that holds ``chainer_tests``. Neither the tests nor Chainer are changed. First
+the script installs what volunteers have (``hyperflock_worker.compat``, ``arraycore.install_cupy``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if str(HERE) not in sys.path:
 
 
 def finished(record: Path) -> set[str]:
-    """The cases whose end an earlier run has written down."""
+    """Return the cases that an earlier run has finished."""
     if not record.is_file():
         return set()
     lines = (json.loads(line) for line in record.read_text().splitlines())
@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pytest", nargs=argparse.REMAINDER, default=[])
     options = parser.parse_args(arguments)
 
-    # What volunteers' Python lacks is missing here too: with Pillow, tests predict by networks of
-    # 224 x 224 pixels on NumPy for minutes; with Matplotlib they plot.
+    # Hidden, because volunteers' Python lacks them. With Pillow, tests would run networks on images
+    # of 224 x 224 pixels on NumPy for minutes; with Matplotlib they would plot.
     absent: dict[str, Any] = {"PIL": None, "matplotlib": None}
     sys.modules.update(absent)
     import arraycore

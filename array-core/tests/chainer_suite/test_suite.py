@@ -1,4 +1,4 @@
-"""What the tools say: which cases name a 64-bit float, what a forward is, what counts."""
+"""Tests of this folder's tools: how they find 64-bit floats, count forwards and count cases."""
 
 from __future__ import annotations
 

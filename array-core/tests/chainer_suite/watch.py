@@ -1,8 +1,8 @@
-"""Counts what the CPU did for the device while a test case ran the function that it is about.
+"""Counts the CPU's work for the device while a test case runs the function that it tests.
 
-A forward is one outermost call of a function or a link of Chainer's, outside of ``backward`` and
-``chainer.grad``. One that is given a 64-bit float is not counted: gradient checks compute their
-numerical side so, and no browser's device has such floats. One thread: pytest's.
+A forward is an outermost call of one of Chainer's functions or links, outside of ``backward`` and
+``chainer.grad``. A forward with a 64-bit float is not counted: gradient checks use such floats for
+the numerical gradient, and no browser's device has them. Only pytest's thread may use this module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WIDE = (np.dtype("float64"), np.dtype("complex128"))
 
 
 def arrays_of(values: Iterable[Any]) -> Iterator[Any]:
-    """Every array and variable among arguments, lists and tuples looked through."""
+    """Yield every array and variable among arguments, also those in lists and tuples."""
     for value in values:
         if isinstance(value, list | tuple):
             yield from arrays_of(value)
@@ -29,28 +29,28 @@ def arrays_of(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def has_wide(values: Iterable[Any]) -> bool:
-    """Whether a 64-bit float is among arguments."""
+    """Return whether a 64-bit float is among arguments."""
     return any(array.dtype in WIDE for array in arrays_of(values))
 
 
 class ForwardWatch:
-    """Sums up the forwards since ``reset``.
+    """Counts the forwards since ``reset``.
 
     Parameters
     ----------
     spent : callable
         Returns how many operations the CPU has done for the device so far.
     blames : bool
-        Whether to look after each line of Chainer's, which takes a while.
+        Whether to find the lines of Chainer that need the CPU, which is slow.
 
     Attributes
     ----------
     calls : int
         Forwards without a 64-bit float.
     cpu_ops : int
-        Operations that the CPU did for the device in them.
+        Operations that the CPU did for the device in these forwards.
     blamed : list of str
-        The lines of Chainer's that asked for them, each once.
+        The lines of Chainer that caused these operations, each once.
     """
 
     def __init__(self, spent: Callable[[], int], blames: bool = False) -> None:
@@ -64,7 +64,7 @@ class ForwardWatch:
         self.blamed: list[str] = []
 
     def forward(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A method that computes a forward of its arguments."""
+        """Return a method that calls ``function`` and counts the call as a forward."""
 
         @functools.wraps(function)
         def counted(owner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -87,7 +87,7 @@ class ForwardWatch:
         return counted
 
     def aside(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose forwards are no case's subject."""
+        """Return a function that calls ``function`` without counting forwards."""
 
         @functools.wraps(function)
         def uncounted(*args: Any, **kwargs: Any) -> Any:
@@ -100,7 +100,10 @@ class ForwardWatch:
         return uncounted
 
     def _tracer(self) -> Callable[..., Any]:
-        """What looks at the counter before each line of Chainer's, and blames the one before."""
+        """Return a trace function that reads the counter before each line of Chainer.
+
+        If the counter has grown, it blames the previous line.
+        """
         last, known = "", self._spent()
 
         def look(frame: FrameType, event: str, arg: Any) -> Any:

@@ -1,6 +1,6 @@
-"""C++'s types and CUDA's functions on NumPy scalars, as the dialect means them; for meaning.py.
+"""C++'s types and CUDA's functions on NumPy scalars, by the dialect's rules; for meaning.py.
 
-Functions of mathematics are computed in double precision: their callers round.
+Mathematical functions compute in double precision, and their callers round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TYPES: dict[str, Any] = {
     "float32": np.float32,
     "float64": np.float64,
 }
-# What C++ calls them; sizes and indices have 32 bits.
+# C++'s names of the dtypes. Sizes and indices have 32 bits.
 NAMES = {name: name for name in TYPES} | {
     "int": "int32",
     "float": "float32",
@@ -41,14 +41,14 @@ def is_floating(dtype: str) -> bool:
 
 
 def promoted(dtype: str) -> str:
-    """C++'s integral promotion; and float16 computes in float32."""
+    """Return the dtype after C++'s integral promotion. float16 becomes float32."""
     if dtype == "float16":
         return "float32"
     return "int32" if dtype in ("bool", "int8", "uint8", "int16", "uint16") else dtype
 
 
 def common(a: str, b: str) -> str:
-    """C++'s usual arithmetic conversions."""
+    """Return the common dtype by C++'s usual arithmetic conversions."""
     a, b = promoted(a), promoted(b)
     for dtype in ("float64", "float32", "uint64", "int64", "uint32"):
         if dtype in (a, b):
@@ -57,7 +57,7 @@ def common(a: str, b: str) -> str:
 
 
 def truncated(value: Any, to: Any) -> Any:
-    """A float as an integer: towards zero, 0 for NaN, the nearest where it is out of range."""
+    """Round a float towards zero; NaN gives 0, and a float out of range the nearest integer."""
     if to is np.bool_:
         return np.bool_(value != 0)
     if math.isnan(value):
@@ -71,7 +71,7 @@ def truncated(value: Any, to: Any) -> Any:
 
 
 def quotient(a: Any, b: Any) -> Any:
-    """Integers towards zero; 0 for a division by 0."""
+    """Return the quotient of integers, rounded towards zero; 0 for a division by 0."""
     if b == 0:
         return type(a)(0)
     if b == -1:
@@ -85,7 +85,7 @@ def rest(a: Any, b: Any) -> Any:
 
 
 def min_of(a: Any, b: Any) -> Any:
-    """The operand that is not NaN."""
+    """Return the smaller operand; if one is NaN, the other."""
     return b if b < a or a != a else a
 
 
@@ -94,7 +94,7 @@ def max_of(a: Any, b: Any) -> Any:
 
 
 def _place(array: Any, index: Any) -> Any:
-    """The nearest element's place; None where there is none."""
+    """Return the index of the nearest element, or None for an empty array."""
     if array.size == 0:
         return None
     if isinstance(index, tuple):
@@ -115,7 +115,7 @@ def put(array: Any, index: Any, value: Any) -> Any:
 
 
 def add(array: Any, index: Any, value: Any) -> Any:
-    """atomicAdd; gives the old value."""
+    """Do ``atomicAdd``; return the old value."""
     old = get(array, index)
     put(array, index, old + value)
     return old
@@ -131,7 +131,7 @@ def _erfinv(y: float) -> float:
     if not -1 < y < 1:
         return math.inf if y == 1 else -math.inf if y == -1 else math.nan
     x = _normal_quantile((y + 1) / 2) / math.sqrt(2)
-    # One step of Newton's, for the digits that (y + 1) / 2 loses near 0.
+    # One step of Newton's method, for the digits that (y + 1) / 2 loses near 0.
     return x - (math.erf(x) - y) * math.sqrt(math.pi) / 2 * math.exp(x * x)
 
 
@@ -169,7 +169,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "normcdfinv": _of_float(_normal_quantile),
 }
 
-# What generated code finds under its names.
+# The names that generated code may use.
 RUNTIME: dict[str, Any] = {
     **TYPES,
     **{f"m_{name}": function for name, function in MATHEMATICS.items()},

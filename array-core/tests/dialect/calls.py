@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Parameter:
-    """``[raw] type name``, as CuPy's users write it."""
+    """A kernel's parameter: ``[raw] type name``, as CuPy's users write it."""
 
     def __init__(self, text: str) -> None:
         words = text.split()
@@ -33,7 +33,7 @@ def parameters(text: str) -> list[Parameter]:
 
 @dataclass
 class Call:
-    """``ins`` are arrays and scalars; ``outs`` is empty where the kernel is to make its outputs."""
+    """A kernel's call. ``ins`` are arrays and scalars; if ``outs`` is empty, outputs are made."""
 
     kind: str  # "elementwise" or "reduction"
     texts: dict[str, str]
@@ -57,7 +57,7 @@ class Call:
         return [a for a in [*self.ins, *self.outs] if isinstance(a, np.ndarray)]
 
     def letters(self) -> dict[str, np.dtype[Any]]:
-        """What the arrays bind the type letters to; outputs first."""
+        """Return the dtype that arrays give to each type letter; outputs come first."""
         bound: dict[str, np.dtype[Any]] = {}
         pairs = [*zip(self.outputs, self.outs, strict=False)]
         pairs += zip(self.inputs, self.ins, strict=True)
@@ -67,7 +67,7 @@ class Call:
         return bound
 
     def scalars_cast(self) -> list[Any]:
-        """The inputs, scalars as NumPy scalars of their parameter's dtype."""
+        """Return the inputs, with scalars as NumPy scalars of their parameter's dtype."""
         letters = self.letters()
         return [
             value if isinstance(value, np.ndarray) else p.dtype(letters).type(value)
@@ -82,7 +82,7 @@ class Call:
         return np.broadcast_shapes(*shapes) if shapes else (int(self.size or 0),)
 
     def reduced(self) -> frozenset[int]:
-        """The axes that a reduction takes away."""
+        """Return the axes that a reduction removes."""
         if self.kind == "elementwise":
             return frozenset()
         ndim = len(self.loop())
@@ -90,12 +90,12 @@ class Call:
         return frozenset(int(a) % ndim for a in axes)
 
     def kept(self) -> tuple[int, ...]:
-        """The shape of an output without the reduced axes."""
+        """Return the shape of an output without the reduced axes."""
         reduced = self.reduced()
         return tuple(n for a, n in enumerate(self.loop()) if a not in reduced)
 
     def result_shape(self) -> tuple[int, ...]:
-        """The shape of an output that the kernel is to make."""
+        """Return the shape of an output that the kernel makes."""
         reduced = self.reduced()
         if not self.keepdims:
             return self.kept()
@@ -103,15 +103,15 @@ class Call:
 
 
 class Engine(Protocol):
-    """What runs kernels over NumPy's arrays."""
+    """Runs kernels on NumPy's arrays."""
 
     def run(self, call: Call) -> list[Array]:
-        """Write ``call.outs``, or make the outputs; gives them."""
+        """Write to ``call.outs``, or make the outputs; return them."""
 
 
 @dataclass
 class Window:
-    """How an array looks into the memory of its owner; all numbers count elements."""
+    """Where an array lies in the memory of its owner. All numbers count elements."""
 
     owner: int
     offset: int
@@ -120,10 +120,10 @@ class Window:
 
 
 class Memory:
-    """The arrays of a call as windows of one-dimensional owners: what shares memory, shares it.
+    """The arrays of a call as windows of one-dimensional owners, which shared memory has in common.
 
-    An array whose owner's memory is no row of its own elements is taken for its own owner, by a
-    copy.
+    If an array's owner is not contiguous or has another dtype, a copy of the array becomes its
+    owner.
     """
 
     def __init__(self, arrays: Sequence[Array]) -> None:
@@ -147,7 +147,7 @@ class Memory:
             self.windows.append(Window(places[address], offset, array.shape, steps))
 
     def finish(self) -> None:
-        """Bring back what went by copies."""
+        """Write the copies back to their arrays."""
         for array, copied in self._copies:
             array[...] = copied
 
@@ -166,6 +166,6 @@ def _owner(array: Array) -> Array | None:
 
 
 def view_of(flat: Array, window: Window) -> Array:
-    """The window as an array of NumPy over ``flat``."""
+    """Return the window of ``flat`` as a NumPy array."""
     steps = tuple(s * flat.itemsize for s in window.strides)
     return np.lib.stride_tricks.as_strided(flat[window.offset :], window.shape, steps)

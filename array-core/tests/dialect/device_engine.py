@@ -1,8 +1,8 @@
-"""Runs kernels on arraycore: the memory of a call goes up, views of it are the arguments.
+"""Runs kernels on arraycore: the memory of a call is uploaded, and the arguments are views of it.
 
-Arrays that share memory in the call share one storage of the device, strides and all; afterwards
-all of it comes back, so that a stray write shows as well. Each call must be one launch, and on a
-GPU without help of the CPU, unless it holds what no browser's GPU computes (float64).
+Arrays that share memory in the call share one storage on the device, with the same strides.
+Afterwards all memory is read back, so that a stray write is found too. Each call must be one launch
+without help of the CPU, unless it has a dtype that no browser's GPU computes (float64).
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ WIDE = ("float64", "complex128")
 
 
 class Launched(AssertionError):
-    """A call was not one launch on the device, or wrote what is not its own."""
+    """A call was not one launch on the device, or wrote to memory outside its outputs."""
 
 
 def device_view(flat: Any, window: Window) -> Any:
-    """The window as a view of ``flat``, by slices, reshapes and transposes.
+    """Return the window as a view of ``flat``, by slices, reshapes and transposes.
 
-    Axes go from the longest stride to the shortest: each splits the one before into steps. Windows
-    whose steps overlap (of a sliding window) have no such form and are refused.
+    The axes are made from the longest stride to the shortest: each splits the previous one into
+    steps. Windows whose steps overlap (as those of a sliding window) cannot be made so and are
+    refused.
     """
     if 0 in window.shape:
         return flat[:0].reshape(window.shape)
@@ -55,7 +56,7 @@ def device_view(flat: Any, window: Window) -> Any:
 
 
 def padding(memory: Memory) -> list[int]:
-    """How many elements behind each owner's last one its views' slices reach."""
+    """Return, for each owner, how many elements the slices of its views reach past its end."""
     needed = [0] * len(memory.flats)
     for w in memory.windows:
         steps = [(abs(s), n) for s, n in zip(w.strides, w.shape, strict=True) if n > 1 and s]
@@ -70,7 +71,7 @@ class DeviceEngine:
     def __init__(self) -> None:
         self.kernels: dict[str, Any] = {}
         self.launches = 0
-        self.on_cpu = 0  # launches of what no GPU computes
+        self.on_cpu = 0  # launches with a dtype that no GPU computes
 
     def _kernel(self, kind: str, texts: dict[str, str]) -> Any:
         key = json.dumps([kind, texts], sort_keys=True)

@@ -1,8 +1,8 @@
-"""Runs Chainer's functions, links, optimizers on both kinds of array; see ``judge.py``.
+"""Runs Chainer's functions, links, optimizers on NumPy and on the stand-in; see ``judge.py``.
 
-Prints one JSON object: the kernels that were made, how each scenario ended ("ok", or what went
-wrong), and how each kernel's first call ended when it was made again in every dtype and compared
-with what its text means (``samples.py``). Natively; ``run_kernels.py`` does the same on a device.
+Prints one JSON object: the kernels that were made; for each scenario "ok" or the error; and "ok" or
+the error of each kernel's first call, repeated in every dtype and compared with the meaning of the
+kernel's text (``samples.py``). It runs natively; ``run_kernels.py`` does the same on a device.
 
     PYTHONPATH=.../worker-runtime/python:CHAINER_WHEEL:SIX_WHEEL python3 hooked.py
 """
@@ -30,7 +30,7 @@ from judge import (
 )
 from samples import retype
 
-# After the judge: it installs what these need.
+# Imported after judge, which installs what these modules need.
 import chainer  # isort: skip
 import chainer.functions as F  # isort: skip
 import chainer.links as L  # isort: skip
@@ -163,9 +163,10 @@ def mathematics() -> None:
 
 
 def last_larger_than_first() -> None:
-    """5.4.0's kernel for two dimensions forgets to raise its maximum, so NumPy is no judge.
+    """Test the kernel of Chainer 5.4.0 for two dimensions, which never updates its maximum.
 
-    It takes, of each window, the last element that is larger than the window's first.
+    So it picks the last element of each window that is larger than the first one, and NumPy's
+    result is not the expected one.
     """
     x, ggx = normal(1, 2, 4, 4), normal(1, 2, 4, 4, seed=2)
 
@@ -189,7 +190,7 @@ def last_larger_than_first() -> None:
 
 
 def without_indexes() -> None:
-    """The second gradient of max pooling after cuDNN, which leaves no indexes behind."""
+    """Test the second gradient of max pooling as after cuDNN, which stores no indexes."""
     changed: list[tuple[Any, Any]] = []
     pooled: list[Any] = []  # the input of the pooling under test
 
@@ -255,7 +256,7 @@ def pooling() -> None:
         return [y.array, x.grad]
 
     compare("upsampling_2d", upsampling, "float32")
-    # No product of a box and the scale is a half: there NumPy rounds to even, C away from zero.
+    # No product of a box and the scale ends in .5, which NumPy rounds to even, C away from zero.
     image = normal(2, 3, 8, 7)
     boxes = np.array([[0.3, 0.2, 6.1, 5.4], [1.0, 1.0, 7.0, 6.0], [2.2, 0.0, 5.0, 3.1]])
     of = np.array([0, 1, 0], "i")

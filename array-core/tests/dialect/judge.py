@@ -1,7 +1,8 @@
-"""Chainer's functions on NumPy and on the stand-in ``cupy``, compared.
+"""Compares Chainer's functions on NumPy and on the stand-in ``cupy``.
 
-Importing this module imports Chainer with the stand-in installed (``stand_in.py``). The judge is
-Chainer's own CPU path: its GPU path makes the kernels, which the stand-in's engine runs.
+Importing this module imports Chainer with the stand-in installed (``stand_in.py``). The expected
+results are those of Chainer's CPU path. Its GPU path makes the kernels, which the stand-in's engine
+runs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import scipy_parts
 import stand_in
 
 warnings.simplefilter("ignore")
-# chainer.testing asks it for versions when its own tests run; it is not installed everywhere.
+# chainer.testing imports pkg_resources to ask for versions, and it is not installed everywhere.
 sys.modules.setdefault("pkg_resources", ModuleType("pkg_resources"))
 stand_in.install()
 scipy_parts.install()
@@ -35,7 +36,7 @@ import cupy  # noqa: E402
 
 chainer._load_array_types()
 chainer._cpu_array_types = (stand_in.CpuArray,)
-# These ask for numpy.ndarray itself, which the stand-in's arrays are too.
+# These modules test for numpy.ndarray, which the stand-in's arrays are too.
 for name in ("gradient_check", "functions.activation.slstm", "functions.rnn.slstm"):
     if f"chainer.{name}" in sys.modules or name == "gradient_check":
         vars(importlib.import_module(f"chainer.{name}"))["isinstance"] = stand_in.is_instance
@@ -48,8 +49,8 @@ EVERY = 1  # about one scenario in this many runs, always the same ones
 
 
 def in_sample(name: str) -> bool:
-    """Whether a scenario or a site with this name is one of those that run."""
-    # By a hash of the name, because neighbours in the list are alike.
+    """Return whether a scenario or a site with this name runs."""
+    # A hash of the name decides, because neighbours in the list are alike.
     return zlib.crc32(name.encode()) % EVERY == 0
 
 
@@ -66,7 +67,7 @@ def ids(high: int, *shape: int) -> np.ndarray[Any, Any]:
 
 
 def compare(name: str, run: Callable[[Any], Arrays], dtype: str) -> None:
-    """One scenario; ``run`` takes the module (numpy or cupy) and gives arrays."""
+    """Compare one scenario; ``run`` takes the module (numpy or cupy) and returns arrays."""
     if dtype in SKIPPED or not in_sample(name):
         return
     label = stand_in.STATE.scenario = f"{name} {dtype}"
@@ -102,7 +103,7 @@ def function(
     double: bool = False,
     dtypes: tuple[str, ...] = ("float32", "float16"),
 ) -> None:
-    """A differentiable function: its outputs and gradients, and the second ones if ``double``."""
+    """Compare a function's outputs and gradients and, if ``double``, its second gradients."""
     for dtype in dtypes:
 
         def run(xp: Any, dtype: str = dtype) -> Arrays:
@@ -133,7 +134,7 @@ def rule(
     *hooks: Callable[[], Any],
     dtypes: tuple[str, ...] = ("float32",),
 ) -> None:
-    """An optimizer: three updates of one parameter."""
+    """Compare an optimizer's parameter after three updates."""
     for dtype in dtypes:
 
         def run(xp: Any, dtype: str = dtype) -> Arrays:
@@ -152,7 +153,7 @@ def rule(
 
 
 def with_link(name: str, make: Callable[[], Any], *inputs: np.ndarray[Any, Any]) -> None:
-    """A link called on its inputs: the loss and the gradients of its parameters."""
+    """Compare a link called on its inputs: the loss and the gradients of its parameters."""
 
     def run(xp: Any) -> Arrays:
         np.random.seed(0)

@@ -1,13 +1,13 @@
-"""What a kernel's C++ means: its texts turned into a Python function over NumPy scalars.
+"""The meaning of a kernel's C++: turns its texts into a Python function over NumPy scalars.
 
-A second reading of the dialect (``array-core/docs/dialect.md``), written apart from the compiler in
-C++ and without a line in common, so that the two can judge each other. It knows the part of C++
-that Chainer's kernels are written in, and raises on anything else.
+This is a second implementation of the dialect (``array-core/docs/dialect.md``). It shares no code
+with the compiler in C++, so each can check the other. It knows the part of C++ that Chainer's
+kernels use, and raises on anything else.
 
     run = elementwise(texts, {"x": "int64", "y": "int64"})
     run(loop, {"x": array, "y": array})       # writes y
 
-Slow on purpose: one element after the other, one NumPy scalar after the other.
+It is slow on purpose: it computes one element after the other, with NumPy scalars.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BINARY = [["||"], ["&&"], ["&"], ["==", "!="], ["<", "<=", ">", ">="], ["+", "-"
 
 
 class Unknown(Exception):
-    """The text is outside the part of C++ that is known here."""
+    """The text is outside the part of C++ that this module knows."""
 
 
 def tokens(text: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def preprocess(preamble: str) -> tuple[str, dict[str, list[str]]]:
-    """The preamble without its directives, and its macros."""
+    """Return the preamble without its directives, and its macros."""
     macros: dict[str, list[str]] = {}
     kept = []
     for line in preamble.replace("\\\n", " ").split("\n"):
@@ -70,13 +70,13 @@ def expand(text: str, macros: Mapping[str, list[str]]) -> list[str]:
 
 @dataclass
 class Value:
-    """An expression: Python's text for it, and its type. What can be assigned says how."""
+    """An expression: its Python text and its dtype. ``store`` gives the text of an assignment."""
 
     text: str
     dtype: str
     store: Callable[[str], str] | None = None
     address: str = ""  # "array, index" of an element, for atomics
-    members: list[str] | None = None  # of an array of indices
+    members: list[str] | None = None  # the elements of an array of indices
 
 
 @dataclass
@@ -91,15 +91,15 @@ class Parameter:
 class Function:
     letter: str | None
     result: str
-    parameters: list[Parameter]  # `dtype` as it is written
+    parameters: list[Parameter]  # `dtype` is the type as it is written
     body: list[str]
 
 
 @dataclass
 class Module:
-    """All that is generated for one kernel."""
+    """The Python code that is generated for one kernel."""
 
-    types: dict[str, str]  # letters, and what C++ calls types
+    types: dict[str, str]  # from type letters and C++'s type names to dtypes
     floating: str
     functions: dict[str, Function] = field(default_factory=dict)
     made: dict[tuple[str, ...], str] = field(default_factory=dict)
@@ -127,7 +127,7 @@ def converted(value: Value, to: str) -> str:
 
 
 class Reader:
-    """Reads one text and writes Python; a scope of names, one function of the output."""
+    """Reads one text and writes the lines of one Python function."""
 
     def __init__(self, module: Module, text: Sequence[str], names: dict[str, Value]) -> None:
         self.module = module
@@ -136,7 +136,7 @@ class Reader:
         self.scopes: list[dict[str, Value]] = [names, {}]
         self.lines: list[str] = []
         self.depth = 1
-        self.steps: list[str | None] = []  # of the loops around
+        self.steps: list[str | None] = []  # the steps of the enclosing loops
         self.ending = "return"  # what leaves the function
         self.result: str | None = None  # type that `return` converts to; None: no value
         self.locals = 0
@@ -241,7 +241,7 @@ class Reader:
             self.end()
 
     def end(self) -> None:
-        if self.token:  # a text's last statement needs none
+        if self.token:  # the last statement of a text needs no semicolon
             self.expect(";")
 
     def branch(self) -> None:
@@ -481,7 +481,7 @@ class Reader:
         return Value(converted(value, "int32"), "int32") if name == "__float2int_rd" else value
 
     def call_own(self, name: str, given: list[Value]) -> Value:
-        """References come back behind the result, and are assigned where the call stands."""
+        """Call a function of the preamble. It returns references too, which the call assigns."""
         function = self.module.functions[name]
         types = dict(self.module.types)
         if function.letter:
@@ -511,7 +511,7 @@ class Reader:
 
 
 def instance(module: Module, name: str, types: dict[str, str]) -> str:
-    """The Python function for a function of the preamble, for these types; its name."""
+    """Make the Python function for a function of the preamble with these types; return its name."""
     function = module.functions[name]
     key = (name, types.get(function.letter or "", ""))
     if key in module.made:
@@ -541,7 +541,7 @@ def _variable(python: str, dtype: str) -> Value:
 
 
 def read_functions(text: Sequence[str]) -> dict[str, Function]:
-    """The functions of a preamble; their bodies are read where they are called."""
+    """Return the functions of a preamble. A body is read when the function is called."""
     found: dict[str, Function] = {}
     at = 0
     while at < len(text):
@@ -574,13 +574,13 @@ def read_functions(text: Sequence[str]) -> dict[str, Function]:
 
 
 def parameters_of(text: str, bound: Mapping[str, str]) -> list[Parameter]:
-    """``bound`` gives each parameter's dtype by its name."""
+    """Return the parameters of a text; ``bound`` gives their dtypes by name."""
     words = [part.split() for part in text.split(",") if part.strip()]
     return [Parameter(w[-1], bound[w[-1]], w[0] == "raw") for w in words]
 
 
 class Kernel:
-    """What both kinds of kernel share: types, functions, macros, names of parameters."""
+    """What both kinds of kernel have in common: types, functions, macros, names of parameters."""
 
     def __init__(self, texts: Mapping[str, str], bound: Mapping[str, str]) -> None:
         if texts.get("loop_prep") or texts.get("after_loop"):
@@ -613,7 +613,7 @@ class Kernel:
         )
 
     def function(self, python: str, text: str, arguments: Sequence[str], more: Any = ()) -> None:
-        """Writes ``python``, which runs statements and gives what the outputs are then."""
+        """Write the function ``python``, which runs statements and returns the outputs."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         outputs = "".join(f"p_{p.name}, " for p in self.parts)
         reader.ending = f"return ({outputs})"
@@ -625,7 +625,7 @@ class Kernel:
     def formula(
         self, python: str, text: str, arguments: Sequence[str], to: str, more: Any = ()
     ) -> None:
-        """Writes ``python``, which gives an expression's value as ``to``."""
+        """Write the function ``python``, which returns an expression's value as dtype ``to``."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         value = converted(reader.expression(), to)
         if reader.token:
@@ -642,7 +642,7 @@ class Kernel:
 
 
 def elementwise(texts: Mapping[str, str], bound: Mapping[str, str]) -> Callable[..., None]:
-    """The function ``run(loop, arguments)`` of an elementwise kernel."""
+    """Return the function ``run(loop, arguments)`` of an elementwise kernel."""
     kernel = Kernel(texts, bound)
     parameters = kernel.inputs + kernel.outputs
     kernel.function("element", texts["operation"], ["i", "n", *(f"p_{p.name}" for p in parameters)])
@@ -669,7 +669,7 @@ def elementwise(texts: Mapping[str, str], bound: Mapping[str, str]) -> Callable[
 
 
 def reduction(texts: Mapping[str, str], bound: Mapping[str, str]) -> Callable[..., None]:
-    """The function ``run(loop, arguments, axes)`` of a reduction; outputs lack the axes."""
+    """Return the function ``run(loop, arguments, axes)`` of a reduction; outputs lack the axes."""
     kernel = Kernel(texts, bound)
     types = kernel.module.types
     to = types[texts.get("reduce_type") or kernel.outputs[0].dtype]

@@ -1,9 +1,9 @@
-"""What takes the place of Chainer's kernels that read device memory by address.
+"""Tests what replaces Chainer's kernels that read device memory by address.
 
-No array library of a browser has addresses. ``pad_sequence`` takes its other branch where an
-array's ``_c_contiguous`` is false: assignments to slices, here run by Chainer's own code on arrays
-of the device. The multi-process updater's two kernels gather parameters into one array and scatter
-it back; copies between slices do the same. Nothing comes down in between.
+Arrays in a browser have no addresses. If an array's ``_c_contiguous`` is false, ``pad_sequence``
+assigns to slices instead; here Chainer's own code does so on arrays of the device. The two kernels
+of the multi-process updater gather parameters into one array and scatter it back; copies between
+slices do the same. Nothing is read from the device in between.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _places() -> list[slice]:
 
 
 def memcpy_gather(dtype: str) -> None:
-    """All parameters behind each other, in float32."""
+    """Gather all parameters into one array of float32."""
     values = _values(dtype)
     sources = [ac.array(value) for value in values]
 
@@ -61,7 +61,7 @@ def memcpy_gather(dtype: str) -> None:
 
 
 def memcpy_scatter(dtype: str) -> None:
-    """And each parameter from its place there, in its own dtype."""
+    """Scatter such an array to the parameters, in their own dtype."""
     values = _values(dtype)
     flat = ac.array(np.concatenate([value.ravel().astype("f") for value in values]))
     targets = [ac.zeros(value.shape, dtype) for value in values]
@@ -87,7 +87,7 @@ def _on_device(run: Callable[[], Any]) -> Any:
     return result.get()
 
 
-# The dtypes that pointers can be of: the updater's parameters are floats.
+# For each kernel: the test of its replacement, and its dtypes. The updater's parameters are floats.
 PATHS: dict[str, tuple[Callable[[str], None], tuple[str, ...]]] = {
     "pad_sequence_fwd": (pad_sequence, ("float16", "float32", "int32", "int64")),
     "_memcpy_gather": (memcpy_gather, ("float16", "float32")),

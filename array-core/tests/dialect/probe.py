@@ -57,7 +57,7 @@ def _check(code: int) -> str:
 def compile_kernel(
     kind: str, texts: Mapping[str, str], in_types: Sequence[str], out_types: Sequence[str]
 ) -> str:
-    """Compile and verify; the kernel's print. Types are dtype names, ``SCALAR`` or ``ABSENT``."""
+    """Compile and verify a kernel; return its print. Types are dtype names, SCALAR or ABSENT."""
     values = [texts.get(name, "").encode() for name in TEXTS[kind]]
     array = (ctypes.c_char_p * len(values))(*values)
     return _check(
@@ -73,7 +73,7 @@ def compile_kernel(
 def run_kernel(
     loop: Sequence[int], reduced: int, arguments: Sequence[np.ndarray[Any, Any] | np.generic]
 ) -> None:
-    """Run what was compiled last. Scalars are NumPy scalars of the parameter's dtype."""
+    """Run the kernel that was compiled last. Scalars are NumPy scalars of the parameter's dtype."""
     count = len(arguments)
     data = (ctypes.c_void_p * count)()
     ndim = (ctypes.c_int * count)()

@@ -16,7 +16,7 @@ class ProbeEngine:
         letters = call.letters()
         shape = call.result_shape()
         outs = call.outs or [np.full(shape, UNWRITTEN, p.dtype(letters)) for p in call.outputs]
-        # A reduction's outputs lack the reduced axes; of keepdims they are views.
+        # The probe takes a reduction's outputs without the reduced axes; keepdims needs views.
         kept = call.kept()
         written = [array.reshape(kept) for array in outs] if call.kind == "reduction" else outs
         mask = sum(1 << axis for axis in call.reduced())

@@ -1,13 +1,13 @@
-"""Every kernel of Chainer on the array library, in the worker runtime or natively.
+"""Runs every kernel of Chainer on arraycore, in the worker runtime or natively.
 
     ./run python --backend webgpu --wheel CHAINER_WHEEL run_kernels.py --version 5.4.0
 
 Chainer's functions, links and optimizers run on the stand-in ``cupy``, whose kernels are
-arraycore's ``ElementwiseKernel`` and ``ReductionKernel``, and are compared with Chainer's own CPU
-path; then each kernel runs in float16, float32, int32 and int64, where its letters allow, and is
-compared with what its text means. A site counts when all of that was right, each call one launch,
-without help of the CPU. The last line is the figure; the exit code tells whether it is all sites,
-or with ``--every`` all sites that the sample of scenarios reached.
+arraycore's ``ElementwiseKernel`` and ``ReductionKernel``. The results are compared with Chainer's
+own CPU path. Then each kernel runs in float16, float32, int32 and int64, if its type letters allow,
+and is compared with the meaning of its text. A site counts if all of this was right and each call
+was one launch without help of the CPU. The last line has the number of these sites. The exit code
+is 0 if they are all sites, or with ``--every`` all sites that the sample of scenarios reached.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Outcome = dict[str, str]  # what was run -> "ok", or what went wrong
 
 
 def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...], short: bool) -> Outcome:
-    """Scenarios, then every kernel that they made, retyped."""
+    """Run the scenarios, then every kernel that they made in each dtype."""
     judge.SKIPPED = {"float16"} - {*dtypes}
     hooked.scenarios()
     print(f"{len(judge.RESULTS)} scenarios, {engine.launches} launches", flush=True)
@@ -48,7 +48,7 @@ def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...], short: bool) -> Outc
 
 
 def of_site(site: Site, found: Outcome) -> Outcome:
-    """What was run of a site."""
+    """Return the results of the runs that used a site's kernel."""
     mine: Outcome = {}
     for record in stand_in.RECORDS:
         if record.file == site.file and site.line <= record.line <= site.end_line:
@@ -59,7 +59,7 @@ def of_site(site: Site, found: Outcome) -> Outcome:
 
 
 def directly(site: Site, engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
-    """A site that no call of Chainer's can reach here."""
+    """Run a site that no call of Chainer reaches here; return the results."""
     assert site.texts is not None
     name = site.texts["name"]
     ends: Outcome = {}
@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
     with np.errstate(all="ignore"):
         found = outcomes(engine, dtypes, options.short)
         package = Path(chainer.__file__).parent
-        places = find_sites(package if package.is_dir() else package.parent)  # else in its wheel
+        places = find_sites(package if package.is_dir() else package.parent)  # else a wheel
         sites = [site for site in places if site.package == "chainer"]
         report = []
         for site in sites:

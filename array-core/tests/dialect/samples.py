@@ -1,4 +1,4 @@
-"""Calls that were seen, made again in other dtypes, and what they must give."""
+"""Repeats recorded calls in other dtypes, and checks the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arithmetic import TYPES, truncated
 from calls import Array, Call, Engine, Memory, Window, view_of
 
 DTYPES = ("float16", "float32", "int32", "int64")
-# Letters that index or count: C++ takes integers only there.
+# Type letters of indices and counts, for which C++ takes only integers.
 INTEGERS = {
     "inverse_indices": "S",
     "embed_id_bwd": "S",
@@ -29,20 +29,21 @@ INTEGERS = {
     "resize_images_interpolate_bilinear": "S",
     "resize_images_interpolate_grad_bilinear": "S",
 }
-# Between a kernel and its meaning, relative to the larger of 1 and the value. Both compute floats
-# in float32, in another order and with other last digits of exp and its kin; float16 rounds each
-# variable to 11 bits.
+# Allowed difference between a kernel and its meaning, relative to the larger of 1 and the value.
+# Both compute floats in float32, but in different orders, and with different last digits of exp and
+# similar functions. With float16, each variable is rounded to 11 bits.
 TOLERANCE = {"float16": 8e-3, "float32": 5e-5}
-# From here on an integer that was computed in float32 has no exact last digits.
+# From this size on, the last digits of an integer that was computed in float32 may be wrong.
 LARGE = 2**24
-# How much of the meaning's own rounding a kernel may differ by: where a text subtracts what is
-# nearly equal, the last digits of a device's division or root become leading ones.
+# A kernel may differ by this many times the rounding error of the meaning itself. If a text
+# subtracts nearly equal numbers, the last digits of a device's division or root become leading
+# digits.
 NOISE = 8
-UNWRITTEN = 77  # what no result is, so that an element left out shows
+UNWRITTEN = 77  # no result is 77, so an element that is not written is found
 
 
 class Wrong(AssertionError):
-    """A kernel gave something else than its text means."""
+    """A kernel gave another result than its text means."""
 
 
 def _cast(values: Array, to: np.dtype[Any]) -> Array:
@@ -74,7 +75,7 @@ class Sample:
         return sorted(set(every))
 
     def bindings(self, only: tuple[str, ...] = DTYPES) -> list[dict[str, str]]:
-        """Each dtype for all letters at once; int32 for those that take integers only."""
+        """Return bindings of all letters to one dtype, but of ``INTEGERS`` to int32 for a float."""
         integers = INTEGERS.get(self.call.name, "")
         found: list[dict[str, str]] = []
         for dtype in only:
@@ -85,7 +86,7 @@ class Sample:
         return found
 
     def again(self, bound: Mapping[str, str]) -> Call:
-        """The call with its letters bound anew, on memory of its own; outputs are passed."""
+        """Return the call with other dtypes for its letters, on new memory, with ``outs`` given."""
         flats: dict[tuple[int, str], Array] = {}
 
         def view(window: Window, to: np.dtype[Any]) -> Array:
@@ -115,12 +116,12 @@ def _meaning(kind: str, texts: str, bound: str) -> Callable[..., None]:
 
 
 def mean(call: Call) -> None:
-    """Do what the call's texts say."""
+    """Execute a call by the meaning of its texts."""
     both = [*zip(call.inputs, call.ins, strict=True), *zip(call.outputs, call.outs, strict=True)]
     bound = {p.name: str(value.dtype) for p, value in both}
     run = _meaning(call.kind, json.dumps(call.texts), json.dumps(bound))
     arguments = {p.name: value for p, value in both}
-    if call.kind == "reduction":  # of keepdims: views without the reduced axes
+    if call.kind == "reduction":  # with keepdims: views without the reduced axes
         arguments |= {p.name: arguments[p.name].reshape(call.kept()) for p in call.outputs}
     with np.errstate(all="ignore"):
         if call.kind == "elementwise":
@@ -130,9 +131,9 @@ def mean(call: Call) -> None:
 
 
 def difference(got: Array, wanted: Array, noise: Array | float = 0.0) -> str:
-    """What is wrong, or nothing. Integers are equal; NaN is NaN, infinity infinity.
+    """Return how the arrays differ, or "". Integers below ``LARGE`` must be equal; NaN equals NaN.
 
-    ``noise``: how far ``wanted`` lies from its value in a wider type.
+    ``noise`` is the distance of ``wanted`` from its value in a wider type.
     """
     floating = wanted.dtype.kind == "f"
     tolerance = TOLERANCE.get(str(wanted.dtype), 0.0) if floating else TOLERANCE["float32"]
@@ -150,7 +151,7 @@ def difference(got: Array, wanted: Array, noise: Array | float = 0.0) -> str:
 
 
 def _noise(sample: Sample, bound: Mapping[str, str], wanted: Call) -> list[Array]:
-    """How far each element of the call's memory lies from what float64 in float32's place gives."""
+    """Return the distance of each element of the call's memory from its value by float64."""
     wide = sample.again({k: "float64" if v == "float32" else v for k, v in bound.items()})
     mean(wide)
     pairs = zip(Memory(wanted.arrays()).flats, Memory(wide.arrays()).flats, strict=True)
@@ -159,7 +160,7 @@ def _noise(sample: Sample, bound: Mapping[str, str], wanted: Call) -> list[Array
 
 
 def check(engine: Engine, sample: Sample, bound: Mapping[str, str]) -> None:
-    """Run the call on the engine and by its meaning; all memory must be the same afterwards."""
+    """Run the call on the engine and by its meaning; raise Wrong if their memory differs."""
     call, wanted = sample.again(bound), sample.again(bound)
     engine.run(call)
     mean(wanted)
@@ -176,7 +177,7 @@ def check(engine: Engine, sample: Sample, bound: Mapping[str, str]) -> None:
 def retype(
     engine: Engine, records: Iterable[Any], only: tuple[str, ...] = DTYPES
 ) -> dict[str, str]:
-    """Every record's first call in every dtype: "ok", or what went wrong."""
+    """Repeat every record's first call in every dtype; return "ok" or the error for each."""
     results: dict[str, str] = {}
     for record in records:
         if record.sample is None:

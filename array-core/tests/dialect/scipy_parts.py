@@ -1,4 +1,4 @@
-"""What Chainer's CPU paths take from SciPy, for Pythons without it (a volunteer's).
+"""The functions of SciPy that Chainer's CPU paths use, for Pythons without SciPy (a volunteer's).
 
 Installed only where SciPy is missing; ``arithmetic.py`` has the functions.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from arithmetic import MATHEMATICS
 
 Array = np.ndarray[Any, Any]
-# SciPy's names, and CUDA's for the same.
+# SciPy's names of functions, and CUDA's names of the same functions.
 SPECIAL = {
     "erf": "erf",
     "erfc": "erfc",
@@ -36,7 +36,7 @@ def _by_element(function: Any) -> Any:
 
 
 def log_ndtr(x: Any) -> Any:
-    """By erfcx, which underflows nowhere."""
+    """Return log(ndtr(x)) by erfcx, which does not underflow."""
     if x > 0:
         return np.log1p(-MATHEMATICS["normcdf"](-x))
     return np.log(MATHEMATICS["erfcx"](-x / np.sqrt(2)) / 2) - x * x / 2

@@ -1,8 +1,9 @@
 """Finds the kernel sites of a Chainer wheel: where elementwise, reduction and raw kernels are made.
 
-Two methods. By syntax: every call of ``cuda.elementwise`` and its kin in every ``.py`` file, with
-the texts where they are literals (or constants of the module). By hooking (``hooked.py``): Chainer
-runs with a stand-in ``cupy`` that notes what it is given, which also finds computed texts.
+There are two methods. This module reads the syntax: it finds every call of ``cuda.elementwise`` and
+similar functions in every ``.py`` file, with the texts if they are literals or constants of the
+module. ``hooked.py`` runs Chainer with a stand-in ``cupy`` that records the kernels, which also
+finds computed texts.
 
     python3 sites.py WHEEL... --out FOLDER    # writes FOLDER/sites-VERSION.json
 """
@@ -46,12 +47,12 @@ MAKERS = {
 }
 # ``x.reduce`` and ``x.raw`` are kernels only where ``x`` is the module ``cuda``.
 NEEDS_CUDA = {"reduce", "raw"}
-DEFINITIONS = "chainer/backends/cuda.py"  # of cuda.elementwise itself: no site
+DEFINITIONS = "chainer/backends/cuda.py"  # defines cuda.elementwise; has no sites
 
-# They read device memory by address; array-core/docs/dialect.md says what takes their place.
+# These kernels read device memory by address; array-core/docs/dialect.md says what replaces them.
 POINTERS = {"pad_sequence_fwd", "_memcpy_gather", "_memcpy_scatter"}
-# Sites that no call reaches without cuDNN, or at all (7.8.1 asks `xp is backend.cuda`, never true).
-# Their texts are literals; they are compiled like the others, and called directly.
+# Sites that calls reach only with cuDNN, or never (7.8.1 tests `xp is backend.cuda`, which is never
+# true). Their texts are literals; they are compiled like the others, and called directly.
 UNREACHABLE = {
     "5.4.0": set[str](),
     "7.8.1": {"groupnorm_y", "lars"},
@@ -60,7 +61,7 @@ UNREACHABLE = {
 
 @dataclass
 class Site:
-    """One place that makes a kernel. ``texts`` is None where some text is computed."""
+    """One place that makes a kernel. ``texts`` is None if a text is computed."""
 
     file: str
     line: int
@@ -74,7 +75,7 @@ class Site:
 
 
 def constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that the module assigns once, at its top level."""
+    """Return the values of the names that the module assigns at its top level."""
     found: dict[str, ast.expr] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -85,7 +86,7 @@ def constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def literal(node: ast.expr, names: dict[str, ast.expr]) -> str | None:
-    """The text that an expression means, if it is one without running anything."""
+    """Return the text of an expression if it can be read without running code, else None."""
     if isinstance(node, ast.Constant) and (isinstance(node.value, str | int) or node.value is None):
         return "" if node.value is None else str(node.value)
     if isinstance(node, ast.Name) and node.id in names:
@@ -97,7 +98,7 @@ def literal(node: ast.expr, names: dict[str, ast.expr]) -> str | None:
 
 
 def site_of(call: ast.Call, file: str, names: dict[str, ast.expr]) -> Site | None:
-    """The site that a call is, or None."""
+    """Return the site if a call makes a kernel, else None."""
     callee = call.func
     name = (
         callee.attr
@@ -122,7 +123,7 @@ def site_of(call: ast.Call, file: str, names: dict[str, ast.expr]) -> Site | Non
 
 
 def sources(place: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each Python file of a wheel, or of an installed package's folder."""
+    """Yield name and text of each Python file of a wheel, or of an installed package's folder."""
     if place.is_dir():
         for path in sorted(place.rglob("*.py")):
             yield path.relative_to(place.parent).as_posix(), path.read_text()
@@ -134,7 +135,7 @@ def sources(place: Path) -> Iterator[tuple[str, str]]:
 
 
 def find_sites(place: Path) -> list[Site]:
-    """Every site of a wheel or a package's folder, by syntax."""
+    """Return every site of a wheel or a package's folder, found by syntax."""
     found: list[Site] = []
     for file, text in sources(place):
         if file == DEFINITIONS:
@@ -148,9 +149,10 @@ def find_sites(place: Path) -> list[Site]:
 
 
 def direct_call(site: Site) -> tuple[dict[str, str], list[Any], list[Any]]:
-    """Texts, inputs and outputs for a call of the site's own kernel. REQUIRES: literal texts.
+    """Return texts, inputs and outputs for a call of the site's kernel. REQUIRES: literal texts.
 
-    Numbers of two dimensions for every parameter, the outputs' too, which some kernels update.
+    Every parameter gets a two-dimensional array of numbers. The outputs get one too, because some
+    kernels update them.
     """
     texts = {**dict.fromkeys(OPTIONAL[site.kind], ""), **(site.texts or {})}
     counts = [

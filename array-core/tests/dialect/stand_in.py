@@ -1,7 +1,7 @@
 """A stand-in ``cupy`` whose arrays are NumPy's and whose kernels an engine runs.
 
-With it installed, Chainer takes its GPU paths: every kernel that it makes is noted (``RECORDS``)
-and run by an engine (``STATE.engine``; ``calls.py`` has the contract).
+With it installed, Chainer takes its GPU paths. Every kernel that Chainer makes is recorded
+(``RECORDS``) and run by an engine (``STATE.engine``; ``calls.py`` has the contract).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from samples import Sample
 class ndarray(np.ndarray[Any, Any]):
     """An array "of the device"."""
 
-    # On a device there are no scalars: what NumPy gives as one is an array of 0 dimensions.
+    # A device has no scalars: where NumPy returns a scalar, this is an array of 0 dimensions.
     def __array_wrap__(
         self, array: np.ndarray[Any, Any], context: Any = None, return_scalar: bool = False
     ) -> ndarray:
@@ -49,7 +49,7 @@ class ndarray(np.ndarray[Any, Any]):
     def scatter_add(self, index: Any, value: Any) -> None:
         np.add.at(self, index, value)
 
-    # pad_sequence asks it, and reads device memory by address where all say yes.
+    # pad_sequence reads device memory by address if this is true for all arrays.
     _c_contiguous = False
 
 
@@ -85,11 +85,11 @@ class _NotOfDevice(type):
 
 
 class CpuArray(metaclass=_NotOfDevice):
-    """What ``isinstance`` takes for a NumPy array and not for one of the device."""
+    """``isinstance`` with this class is true for NumPy's arrays, and false for a device's."""
 
 
 def is_instance(value: object, types: Any) -> bool:
-    """``isinstance`` for modules of Chainer that tell the two kinds of array apart by it."""
+    """``isinstance`` for the modules of Chainer that distinguish the two kinds of array by it."""
     return isinstance(value, CpuArray if types is np.ndarray else types)
 
 
@@ -116,7 +116,7 @@ class Device:
 
 
 class Stream:
-    """Nothing is asynchronous."""
+    """A stream that does nothing, because no call is asynchronous."""
 
     null: Stream
 
@@ -148,7 +148,7 @@ class Record:
 
 
 class State:
-    """What runs kernels, and what is being run."""
+    """The engine that runs kernels, and the name of the scenario that runs now."""
 
     engine: Engine
     scenario = ""
@@ -159,7 +159,7 @@ RECORDS: list[Record] = []
 
 
 def _maker() -> tuple[str, int]:
-    """File (in its wheel) and line that made the kernel."""
+    """Return the file (its path in the wheel) and the line that made the kernel."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename.replace("\\", "/")
@@ -255,7 +255,7 @@ class ReductionKernel(_Kernel):
 
 
 class RawKernel:
-    """CUDA C: noted, never run."""
+    """``cupy.RawKernel``, which is CUDA C: it is recorded, but never run."""
 
     def __init__(self, code: str, name: str, *args: object, **options: object) -> None:
         Record("raw", {"operation": code, "name": name})
@@ -281,7 +281,7 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _drawn(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of ``numpy.random`` that takes a dtype, as CuPy's do."""
+    """Make a function of ``numpy.random`` take a dtype, as CuPy's functions do."""
 
     @functools.wraps(function)
     def call(*args: Any, dtype: Any = None, **options: Any) -> Any:
@@ -331,7 +331,7 @@ def _rsqrt(x: Any, dtype: Any = None) -> Any:
 
 
 def install() -> None:
-    """Make ``import cupy`` find this module's."""
+    """Make ``import cupy`` find the stand-in."""
     runtime = _module("cupy.cuda.runtime")
     device = _module("cupy.cuda.device", get_device_id=lambda: 0)
     cuda = _module(

@@ -1,4 +1,4 @@
-"""The second reading of the dialect, by hand, and that a wrong kernel is found."""
+"""Tests of meaning.py with known results, and that a wrong kernel is found."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_memory_is_shared_as_it_was() -> None:
 
 
 class Off(ProbeEngine):
-    """One more than it should be, in one element."""
+    """An engine that adds 1 to the last element."""
 
     def run(self, call: Call) -> list[Array]:
         outs = super().run(call)

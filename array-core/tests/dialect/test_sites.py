@@ -1,4 +1,4 @@
-"""Every kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and computes what it means."""
+"""Each kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and computes its meaning."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ROOT = HERE.parents[2]
 CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 VERSIONS = ("5.4.0", "7.8.1")
 SITES = {"5.4.0": 132, "7.8.1": 142}
-# Texts that syntax alone does not give: N-d pooling, im2col and col2im, tree-LSTM, RMSprop; in
-# 7.8.1 also two whose preamble another module holds.
+# Sites whose texts cannot be read from the syntax: N-d pooling, im2col and col2im, tree-LSTM,
+# RMSprop; in 7.8.1 also two whose preamble is in another module.
 COMPUTED = {"5.4.0": 11, "7.8.1": 13}
 
 
@@ -43,7 +43,7 @@ def sites(version: str) -> list[Site]:
 
 @cache
 def hooked(version: str) -> dict[str, Any]:
-    """What ``hooked.py`` found, in a fresh interpreter: two Chainers do not share a process."""
+    """Return what ``hooked.py`` prints in a fresh process, as a process has only one Chainer."""
     packages = ROOT / "worker-runtime" / "python"
     six = CACHE / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     path = os.pathsep.join(str(p) for p in (packages, wheel(version), six))
@@ -65,7 +65,7 @@ def words(params: str) -> list[list[str]]:
 
 
 def types(texts: dict[str, str], params: str, bound: dict[str, str]) -> list[str]:
-    """Argument types; what a reduction's result needs besides ``a`` is passed as a scalar."""
+    """Return the argument types; parameters that ``post_map_expr`` uses are scalars."""
     after = re.findall(r"\w+", texts.get("post_map_expr", ""))
     return [
         probe.SCALAR if w[-1] in after and w[0] != "raw" else bound.get(w[-2], w[-2])
@@ -79,7 +79,7 @@ def compile_with(kind: str, texts: dict[str, str], bound: dict[str, str]) -> str
 
 
 def compile_everywhere(kind: str, texts: dict[str, str]) -> int:
-    """Compile for every allowed dtype of every letter; how many kernels that were."""
+    """Compile for every allowed dtype of every letter; return the number of kernels."""
     name = texts["name"]
     params = texts["in_params"] + "," + texts["out_params"]
     letters = sorted({w[-2] for w in words(params) if len(w[-2]) == 1})

@@ -1,6 +1,6 @@
 """The suite needs the built probe library: without it every test fails, none is skipped.
 
-Values of casts and what is right are those of the parity suite beside this one.
+The values of casts and the expected results come from the parity suite.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "parity"))
 
 @pytest.fixture(autouse=True, scope="session")
 def probe_library() -> None:
-    """Load the library once, so that its absence is said once and plainly."""
+    """Load the library before the tests, so that its absence is reported clearly."""
     library()

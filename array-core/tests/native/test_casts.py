@@ -20,7 +20,7 @@ PAIRS = list(itertools.product(DTYPES, repeat=2))
 
 
 def edge_values(dtype: DType) -> Array:
-    """The parity suite's values, and a NaN with a sign."""
+    """Return the parity suite's values, and a NaN with a sign."""
     values = cast_values(dtype)
     return np.append(values, np.array(-math.nan, dtype)) if dtype.kind in "fc" else values
 

@@ -21,7 +21,7 @@ def test_random_programs_equal_numpy() -> None:
     assert totals.programs == PROGRAMS
     assert totals.steps > 4 * PROGRAMS
     assert totals.assignments > PROGRAMS // 3
-    # Mistakes are part of the programs, not most of them.
+    # Some steps are mistakes, but not most of them.
     assert 0.01 * totals.steps < totals.errors < 0.2 * totals.steps
 
 
@@ -68,7 +68,7 @@ def test_indices_that_a_device_does_not_look_at_lie_in_bounds() -> None:
             np.empty(shape)[key]
         except IndexError as error:
             message = str(error)
-        # That of an axis without elements is known by its extent.
+        # An index into an axis of extent 0 is refused without a look at its value.
         assert "out of bounds" not in message or "size 0" in message, (shape, key)
         seen += 1
     assert seen > 1_000

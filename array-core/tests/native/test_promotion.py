@@ -1,4 +1,4 @@
-"""Promotion and casting rules against NumPy's own, asked anew for every combination."""
+"""Promotion and casting rules are compared with NumPy's for every combination."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ INTEGERS = [dtype for dtype in DTYPES if dtype.kind in "iu"]
 
 
 def as_numpy(scalar: Scalar) -> Any:
-    """A scalar operand as NumPy takes it: Python's 1, or a NumPy scalar."""
+    """Return a scalar operand for NumPy: Python's 1, or a NumPy scalar."""
     return scalar(1) if isinstance(scalar, type) else scalar.type(1)
 
 
 def numpy2(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
-    """NumPy's own answer."""
+    """Return NumPy's own answer."""
     return np.result_type(*arrays, *(as_numpy(scalar) for scalar in scalars))
 
 
 def category(dtype: DType) -> int:
-    """Bool < integers < floating and complex, by which CuPy compared arrays with scalars."""
+    """Return the category by which CuPy compares arrays with scalars: bool < integers < floats."""
     return {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}[dtype.kind]
 
 
 def cupy(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
-    """NumPy's answer with weak scalars, and integers beside floats, made Python's own."""
+    """Return NumPy's answer after CuPy's weak operands were replaced by Python's numbers.
+
+    These are scalars of no higher category than the arrays, and arrays of integers among floats.
+    """
     highest = max((category(dtype) for dtype in arrays), default=-1)
     beside_floats = [1 for dtype in arrays if highest == 2 and category(dtype) == 1]
     arrays = [dtype for dtype in arrays if highest != 2 or category(dtype) != 1]
@@ -113,7 +116,7 @@ def test_weak_int_fits_where_numpy_says_so(dtype: DType) -> None:
         kind, message = probe.check_fits(value, dtype)
         numpys = _numpys_refusal(value, dtype)
         assert kind == (ErrorKind.VALUE if numpys else 0), value
-        if "out of bounds" in numpys:  # beyond 64 bits NumPy speaks of C
+        if "out of bounds" in numpys:  # beyond 64 bits NumPy names a C type
             assert message == numpys
             refused += 1
     assert refused > 5 or dtype.itemsize == 8

@@ -153,14 +153,14 @@ def _words(base: Array, view: Array) -> list[int]:
 
 @dataclass
 class Pairs:
-    """Random pairs of views of one array, and what NumPy says of them."""
+    """Random pairs of views of one array, and how they overlap by NumPy."""
 
     words: list[int] = field(default_factory=list)
     shared: list[bool] = field(default_factory=list)
     same: list[bool] = field(default_factory=list)
 
     def add(self, base: Array, a: Array, b: Array) -> None:
-        """Ask NumPy's exact search."""
+        """Add a pair, with the answer of NumPy's exact search."""
         words = _words(base, a), _words(base, b)
         self.words += words[0] + words[1]
         self.shared.append(np.shares_memory(a, b))

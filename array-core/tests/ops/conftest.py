@@ -1,4 +1,4 @@
-"""Values, references and the judge are those of the parity suite beside this one."""
+"""Lets the tests import the parity suite's values, references and judge."""
 
 import sys
 from pathlib import Path

@@ -44,7 +44,8 @@ PROBE void probe_bound(int id, int loop, int executor, float* out) {
   out[1] = bound.floor;
 }
 
-// An operand is a dtype's number; 100 + it for a NumPy scalar; 200 + PythonScalar for a weak one.
+// An operand is a dtype's number, 100 + that number for a NumPy scalar, or 200 + PythonScalar for a
+// weak scalar.
 // `out` gets the loop's operand dtypes and then its result dtypes.
 PROBE int probe_resolve(int id, int mode, const int* operands, int* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];

@@ -44,7 +44,7 @@ class UFunc:
     results: int
 
     def resolve(self, mode: str, operands: list[int]) -> str | None:
-        """Return the loop as NumPy writes it, None where there is none."""
+        """Return the loop as NumPy writes it, or None if no loop fits."""
         given = (ctypes.c_int * len(operands))(*operands)
         out = (ctypes.c_int * (self.operands + self.results))()
         if library().probe_resolve(self.id, MODES[mode], given, out) != 0:
@@ -62,7 +62,7 @@ class UFunc:
         return [f"{text[: self.operands]}->{text[self.operands :]}" for text in texts]
 
     def bound(self, loop: int, executor: str = "cpu") -> tuple[float, float]:
-        """Return the allowed distance of loop number ``loop`` and the size it counts from."""
+        """Return how many units in the last place a loop may err, and the size they count from."""
         out = (ctypes.c_float * 2)()
         library().probe_bound(self.id, loop, ["cpu", "gpu"].index(executor), out)
         return out[0], out[1]

@@ -1,4 +1,4 @@
-"""The operation table against NumPy: which dtypes meet in which loop, and what it computes."""
+"""The operation table is compared with NumPy: the loop of each set of dtypes, and its values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parity.judge import Bound, compare
 from parity.values import edge_values, inside, pairs
 from probe import DTYPES, LETTERS, UFunc, table
 
-#: scipy.special's apart, which NumPy has no ufuncs to compare with.
+#: All ufuncs but scipy.special's, for which NumPy has no counterpart.
 NUMPY = [ufunc for ufunc in table() if ufunc.name not in special.NAMES]
 
 

@@ -1,7 +1,7 @@
 """Runs random view programs through the package ``arraycore``, on whichever back end is open.
 
-Nothing is read back before a batch of programs is through: shapes, strides and errors are known to
-array-core, and the elements stay on the device until all are compared at the end.
+Nothing is read back while a batch of programs runs: array-core knows shapes, strides and errors,
+and the elements stay on the device until the end of the batch, when all are compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from array_core_fuzz.steps import DTYPES, ErrorKind, IndexKind, StepOp, create
 
 PROGRAMS_A_BATCH = 50
 _ALIGNMENT = 16
-# What a browser's GPU computes; the others live on the CPU, and casts between both move elements.
+# The dtypes that a browser's GPU computes. The others live on the CPU, so a cast between the two
+# groups moves elements.
 DEVICE_DTYPES = tuple(
     number for number, dtype in enumerate(DTYPES) if dtype.name not in ("float64", "complex128")
 )
@@ -33,12 +34,12 @@ DEVICE_DTYPES = tuple(
 class Moved:
     """What array-core counted while the programs ran, before anything was read."""
 
-    #: But for those that tell a size which depends on data.
+    #: Bytes that were read from the device, without ``size_bytes``.
     bytes_down: int = 0
     cpu_ops: int = 0
     dispatches: int = 0
-    #: Bytes that told such sizes: four for each mask of the device's that is read, or written with
-    #: other indices; ``a[key] += b`` does both.
+    #: Bytes that were read to learn a size that depends on data: four for each mask on the device
+    #: in a key that reads, or that writes and has other indices too. ``a[key] += b`` does both.
     size_bytes: int = 0
 
     @classmethod
@@ -56,7 +57,7 @@ class Moved:
         )
 
     def add(self, other: Moved) -> None:
-        """Count what ``other`` did."""
+        """Add the counts of ``other``."""
         self.bytes_down += other.bytes_down
         self.cpu_ops += other.cpu_ops
         self.dispatches += other.dispatches
@@ -83,11 +84,11 @@ def _key(words: Iterator[int]) -> tuple[Any, ...]:
 
 
 class AstrayError(Exception):
-    """A step is about an array that an earlier one did not make: their results differ."""
+    """A step uses an array that no earlier step has made, because a result differs."""
 
 
 class Machine:
-    """One program's arrays."""
+    """Runs one program, and holds its arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[ac.ndarray] = []
@@ -100,7 +101,7 @@ class Machine:
             self._step(words)
 
     def _step(self, words: Iterator[int]) -> None:
-        session.drain()  # what the step before uploaded and holds no more
+        session.drain()  # frees uploads that the previous step no longer needs
         live = ac.counters()["live_bytes"]
         operation = self._operation(next(words), words)
         try:
@@ -134,7 +135,7 @@ class Machine:
         self.arrays.append(array)
 
     def _key(self, words: Iterator[int], uses: str) -> tuple[tuple[Any, ...], int]:
-        """Return a key, and how many bytes may be read for its uses, "r", "w" or one each."""
+        """Return a key, and how many bytes may be read for its uses: "r", "w" or "rw"."""
 
         def made(index: Any, host: bool) -> Any:
             return index if host else ac.array(index)
@@ -146,7 +147,7 @@ class Machine:
         return key, 4 * len(masks) * len(asking)
 
     def _keyed(self, words: Iterator[int], uses: str, do: Callable[[Any], Any]) -> Any:
-        """Return what does an operation by a key, and counts what told its sizes."""
+        """Return a function that does an operation by a key, and counts the bytes of its sizes."""
         key, allowed = self._key(words, uses)
 
         def run() -> Any:
@@ -159,7 +160,7 @@ class Machine:
         return run
 
     def _operation(self, op: int, words: Iterator[int]) -> Any:
-        """Take an operation's words; return what does it."""
+        """Take an operation's words; return a function that does the operation."""
         if op == StepOp.CREATE:
             dtype, seed = next(words), next(words)
             elements = create(dtype, seed, _list(words) or [])
@@ -283,7 +284,7 @@ def _difference(
 
 
 def _read_at_once(arrays: Sequence[ac.ndarray]) -> list[bytes]:
-    """Return each array's elements in C order; all wait for the device together."""
+    """Return each array's elements in C order, after one read from the device."""
     ends = list(accumulate(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays))
     buffer = ac.zeros(ends[-1], "uint8")
     begins = [0, *ends[:-1]]
@@ -302,9 +303,9 @@ def run_programs(
     dtypes: Sequence[int] = DEVICE_DTYPES,
     keys: bool = False,
 ) -> tuple[Totals, Moved]:
-    """Compare the programs of ``programs`` seeds in a row, by the package and by NumPy.
+    """Compare the programs of ``programs`` consecutive seeds in arraycore and in NumPy.
 
-    ``keys``: with steps that index by integers and masks.
+    ``keys`` adds steps that index by arrays of integers and masks.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""Random programs with fusion and without: the same elements, the same errors, no more memory.
+"""Runs random programs with and without fusion: equal elements, equal errors, no more memory.
 
-Results are compared bit for bit. Where a device's differ, the program is judged step by step: its
-first k steps with fusion, beside the same ones of which the last, the k-th, is computed without.
-Both take that step from the same operands, so that what it makes may differ by as much as its own
-operations may err, and what jumps (a comparison, ``floor``, a cast to integers) not at all: an
-error of a step before is in the operands of either.
+Results are compared bit for bit. If they differ on a device, the program is judged step by step.
+For each k, its first k steps run with fusion, and again with only the k-th step computed without
+fusion. Both runs compute the k-th step from the same operands, which hold the errors of the earlier
+steps. So its floats may differ by as much as its own operations may err. Results that jump (of a
+comparison, ``floor`` or a cast to integers) may not differ.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arraycore._runtime import session
 
 from array_core_fuzz.fusion_program import Outcome, Part, Program
 
-#: Live bytes with fusion are at most this much of those without.
+#: Live bytes with fusion may be at most this many times those without.
 LIVE_SHARE = 1.1
 #: Units in the last place that an operation of a device may err by.
 UNITS = 2
@@ -30,7 +30,7 @@ class DifferenceError(AssertionError):
 
 @dataclass
 class Totals:
-    """What programs did."""
+    """The counts of programs that were compared."""
 
     programs: int = 0
     steps: int = 0
@@ -38,12 +38,12 @@ class Totals:
     dispatches: int = 0
     unfused_dispatches: int = 0
     fused: int = 0
-    live_share: float = 0.0  # the most, of any step
-    #: Programs whose bits differ, within what their steps may err by: where each first does.
+    live_share: float = 0.0  # the largest of any step
+    #: The first differing step of each program whose steps differ by no more than they may err.
     inexact: list[str] = field(default_factory=list)
 
     def add(self, other: Totals) -> None:
-        """Count what ``other`` counted."""
+        """Add the counts of ``other``."""
         for name in ("programs", "steps", "errors", "dispatches", "unfused_dispatches", "fused"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.live_share = max(self.live_share, other.live_share)
@@ -52,7 +52,7 @@ class Totals:
 
 @dataclass
 class _Difference:
-    """The elements of an array of which one differs, the furthest one."""
+    """Two results that differ, and the place where they differ most."""
 
     result: int
     at: tuple[int, ...]
@@ -61,7 +61,7 @@ class _Difference:
     is_allowed: bool
 
     def text(self, operands: list[npt.NDArray[Any]]) -> str:
-        """Return the elements, and those of the operands that they were made of, with bits."""
+        """Return a text with the differing elements and their operands, with bits."""
         read = [_at(operand, self.at) for operand in operands]
         return (
             f"result {self.result} at {self.at} is {_shown(_at(self.fused, self.at))} instead of "
@@ -70,7 +70,7 @@ class _Difference:
 
 
 def _at(array: npt.NDArray[Any], place: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return the element there, if the array broadcasts so; else all of it."""
+    """Return the element that broadcasting puts at the place; an empty array as it is."""
     place = place[len(place) - array.ndim :] if array.ndim else ()
     inside = (min(i, extent - 1) for i, extent in zip(place, array.shape, strict=False))
     return np.asarray(array[tuple(inside)]) if array.size else array
@@ -83,14 +83,17 @@ def _shown(element: npt.NDArray[Any]) -> str:
 
 
 def _sizes_at(like: npt.NDArray[Any], outcome: Outcome) -> npt.NDArray[np.float64]:
-    """Return, for each element, the largest finite number that its error is measured by."""
+    """Return for each element the magnitude that its error is relative to.
+
+    It is the largest finite one among the element, its operands and the sizes that the step noted.
+    """
     largest = np.zeros(like.shape)
     sizes = [np.abs(each) for each in outcome.operands if each.dtype.kind in "fc"]
     for size in (np.abs(like), *sizes, *outcome.sizes):
         finite = np.where(np.isfinite(size), size, 0).astype(np.float64)
         try:
             largest = np.maximum(largest, np.broadcast_to(finite, like.shape))
-        except ValueError:  # an operand's view, or one of the result
+        except ValueError:  # the step made a view, so the shapes differ
             largest = np.maximum(largest, finite.max(initial=0))
     return largest
 
@@ -98,7 +101,7 @@ def _sizes_at(like: npt.NDArray[Any], outcome: Outcome) -> npt.NDArray[np.float6
 def _difference(
     number: int, fused: npt.NDArray[Any], apart: npt.NDArray[Any], outcome: Outcome
 ) -> _Difference | None:
-    """Return where two arrays differ, and whether by no more than ``outcome``'s step may err."""
+    """Return where two arrays differ most, if they do, and whether the step may err by so much."""
     fused, apart = np.asarray(fused), np.asarray(apart)
     if fused.tobytes() == apart.tobytes():
         return None
@@ -110,7 +113,7 @@ def _difference(
         parts = np.finfo(fused.dtype)
         distance = np.abs(fused.astype(complex) - apart.astype(complex))
         allowed = UNITS * outcome.operations * float(parts.eps) * _sizes_at(apart, outcome)
-        allowed = np.maximum(allowed, float(parts.tiny))  # for a subnormal number 0 may stand
+        allowed = np.maximum(allowed, float(parts.tiny))  # 0 may replace a subnormal number
         excess = np.where(same, 0, np.where(np.isfinite(distance), distance / allowed, np.inf))
     at = np.unravel_index(int(np.argmax(excess)), excess.shape) if excess.size else ()
     place = tuple(map(int, at))
@@ -118,12 +121,12 @@ def _difference(
 
 
 def _judge_steps(seed: int, steady: bool, steps: list[str]) -> str:
-    """Return the first step of a program that differs, where no step differs by too much.
+    """Return the first step of a program that differs.
 
     Raises
     ------
     DifferenceError
-        Some step does.
+        A step differs by too much, or no step differs.
     """
     first = ""
     for step in range(1, len(steps) + 1):
@@ -151,7 +154,7 @@ def _judge_steps(seed: int, steady: bool, steps: list[str]) -> str:
 
 
 def _compare(seed: int, apart: Outcome, fused: Outcome, *, steady: bool) -> list[str]:
-    """Return the first step that differs, if one does by no more than it may."""
+    """Compare two runs; return the first step that differs by no more than it may, if any."""
 
     def refuse(what: str) -> None:
         raise DifferenceError(f"program {seed}: {what}\n" + "\n".join(fused.steps))
@@ -174,15 +177,15 @@ def _compare(seed: int, apart: Outcome, fused: Outcome, *, steady: bool) -> list
 
 
 def run_programs(first_seed: int, programs: int, *, steady: bool = False) -> Totals:
-    """Compare the programs of ``programs`` seeds in a row, with fusion and without.
+    """Compare the programs of ``programs`` consecutive seeds, with fusion and without.
 
     Parameters
     ----------
     first_seed, programs : int
-        Which programs.
+        The first seed, and the number of programs.
     steady : bool
-        Only operations whose results a device does not amplify, each judged within two units in
-        the last place; else every operation, bit for bit.
+        Use only operations that do not amplify a device's errors, and allow each of them two units
+        in the last place. Otherwise use every operation, and compare bit for bit.
 
     Raises
     ------

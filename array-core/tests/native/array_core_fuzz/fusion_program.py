@@ -1,8 +1,8 @@
-"""Random programs over arrays, whose steps depend on a seed and on shapes and dtypes alone.
+"""Random programs over arrays. Their steps depend only on a seed, shapes and dtypes.
 
-So a program takes the same steps however they are computed: operations of one and of two operands,
+So a program takes the same steps with and without fusion: operations of one and of two operands,
 casts, slices, transposes, reshapes and broadcasts, ``out=``, ``where=``, in-place operators,
-assignments to views, kernels of users, reductions, reads in between, and arrays that are let go.
+assignments to views, kernels of users, reductions, reads in between, and arrays that are deleted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BINARY = (
     "logical_and", "logical_xor", "bitwise_and", "bitwise_xor", "floor_divide", "remainder",
     "power", "copysign", "hypot", "fmax", "not_equal",
 )  # fmt: skip
-#: Whose results on a device are the same bits however they are computed, or nearly.
+#: Operations whose results on a device have (nearly) the same bits however they are computed.
 _STEADY_UNARY = ("negative", "absolute", "sign", "logical_not", "floor", "positive", "isnan")
 _STEADY_BINARY = (
     "add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "logical_and",
@@ -56,7 +56,7 @@ _REFUSALS = (
 
 @dataclass(frozen=True)
 class Part:
-    """A program's first ``steps`` steps; ``apart``: the last of them without fusion."""
+    """The first ``steps`` steps of a program. If ``apart``, the last one runs without fusion."""
 
     steps: int
     apart: bool
@@ -68,7 +68,7 @@ class _PartIsDoneError(Exception):
 
 @dataclass
 class Outcome:
-    """What one run of a program left."""
+    """The results of one run of a program."""
 
     steps: list[str] = field(default_factory=list)
     read: list[tuple[str, Any]] = field(default_factory=list)  # errors and elements, in order
@@ -76,24 +76,24 @@ class Outcome:
     dispatches: int = 0
     fused: int = 0
     errors: int = 0
-    # Of a part's last step, where that was taken apart: what it read, and sizes beyond those that
-    # its results may err by; how many operations one after the other it was.
+    # About the last step of a part, if it ran without fusion: its operands, other magnitudes that
+    # its errors are relative to, and how many operations it chains.
     operands: list[npt.NDArray[Any]] = field(default_factory=list)
     sizes: list[npt.NDArray[Any]] = field(default_factory=list)
     operations: int = 1
 
 
 class Program:
-    """One run of the program of a seed, or of a part of it.
+    """One run of a seed's program, or of a part of it.
 
     Parameters
     ----------
     seed : int
-        Which program.
+        The program's seed.
     steady : bool
-        Only operations whose results a device does not amplify, on dtypes that it computes.
+        Use only operations that do not amplify a device's errors, and dtypes that it computes.
     part : Part, optional
-        What to take of it; all as the library is set where not given.
+        The part to run. By default all steps run, and fusion stays as it is set.
     """
 
     def __init__(self, seed: int, *, steady: bool, part: Part | None = None) -> None:
@@ -109,11 +109,11 @@ class Program:
             extents[1] = _LONG
         rows, columns = extents
         self.shapes = ((rows, columns),) * 4 + ((columns,), (1, columns), (rows, 1), ())
-        # Most arrays of a program share a dtype, so that they meet.
+        # Most arrays of a program share a dtype, so that operations often combine equal dtypes.
         self.main = self.random.choice(self.dtypes)
 
     def run(self) -> Outcome:
-        """Take every step of the program or its part, then read every array."""
+        """Run every step of the program or its part, then read every array."""
         ac.reset()
         if self.part is not None:
             session.set_fusing(True)
@@ -161,7 +161,7 @@ class Program:
         self.outcome.live.append(ac.counters()["live_bytes"])
 
     def _pick(self) -> ac.ndarray:
-        # The newest ones most, as in real code.
+        # Mostly the newest array, as in real code.
         picked = self.arrays[-1]
         if self.random.random() >= 0.5:
             picked = self.random.choice(self.arrays)
@@ -171,12 +171,12 @@ class Program:
 
     def _number(self, numbers: tuple[Any, ...] = _SCALARS) -> Any:
         number = self.random.choice(numbers)
-        if not isinstance(number, ac.ndarray):  # picked, and so noted
+        if not isinstance(number, ac.ndarray):  # _pick() has noted arrays
             self._errs_by(1, lambda: np.asarray(np.abs(number), np.float64))
         return number
 
     def _errs_by(self, operations: int, size: Callable[[], npt.NDArray[Any]]) -> None:
-        """Note what the step's results may err by, apart from themselves and their operands."""
+        """Note how many operations the step chains, and a magnitude its errors are relative to."""
         if self._is_watched:
             self.outcome.operations = max(self.outcome.operations, operations)
             self.outcome.sizes.append(size())
@@ -277,7 +277,7 @@ class Program:
         if self.random.random() < 0.6:
             self._errs_by(2, lambda: np.abs(array.get()) ** 2)
             return self._add(_blend(array, other.astype(array.dtype)), "blend")
-        # It reads other's first element, which there must be.
+        # _split reads the first element of its second operand, so there must be one.
         first, second = _split(array, (other if other.size else array).astype(array.dtype))
         self._add(first, "split")
         return self._add(second, "split")
@@ -285,7 +285,7 @@ class Program:
     def _reduce(self) -> str:
         array = self._pick()
         axis = self.random.choice((None, *range(array.ndim)))
-        # Chains that are let go, and such as somebody holds.
+        # Either a chain that nothing else holds, or an array that the program holds.
         made = self.random.random() < 0.7
         source = array * 2 + array if made else array
         terms = array.size if axis is None else array.shape[axis]
@@ -308,10 +308,10 @@ class Program:
 
 
 def _size_of_sum(array: npt.NDArray[Any], axis: int | None) -> npt.NDArray[Any]:
-    """Return what the terms of a step's sum add up to, none of them negative.
+    """Return the sum of the magnitudes of the terms that a step sums.
 
-    A device adds in the order in which operands lie, which is another one where a chain is part of
-    the sum's own launch.
+    A device adds in the order in which operands lie in memory. The order may change if a chain
+    becomes part of the sum's launch.
     """
     size = np.abs(array).astype(np.float64)
     return np.asarray((3 * size * (1 + size)).sum(axis))

@@ -1,11 +1,11 @@
-"""Random keys with arrays among them: made for a shape, encoded as words, and decoded again.
+"""Random keys that contain arrays: made for a shape, encoded as words, and decoded again.
 
-A key is its number of items, then the items: those of ``StepOp.INDEX``, or
+A key's words are the number of its items, then the items: those of ``StepOp.INDEX``, or
 
     INTEGERS, host, dtype, number of axes, extents, values
     MASK, host, number of axes, extents, values (0 or 1)
 
-where ``host`` is 1 for an index that stays NumPy's, 0 for one that is made an array of the package.
+where ``host`` is 1 for an index that stays a NumPy array, 0 for one that becomes arraycore's.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _SHAPES = ((), (1,), (2,), (3,), (5,), (2, 1), (1, 3), (2, 3), (3, 1), (0,), (2,
 
 
 class KeyMaker:
-    """Makes keys by a program's random numbers."""
+    """Makes keys from a program's random numbers."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
 
     def make(self, shape: tuple[int, ...]) -> tuple[list[int], Key]:
-        """Return a key's words and the key, with an array in it."""
+        """Return the words of a key, and the key, which contains an array."""
         rng = self._rng
         common = _SHAPES[int(rng.random() * len(_SHAPES))]
         words: list[int] = []
@@ -66,12 +66,13 @@ class KeyMaker:
                 self._integers(words, items, common, extent)
                 axis += 1
             elif r < 0.92 and not (has_ellipsis and 0 in shape):
-                # Behind an ellipsis it may be another axis's; NumPy (2.4) looks at no extent of 0.
+                # After an ellipsis a mask may apply to another axis. NumPy (2.4) does not check it
+                # against an extent of 0.
                 axis += self._mask(words, items, shape[axis:])
             else:
-                # An ellipsis would stand for the axes that are left too, and the indices behind it
-                # for other axes than those that they were made for: out of bounds, where a device
-                # does not look.
+                # If there is an ellipsis, slices fill the axes that are left. Otherwise the
+                # ellipsis would cover them, and the indices after it would apply to other axes.
+                # They could be out of bounds there, which a device does not check.
                 for _ in range(ndim - axis if has_ellipsis else 0):
                     words += (IndexKind.SLICE, 0, 0, 0, 0)
                     items.append(slice(None))
@@ -98,10 +99,10 @@ class KeyMaker:
         low, high = max(-extent, ends.min), min(extent - 1, ends.max)
         count = int(np.prod(shape, dtype=int))
         if extent == 0:
-            # Nothing is in bounds: an error wherever there is an index.
+            # No index is in bounds, so any index is an error.
             low, high = 0, 0
         values = [low + int(rng.random() * (high - low + 1)) for _ in range(count)]
-        if host and count and rng.random() < 0.04:  # the device's are not looked at
+        if host and count and rng.random() < 0.04:  # a device's are not checked
             values[-1] = min(extent, ends.max)
         words += (IndexKind.INTEGERS, host, number, len(shape), *shape, *values)
         items.append(np.array(values, dtype).reshape(shape))
@@ -123,7 +124,7 @@ class KeyMaker:
 
 
 def read_key(words: Iterator[int], made: Callable[[Array, bool], Any]) -> Key:
-    """Return the key of some words; ``made`` gives what stands for an array, a host's or not."""
+    """Return the key of some words; ``made(array, host)`` gives the key's item for an array."""
     items: list[Any] = []
     for _ in range(next(words)):
         kind = next(words)
@@ -160,4 +161,4 @@ def key_text(words: Iterator[int]) -> str:
 
 
 class _Text(str):
-    """Code that stands for an array."""
+    """The code of an array in a key's text."""

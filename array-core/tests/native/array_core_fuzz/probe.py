@@ -30,7 +30,7 @@ class Mode(IntEnum):
 
 
 class Overlap(IntEnum):
-    """What two views share, numbered as in overlap.h."""
+    """How two views overlap, numbered as in overlap.h."""
 
     DISJOINT = 0
     SAME = 1
@@ -72,24 +72,24 @@ def library() -> ctypes.CDLL:
 
 
 def number(dtype: npt.DTypeLike) -> int:
-    """The probe's number of a dtype."""
+    """Return the probe's number of a dtype."""
     return DTYPES.index(np.dtype(dtype))
 
 
 def words_of(values: Sequence[int]) -> Words:
-    """Words as the probe reads them."""
+    """Return words as the probe reads them."""
     return np.array(values, dtype=np.int64)
 
 
 def promote(a: npt.DTypeLike, b: npt.DTypeLike) -> np.dtype[Any]:
-    """The common dtype of two, by array-core."""
+    """Return the common dtype of two dtypes, by array-core."""
     return DTYPES[int(library().probe_promote(number(a), number(b)))]
 
 
 def result_type(
     mode: Mode, arrays: Sequence[npt.DTypeLike], scalars: Sequence[npt.DTypeLike | type]
 ) -> np.dtype[Any]:
-    """The common dtype of arrays and scalars; int, float and complex are Python's."""
+    """Return the common dtype of arrays and scalars; int, float and complex are Python's."""
     array_words = words_of([number(dtype) for dtype in arrays])
     scalar_words = words_of(
         [
@@ -106,13 +106,13 @@ def result_type(
 
 
 def can_cast(source: npt.DTypeLike, target: npt.DTypeLike, casting: str) -> bool:
-    """Whether a casting rule allows a cast, by array-core."""
+    """Return whether a casting rule allows a cast, by array-core."""
     answer = library().probe_can_cast(number(source), number(target), CASTINGS.index(casting))
     return bool(answer)
 
 
 def check_fits(value: int, dtype: npt.DTypeLike) -> tuple[int, str]:
-    """The error's kind (0: none) and message for a Python int that meets a dtype."""
+    """Return the error's kind (0: none) and message for a Python int that must fit a dtype."""
     text = ctypes.create_string_buffer(200)
     magnitude = abs(value)
     kind = library().probe_check_fits(
@@ -140,7 +140,7 @@ def cast(source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
 
 
 def broadcast_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...] | None, str]:
-    """The common shape, or None and the error's message."""
+    """Return the common shape, or None and the error's message."""
     words = words_of([word for shape in shapes for word in (len(shape), *shape)])
     result = np.zeros(33, dtype=np.int64)
     text = ctypes.create_string_buffer(1000)
@@ -153,7 +153,7 @@ def broadcast_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...]
 
 
 def overlaps(words: Sequence[int], pairs: int, max_work: int) -> list[Overlap]:
-    """What each of several pairs of views shares; words as ``probe_overlap`` wants them."""
+    """Return how each of several pairs of views overlaps; ``words`` are as in probe.cc."""
     encoded = words_of(words)
     answers = np.zeros(pairs, dtype=np.uint8)
     library().probe_overlap(encoded.ctypes.data, len(encoded), pairs, max_work, answers.ctypes.data)
@@ -161,7 +161,7 @@ def overlaps(words: Sequence[int], pairs: int, max_work: int) -> list[Overlap]:
 
 
 class Runner:
-    """Runs batches of programs; its buffers are used again by the next batch."""
+    """Runs batches of programs, and reuses its buffers for the next batch."""
 
     def __init__(self) -> None:
         self._library = library()
@@ -169,7 +169,7 @@ class Runner:
         self._contents = np.zeros(1 << 24, dtype=np.uint8)
 
     def run(self, words: Words, programs: int) -> tuple[Words, bytes]:
-        """Results and contents as program.h says, of all programs one after another."""
+        """Return results and contents (program.h) of all programs, one after another."""
         sizes = words_of([len(self._results), len(self._contents)])
         status = self._library.probe_run(
             words.ctypes.data,
@@ -185,7 +185,7 @@ class Runner:
 
 
 def message(program: Sequence[int]) -> str:
-    """The message of a program's last error."""
+    """Return the message of a program's last error."""
     words = words_of(program)
     text = ctypes.create_string_buffer(1000)
     library().probe_message(words.ctypes.data, len(words), text, len(text))

@@ -26,7 +26,7 @@ _MAX_KEYED_DIMS = 5  # so that a key's result has no more axes than a program's 
 
 @dataclass
 class Batch:
-    """Programs one after another with what NumPy says of them."""
+    """Programs one after another, with NumPy's results."""
 
     words: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Batch:
 
 @dataclass
 class Totals:
-    """What a run did."""
+    """The counts of a run."""
 
     programs: int = 0
     steps: int = 0
@@ -47,7 +47,7 @@ class Totals:
     assignments: int = 0
 
     def add(self, other: Totals | Batch) -> None:
-        """Count what ``other`` did."""
+        """Add the counts of ``other``."""
         self.programs += other.programs
         self.steps += other.steps
         self.errors += other.errors
@@ -59,15 +59,15 @@ class DifferenceError(AssertionError):
 
 
 class Generator:
-    """Makes the program of one seed and runs it by NumPy; arrays have dtypes of ``dtypes``.
+    """Makes the program of a seed and runs it in NumPy; arrays have dtypes of ``dtypes``.
 
-    ``keys``: steps index by arrays too, which the package knows and the probe does not.
+    ``keys`` adds steps that index by arrays, which the package can do and the probe cannot.
     """
 
     def __init__(self, batch: Batch, dtypes: Sequence[int] = _ALL, keys: bool = False) -> None:
         self._batch = batch
         self._cast = dtypes
-        # Bytes of these may be any pattern: a bool's must be 0 or 1, NumPy says.
+        # Arrays of these dtypes may hold any bytes. NumPy requires that a bool is 0 or 1.
         self._created = [n for n in dtypes if DTYPES[n].kind != "b"]
         self._rng = random.Random()
         self._random = self._rng.random
@@ -95,8 +95,8 @@ class Generator:
         self._steps = 0
         self._create()
         for _ in range(3 + self._below(7)):
-            # Mostly the newest array, so that programs go deep; else an older one, so that views of
-            # one storage meet in assignments.
+            # Mostly the newest array, so that programs make views of views. Else an older one, so
+            # that assignments combine views of one storage.
             newest = len(self._arrays) - 1
             source = newest if self._random() < 0.7 else self._below(newest + 1)
             self._choices[int(self._random() * len(self._choices))](self, source)
@@ -117,19 +117,20 @@ class Generator:
         return int(self._random() * bound)
 
     def _axis(self, ndim: int) -> int:
-        """An axis, negative or not; now and then none of the array's."""
+        """Return an axis, negative or not; sometimes one that the array does not have."""
         if self._random() < 0.02:
             return ndim + self._below(2) if self._random() < 0.5 else -ndim - 1
         return self._below(2 * ndim) - ndim if ndim else 0
 
     def _try(self, source: int, operation: Callable[[], Array], dtype: int = -1) -> None:
-        """Record what NumPy gives for a view of ``source``, or which error."""
+        """Record the view of ``source`` that NumPy returns, or the kind of its error."""
         try:
             made = operation()
         except ValueError:  # AxisError is both this and IndexError
             self._error(ErrorKind.VALUE)
         except (IndexError, OverflowError):
-            # Where a C long has 32 bits, NumPy tells a larger index so: out of bounds it is.
+            # If a C long has 32 bits, NumPy raises OverflowError for a larger index, which is out
+            # of bounds.
             self._error(ErrorKind.INDEX)
         else:
             self._record(made, self._dtypes[source] if dtype < 0 else dtype, 0)
@@ -184,7 +185,7 @@ class Generator:
     def _index_items(self, shape: tuple[int, ...]) -> tuple[list[int], list[Any]]:
         ndim = len(shape)
         count = self._below(ndim + 1) + (self._random() < 0.02)
-        # Where the tuple turns from leading axes to trailing ones.
+        # The position where the tuple changes from leading axes to trailing ones.
         ellipsis = self._below(count + 1) if self._random() < 0.4 else -1
         words: list[int] = []
         items: list[Any] = []
@@ -264,7 +265,7 @@ class Generator:
         self._try(source, lambda: np.moveaxis(array, first, second))
 
     def _factors(self, count: int) -> list[int]:
-        """A random shape of ``count`` elements."""
+        """Return a random shape of ``count`` elements."""
         shape: list[int] = []
         for divisor in (2, 3, 2, 5, 2, 3, 7):
             if count % divisor == 0 and count > 1 and self._random() < 0.7:
@@ -358,7 +359,7 @@ class Generator:
         def operation() -> Array:
             made = array.diagonal(offset, axis1, axis2)
             if array.flags.writeable:
-                made.flags.writeable = True  # NumPy only means to warn
+                made.flags.writeable = True  # read-only in NumPy as a warning
             return made
 
         self._try(source, operation)
@@ -404,7 +405,7 @@ class Generator:
 
     def _step_astype(self, source: int) -> None:
         if not _IS_INTEGER[self._dtypes[source]]:
-            self._step_copy(source)  # floats to integers: where NumPy leaves it open, test_casts.py
+            self._step_copy(source)  # test_casts.py has casts of floats
             return
         dtype = self._cast[self._below(len(self._cast))]
         self._emit(StepOp.ASTYPE, source, dtype)
@@ -412,7 +413,7 @@ class Generator:
             self._record_new(self._arrays[source].astype(DTYPES[dtype], order="C"), dtype)
 
     def _step_assign(self, target: int) -> None:
-        """``a[view] = b[view]``, half of the time within one storage."""
+        """Assign ``a[view] = b[view]``, often within one storage."""
         to = self._arrays[target]
         if not to.flags.writeable:
             self._step_copy(target)
@@ -420,13 +421,13 @@ class Generator:
         dtype = self._dtypes[target]
         source = self._below(len(self._arrays))
         if self._random() < 0.6 and to.ndim:
-            # A shifted, turned or otherwise moved view of the target itself.
+            # A shifted, reversed or otherwise different view of the target itself.
             source = len(self._arrays)
             self._step_index(target)
             if source == len(self._arrays):
                 return
             if to.ndim == self._arrays[source].ndim and self._random() < 0.6:
-                # Both cut to the common extents: overlapping, of one shape.
+                # Both are cut to the common extents, so that they overlap and have one shape.
                 common = [
                     min(a, b) for a, b in zip(to.shape, self._arrays[source].shape, strict=True)
                 ]
@@ -460,7 +461,7 @@ class Generator:
         self._take(source, words, key)
 
     def _take(self, source: int, words: list[int], key: tuple[Any, ...]) -> None:
-        """Record ``source[key]``: C-ordered, where NumPy's may lie in another order."""
+        """Record ``source[key]`` in C order. NumPy's own result may have another order."""
         try:
             made = np.asarray(self._arrays[source][key]).copy(order="C")
         except IndexError:
@@ -474,7 +475,7 @@ class Generator:
         self._record_new(made, self._dtypes[source])
 
     def _step_put(self, target: int) -> None:
-        """``a[key] = b``: of what the key picks, of any array, or of a number; ``a[key] += 1``."""
+        """Assign ``a[key] = b``, where b is ``a[key]``, an array or a number; or add a number."""
         to = self._arrays[target]
         if not to.flags.writeable or to.ndim > _MAX_KEYED_DIMS:
             self._step_copy(target)
@@ -482,12 +483,12 @@ class Generator:
         words, key = self._keys.make(to.shape)
         r = self._random()
         integers = _IS_INTEGER[self._dtypes[target]]
-        # Where nothing is picked NumPy (2.4) takes values of many shapes that do not broadcast;
-        # where all are integers it takes no array, be it of one element.
+        # Some keys get only numbers. If a key picks nothing, NumPy (2.4) accepts values of many
+        # shapes that do not broadcast. If all its items are integers, NumPy accepts no array.
         try:
             picked = to[key]
             numbers = picked.size == 0 or picked.ndim == 0
-        except IndexError:  # which NumPy tells before or after a value that does not fit
+        except IndexError:  # NumPy may check the value's shape before the indices, or after
             numbers = True
         if r < 0.35 or (r < 0.5 and integers) or numbers:
             self._put_number(target, words, key, adds=r >= 0.35 and integers)
@@ -508,7 +509,7 @@ class Generator:
         value = self._arrays[source].copy()
         arrays = [item for item in key if isinstance(item, np.ndarray)]
         if len(arrays) == 1 and arrays[0].dtype == bool and not _fits(value.shape, picked.shape):
-            # With a device the package does not ask how many rows the mask has.
+            # On a device, the package does not read how many elements the mask selects.
             self._put_number(target, words, key, adds=False)
             return
         self._emit(StepOp.PUT, target, source, *words)
@@ -538,7 +539,7 @@ class Generator:
             self._batch.results.append(0)
 
     def _cut(self, source: int, shape: list[int]) -> int:
-        """``source[:n, :m, ...]`` as a new array; its number."""
+        """Record ``source[:n, :m, ...]`` as a new array; return its number."""
         self._emit(StepOp.INDEX, source, len(shape))
         for extent in shape:
             self._words += (IndexKind.SLICE, 2, 0, extent, 0)
@@ -554,7 +555,7 @@ def _fits(value: tuple[int, ...], picked: tuple[int, ...]) -> bool:
         return False
 
 
-# As often as they stand here.
+# A step is chosen as often as it stands in this tuple.
 _STEPS: tuple[Callable[[Generator, int], None], ...] = (
     *[Generator._step_index] * 7,
     *[Generator._step_assign] * 5,

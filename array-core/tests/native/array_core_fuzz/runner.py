@@ -43,7 +43,7 @@ def _difference(batch: Batch, runner: Runner) -> str | None:
 
 
 def run_programs(first_seed: int, programs: int) -> Totals:
-    """Compare the programs of ``programs`` seeds in a row.
+    """Compare the programs of ``programs`` consecutive seeds.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def _indices(words: Iterator[int], count: int) -> str:
 
 
 def _step(op: int, words: Iterator[int]) -> tuple[str, bool]:
-    """One operation's expression, and whether it is a statement that makes no array."""
+    """Return one operation's expression, and whether it is a statement that makes no array."""
     if op == StepOp.CREATE:
         dtype, seed = DTYPES[next(words)], next(words)
         return f"create({dtype.name!r}, {seed}, {_list(words)})", False
@@ -96,7 +96,7 @@ def _step(op: int, words: Iterator[int]) -> tuple[str, bool]:
 
 
 def numpy_source(program: Sequence[int]) -> str:
-    """Runnable code: ``a`` is the list of arrays; steps that fail say with which error."""
+    """Return runnable code. ``a`` is the list of arrays; steps that fail print their error."""
     words = iter(program)
     lines = [_HEADER]
     lines.append("def writable(view):")

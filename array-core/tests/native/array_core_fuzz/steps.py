@@ -1,4 +1,4 @@
-"""The language of view programs: operations, dtypes and errors by number, and how arrays begin."""
+"""The language of view programs: numbers of operations, dtypes, errors; contents of new arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ErrorKind(IntEnum):
 
 
 class StepOp(IntEnum):
-    """Operations, numbered as in program.h; from ``TAKE`` on the package's alone."""
+    """Operations, numbered as in program.h. Only the package has those from ``TAKE`` on."""
 
     CREATE = 0
     INDEX = 1
@@ -54,7 +54,7 @@ class StepOp(IntEnum):
 
 
 class IndexKind(IntEnum):
-    """Kinds of indices, numbered as in index.h; arrays in keys alone (``keys.py``)."""
+    """Kinds of indices, numbered as in index.h. Only keys have arrays (``keys.py``)."""
 
     INTEGER = 0
     SLICE = 1
@@ -72,7 +72,7 @@ PATTERN: npt.NDArray[np.uint8] = ((_positions * np.uint32(2654435761)) >> 13).as
 
 
 def create(dtype: int, seed: int, shape: list[int]) -> Array:
-    """The array that ``StepOp.CREATE`` makes."""
+    """Return the array that ``StepOp.CREATE`` makes."""
     size = DTYPES[dtype].itemsize
     for extent in shape:
         size *= extent

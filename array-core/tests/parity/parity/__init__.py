@@ -1,9 +1,10 @@
-r"""Every operation of array-core's against NumPy: values, dtypes, layouts, operands, modes.
+r"""Compares every operation of array-core with NumPy: values, dtypes, layouts, operands, modes.
 
     ./run python --mount array-core/python --mount array-core/tests/parity \
         -m parity --backend-name cpu [--short] [--report FILE.json]
 
-``values`` holds what is computed with, ``reference`` what is right, ``judge`` how near is near
-enough, ``layouts`` how operands lie in memory, ``cases`` what is compared, ``runner`` compares.
-The first three know nothing of arraycore. ``page`` makes one page of several runs' reports.
+``values`` holds the operands' values, ``reference`` the right results, ``judge`` the allowed
+errors, ``layouts`` the operands' layouts in memory, and ``cases`` the cases. ``runner`` runs and
+compares them. The first three do not use arraycore. ``page`` makes one page from the reports of
+several runs.
 """

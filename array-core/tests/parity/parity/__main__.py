@@ -1,6 +1,7 @@
 """Runs the comparison; the package's docstring says how.
 
-The last line printed is one flat JSON object; the report holds every case. Fails where a case did.
+The last line printed is one flat JSON object; the report holds every case. The exit code is 1 if a
+case failed.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from .reduction_runner import run_reduction
 from .reductions import reductions
 from .runner import Outcome, run
 
-#: Groups that are judged in another way than by a row of the operation table.
+#: Groups with their own runner. The other groups are judged by rows of the operation table.
 _RUNNERS = {"reduction": run_reduction, linear.GROUP: linear.run,
             convolution.GROUP: convolution.run}  # fmt: skip
-#: Failures that are shown; the report has all.
+#: How many failures are printed; the report has all.
 _SHOWN = 40
 
 
 def record(outcome: Outcome) -> dict[str, Any]:
-    """Return one case as the report has it."""
+    """Return the report's entry for one case."""
     case, verdict = outcome.case, outcome.verdict
     return {
         "group": case.group,
@@ -103,7 +104,7 @@ def main() -> int:
 
 
 def share(outcomes: list[Outcome]) -> float:
-    """Return which share was computed on a device."""
+    """Return the share of cases that a device computed."""
     if not outcomes:
         return 0.0
     return round(sum(each.ran != "cpu" for each in outcomes) / len(outcomes), 4)

@@ -1,6 +1,6 @@
 """Cases that are calls of a function over a module (NumPy or arraycore) and operands.
 
-NumPy's own result is what is right; the case says how far a result may be from it.
+The right result is NumPy's own; the case says how far a result may be from it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .values import DTYPES, Array
 
 @dataclass(frozen=True)
 class CallCase(Case):
-    """``call(module, *operands)``: one result or several."""
+    """A case that calls ``call(module, *operands)``, which returns one result or several."""
 
     call: Callable[..., Any] | None = None
     #: Units in the last place that a result may be off.
     ulp: float = 0.0
     #: Letters of dtypes that NumPy computes in besides the operands' and results'.
     computed: str = ""
-    #: The results are places or counts: int64 here, of a pointer's size in NumPy.
+    #: Whether results are indices or counts: int64 in arraycore, of a pointer's size in NumPy.
     places: bool = False
 
     def of(self, module: Any, array: Callable[[Array], Any]) -> list[Any]:
@@ -45,9 +45,10 @@ class CallCase(Case):
 
 
 def judged(case: CallCase, ours: list[Array], right: list[Array], gpu: bool) -> Verdict:
-    """Return how far the worst result is.
+    """Return the verdict on the worst result.
 
-    A device may take subnormal operands for 0 too: its results are right where they are so then.
+    A device may replace subnormal operands with 0. So results are also right if they are right for
+    such operands.
     """
     verdict = _judged(case, ours, right, gpu)
     if verdict.good or not gpu:

@@ -14,8 +14,8 @@ from . import reference, special
 from .layouts import LAYOUTS, OF_ONE, OF_TWO, UNPAIRED
 from .values import DTYPES, LETTERS, Array, cast_values, edge_values, inside, pairs
 
-#: Ufuncs by operands. The names are NumPy's and scipy.special's, so that one which array-core
-#: forgets is a failure, not an absence.
+#: Ufuncs by number of operands. The names are NumPy's and scipy.special's, so a ufunc that
+#: array-core lacks is a failure.
 UNARY = (
     "negative", "positive", "absolute", "fabs", "sign", "conjugate", "square", "reciprocal",
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
@@ -31,28 +31,28 @@ BINARY = (
     "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
     "right_shift",
 )  # fmt: skip
-#: Python's scalars, weak but for bool.
+#: Python's scalars; all but bool are weak.
 WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 2.5, "complex": 1.5 - 2j}
 MODES = ("numpy2", "cupy")
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An array: its base and layout; or a scalar."""
+    """An operand: an array (its base and its layout) or a scalar."""
 
     base: Array | None = None
     layout: str = ""
     scalar: Any = None
 
     def made(self, module: Any, array: Callable[[Array], Any]) -> Any:
-        """Return the operand in NumPy or arraycore; ``array`` makes the latter's arrays."""
+        """Return the operand in NumPy or arraycore; ``array`` makes the module's arrays."""
         if self.base is None:
             return self.scalar
         return LAYOUTS[self.layout].view(array(self.base), module)
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The dtype; None of Python's scalars."""
+        """The dtype; None for a Python scalar."""
         if self.base is not None:
             return self.base.dtype
         return getattr(self.scalar, "dtype", None)
@@ -68,8 +68,9 @@ class Operand:
 class Case:
     """One operation.
 
-    ``form`` says how it is called: ``call``; ``operator`` and ``in_place``, with ``python`` the
-    function of module operator; ``out``, ``where``, ``overlap`` with ``out`` given; ``cast``.
+    ``form`` says how it is called: ``call``; ``operator`` and ``in_place``, through ``python``, a
+    function of the module operator; ``out``, with ``out`` given; ``overlap``, with an output that
+    shares memory with an operand; ``cast`` and ``assign``, which convert; ``reduce``.
     """
 
     group: str
@@ -108,7 +109,7 @@ def pair_of(function: str, letters: str, layouts: tuple[str, str]) -> tuple[Oper
 
 
 def ufuncs(short: bool) -> Iterator[Case]:
-    """Every ufunc, every loop of NumPy's, every layout."""
+    """Yield cases of every ufunc, in every loop of NumPy and every layout."""
     for function in (*UNARY, *special.NAMES):
         for number, loop in enumerate(reference.loops(function)):
             letters = loop.split("->")[0]
@@ -127,7 +128,7 @@ def ufuncs(short: bool) -> Iterator[Case]:
 
 
 def scalars() -> Iterator[Case]:
-    """An array and a scalar, on either side, weak or not, in both promotion modes."""
+    """Yield cases of an array and a scalar: either one first, weak or not, in both modes."""
     for function in BINARY:
         for number, letter in enumerate(LETTERS):
             array = placed(sets_of(function, letter + letter)[0], "contiguous")
@@ -149,7 +150,7 @@ def scalars() -> Iterator[Case]:
 
 
 def mixed() -> Iterator[Case]:
-    """Two arrays of different dtypes."""
+    """Yield cases of two arrays of different dtypes."""
     functions = ("add", "multiply", "less", "maximum", "copysign", "bitwise_and")
     for function in functions:
         for first in LETTERS:
@@ -163,7 +164,7 @@ def mixed() -> Iterator[Case]:
 
 
 def casts() -> Iterator[Case]:
-    """Every pair of dtypes, by ``astype`` and by assignment."""
+    """Yield casts between every pair of dtypes, by ``astype`` and by assignment."""
     for source in DTYPES:
         values = cast_values(source)
         for target in DTYPES:
@@ -180,12 +181,12 @@ _OUTPUT_FUNCTIONS = (
     "add", "subtract", "multiply", "divide", "maximum", "negative", "square", "less", "isnan",
     "logical_and", "exp", "floor_divide",
 )  # fmt: skip
-#: Where results of a dtype may go by a cast of the same kind, if not to their own.
+#: For each dtype of results, a narrower dtype of the same kind for ``out=``.
 _NARROWER = {"q": "h", "i": "b", "f": "e", "d": "f", "D": "F", "Q": "H", "I": "B"}
 
 
 def outputs() -> Iterator[Case]:
-    """``out=`` of the result's dtype, narrower, strided; ``where=``; in place and overlapping."""
+    """Yield cases with ``out=`` (of equal or narrower dtype, strided, overlapping) or ``where=``."""
     for function in _OUTPUT_FUNCTIONS:
         count = 2 if function in BINARY else 1
         for loop in reference.loops(function):
@@ -234,7 +235,7 @@ def _crossed(base: Any) -> tuple[Any, Any]:
     return square, square.T
 
 
-#: What is written and what is read of one array.
+#: Two overlapping views of one array: the one that is written, and the one that is read.
 OVERLAPS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "same": lambda base: (base, base),
     "shifted": _shifted,
@@ -257,7 +258,7 @@ _SIGNS = (("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("inver
 
 
 def operators() -> Iterator[Case]:
-    """Python's operators: two arrays, an array and a number, a number and an array, in place."""
+    """Yield cases of Python's operators on two arrays, or an array and a number; also in place."""
     for letter in LETTERS:
         for name, function in _SIGNS:
             operand = placed(edge_values(letter), "contiguous")
@@ -278,17 +279,17 @@ def operators() -> Iterator[Case]:
                                detail="in place")  # fmt: skip
 
 
-#: A prime, so that a selection meets every operator, dtype and form in turn.
+#: A short run takes each 23rd case. It is a prime, so that operators, dtypes and forms take turns.
 _SELECTED = 23
 
 
 def every(short: bool) -> Iterator[Case]:
-    """Yield all cases; or every ufunc and loop in one layout, and each 23rd of the others."""
+    """Yield all cases. If ``short``: each ufunc and loop in one layout, each 23rd other case."""
     yield from ufuncs(short)
-    from . import surface  # its cases are Case's children
+    from . import surface  # which imports this module
 
     rest = itertools.chain(scalars(), mixed(), casts(), outputs(), operators(), surface.cases())
     yield from itertools.islice(rest, 0, None, _SELECTED if short else 1)
-    from . import indexing  # its cases are Case's children
+    from . import indexing  # which imports this module
 
     yield from indexing.cases(short)

@@ -1,7 +1,7 @@
-"""Convolutions and their gradients against a direct evaluation with NumPy in float64.
+"""Convolutions and their gradients are compared with a direct sum in NumPy, in float64.
 
-Floats are random numbers. Each element may be as far from the exact sum as rounding every term and
-every sum makes it: (terms + 4) units of the sum of the terms' sizes.
+The operands are random numbers. An element may differ from the exact sum by the rounding of every
+term and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Geometry:
-    """Extents, and how the window goes over them; ``pads`` has (before, behind) for each axis."""
+    """Extents and options of a convolution; ``pads`` has (before, behind) for each axis."""
 
     images: int
     channels: int
@@ -51,7 +51,7 @@ class Geometry:
 
     @property
     def shapes(self) -> tuple[Ints, Ints, Ints]:
-        """Those of the data, the weights and the result."""
+        """The shapes of the data, the weights and the result."""
         return (
             (self.images, self.channels, *self.space),
             (self.results, self.channels // self.groups, *self.window),
@@ -71,7 +71,7 @@ class Geometry:
                 "groups": self.groups}  # fmt: skip
 
     def taps(self) -> Iterator[tuple[Ints, tuple[slice, ...]]]:
-        """Yield each place of the window, and what it sees of the padded data."""
+        """Yield each place of the window, and the slices of the padded data that it multiplies."""
         for place in itertools.product(*map(range, self.window)):
             yield (
                 place,
@@ -135,7 +135,7 @@ def _ours(function: str, geometry: Geometry, a: Any, b: Any) -> Any:
     return ac.nn.conv_weight_gradient(a, b, geometry.window, **geometry.options)
 
 
-#: Which of data, weights and result are the operands, and the reference.
+#: For each function, which of data, weights and result are its operands, and its reference.
 FUNCTIONS = {
     "conv": ((0, 1), forward),
     "conv_data_gradient": ((2, 1), data_gradient),
@@ -166,7 +166,7 @@ def _geometries() -> Iterator[Geometry]:
     yield Geometry(5, 3, 8, (1, 1), (3, 3), (1, 1), (one, one), (1, 1))
     yield Geometry(1, 1, 1, (1, 1), (1, 1), (1, 1), (none, none), (1, 1))
     yield Geometry(2, 3, 4, (5, 5), (5, 5), (1, 1), (none, none), (1, 1))
-    # Nothing at all of something.
+    # An extent of 0.
     yield Geometry(0, 3, 4, (5, 5), (3, 3), (1, 1), (one, one), (1, 1))
     yield Geometry(2, 0, 4, (5, 5), (3, 3), (1, 1), (one, one), (1, 1))
     yield Geometry(2, 3, 0, (5, 5), (3, 3), (1, 1), (one, one), (1, 1))
@@ -195,17 +195,17 @@ def _all() -> Iterator[Case]:
                            options={"geometry": geometry})  # fmt: skip
 
 
-#: A prime, so that a selection meets every function and dtype in turn.
+#: A short run takes each 7th case. It is a prime, so that functions and dtypes take turns.
 _SELECTED = 7
 
 
 def cases(short: bool) -> Iterator[Case]:
-    """Yield all cases, or each 7th."""
+    """Yield all cases, or each 7th if ``short``."""
     yield from itertools.islice(_all(), 0, None, _SELECTED if short else 1)
 
 
 def _laid(base: Array, layout: str) -> Any:
-    """Return an array of ours with the values of ``base`` that lies as ``layout`` says."""
+    """Return an arraycore array with the values of ``base``, in memory as ``layout`` says."""
     if layout == "turned":
         return ac.array(np.ascontiguousarray(base[:, ::-1, ..., ::-1]))[:, ::-1, ..., ::-1]
     if layout == "channels last":

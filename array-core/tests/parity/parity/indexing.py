@@ -16,12 +16,12 @@ Call = Callable[..., Any]
 _LAYOUTS = ("contiguous", "strided", "negative", "rows", "transposed", "box", "broadcast")
 _INTEGERS = "bBhHiIqQ"
 _REAL = "bBhHiIqQefd"
-#: Each 29th in a short run: a prime, so that functions, dtypes and layouts come in turn.
+#: A short run takes each 29th case. It is a prime, so that functions, dtypes, layouts take turns.
 _SELECTED = 29
 
 
 def _at(extent: int, shape: Any, letter: str = "q") -> Array:
-    """Return indices of an axis, negative ones too where the dtype has such."""
+    """Return indices into an axis, also negative ones if the dtype is signed."""
     low = 0 if letter in "BHIQ" else -extent
     top = min(extent, np.iinfo(letter).max + 1)
     found = np.random.default_rng(extent).integers(max(low, np.iinfo(letter).min), top, shape)
@@ -78,7 +78,7 @@ _READS: tuple[tuple[str, Call], ...] = (
         m.array(_at(_two(m, x).shape[0], 4))].diagonal()),
 )  # fmt: skip
 
-#: Coordinates: int64 where NumPy's have a pointer's size.
+#: Functions that return coordinates: int64 in arraycore, of a pointer's size in NumPy.
 _PLACES: tuple[tuple[str, Call], ...] = (
     ("nonzero", lambda m, x: m.nonzero(x)),
     ("flatnonzero", lambda m, x: m.flatnonzero(x)),
@@ -88,7 +88,7 @@ _PLACES: tuple[tuple[str, Call], ...] = (
 
 
 def _written(key: Callable[[Any, Any], Any], value: Callable[[Any, Any], Any]) -> Call:
-    """Return a call that writes to a reversed view of a copy, and gives all of the copy."""
+    """Return a call that writes to a reversed view of a copy, and returns the whole copy."""
 
     def call(m: Any, x: Any) -> Any:
         whole = x.copy()
@@ -100,7 +100,7 @@ def _written(key: Callable[[Any, Any], Any], value: Callable[[Any, Any], Any]) -
 
 
 def _changed(change: Callable[[Any, Any, Any], Any]) -> Call:
-    """Return a call that changes a turned view of a copy, and gives all of the copy."""
+    """Return a call that changes a transposed view of a copy, and returns the whole copy."""
 
     def call(m: Any, x: Any) -> Any:
         whole = x.copy()
@@ -136,7 +136,7 @@ _WRITES: tuple[tuple[str, Call], ...] = (
     ("fill_diagonal", _changed(lambda m, y, x: m.fill_diagonal(_two(m, y), 2))),
 )  # fmt: skip
 
-#: Updates by several values for one element. Two at most, since a device has no order.
+#: Updates with at most two values for one element, because a device applies them in any order.
 _UPDATES: tuple[tuple[str, str], ...] = (
     ("add", "bBhHiIqQefdFD?"), ("subtract", "bBhHiIqQefdFD"), ("maximum", _REAL + "?"),
     ("minimum", _REAL + "?"), ("multiply", _REAL), ("bitwise_xor", _INTEGERS + "?"),
@@ -159,7 +159,7 @@ def _update(name: str) -> Call:
 
 
 def _index_dtypes() -> Iterator[CallCase]:
-    """Every dtype of indices, over axes that it spans and over axes that it does not."""
+    """Yield cases of every dtype of indices, on axes within its range and on longer ones."""
     for letter in _INTEGERS:
         for extent in (3, 200, 40_000):
             operand = (placed(np.arange(extent).astype("f"), "contiguous"),)
@@ -198,7 +198,7 @@ def _all() -> Iterator[CallCase]:
 
 
 def cases(short: bool) -> Iterator[CallCase]:
-    """Yield every case, or a selection."""
+    """Yield every case, or each 29th if ``short``."""
     for number, case in enumerate(_all()):
         if not short or number % _SELECTED == 0:
             yield case

@@ -1,8 +1,8 @@
-"""How near is near enough: the table's bounds, in units in the last place.
+"""Judges results by the operation table's bounds, in units in the last place.
 
-A device may take subnormal float32 numbers, operands and results, for 0 (WGSL allows it); the CPU
-may not. A NaN is any NaN. Which zero ``maximum`` and its like give is open in NumPy too; elsewhere
-the sign of an exact zero counts.
+A device may replace subnormal float32 operands and results with 0 (WGSL allows it); the CPU may
+not. All NaNs are equal. The sign of an exact zero counts, but not for ``maximum`` and similar
+functions, where NumPy leaves it open too.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import numpy as np
 
 from .values import Array
 
-#: NumPy's vector units choose either zero.
+#: Functions of which NumPy's vector code may return either zero.
 _EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Allowed distance in units in the last place (0: the very bits), counted from ``floor`` on."""
+    """Allowed distance in units in the last place (0: equal bits).
+
+    For numbers below ``floor``, it counts in units of ``floor``.
+    """
 
     ulp: float
     floor: float = 0.0
@@ -27,7 +30,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far the worst element is, and a sentence on the worst that is too far."""
+    """The distance of the worst element, and a sentence about it if it is too far."""
 
     error_ulp: float
     message: str = ""
@@ -38,7 +41,7 @@ class Verdict:
 
 
 def flushed(values: Array) -> Array:
-    """Return float32 and complex64 with their subnormal parts as 0 of the same sign."""
+    """Return float32 and complex64 with 0 of the same sign in place of subnormal parts."""
     if values.dtype.char not in "fF":
         return values
     parts = np.ascontiguousarray(values).view(np.float32)
@@ -49,7 +52,7 @@ def flushed(values: Array) -> Array:
 
 
 def distances(ours: Array, right: Array) -> Array:
-    """Return how many floats lie between: 0 for two NaNs or zeros, infinity for one NaN."""
+    """Return distances in floats: 0 for two NaNs or two zeros, infinity for one NaN."""
     size = ours.dtype.itemsize
     unsigned = np.dtype(f"u{size}")
     top = unsigned.type(1 << (8 * size - 1))
@@ -68,7 +71,7 @@ def distances(ours: Array, right: Array) -> Array:
 
 
 def compare(function: str, ours: Array, choices: list[Array], bound: Bound, gpu: bool) -> Verdict:
-    """Return the verdict on results, each element of which must be near one of its choices."""
+    """Return the verdict on results. Each element must be near it in one of ``choices``."""
     shape, dtype = choices[0].shape, choices[0].dtype
     if ours.shape != shape or ours.dtype != dtype:
         return Verdict(
@@ -96,7 +99,7 @@ def compare(function: str, ours: Array, choices: list[Array], bound: Bound, gpu:
 def _errors(
     function: str, ours: Array, right: Array, bound: Bound, gpu: bool
 ) -> tuple[Array, Array]:
-    """Return per element the distance, and as how much of the allowed one it counts."""
+    """Return each element's distance, and this distance as a share of the allowed one."""
     kind = right.dtype.kind
     if kind in "biu":
         different = (ours != right).astype(np.float64)
@@ -119,14 +122,14 @@ def _share(
         share = np.where((off == 0) & (same_zero | open_zero), 0.0, 2.0)
     else:
         with np.errstate(all="ignore"):
-            # What is smaller than `size` may err by as much as `size` would.
+            # Numbers smaller than `size` may err by as much as `size` may.
             unit = np.spacing(size.astype(dtype)).astype(np.float64)
             apart = np.abs(ours.astype(np.float64) - right.astype(np.float64))
             near = (size > 0) & (apart <= bound.ulp * unit)
         share = np.where(near, 0.0, off / bound.ulp)
     if gpu and dtype == np.float32:
         tiny = np.finfo(np.float32).tiny
-        # A subnormal is 0, of either sign, and the other way round; but 0 for 0 keeps its sign.
+        # 0 of either sign may replace a subnormal, and a subnormal 0; but an exact 0 has its sign.
         small = (np.abs(right) <= tiny) & (np.abs(ours) <= tiny) & ((right != 0) | (ours != 0))
         if bound.ulp > 0:
             with np.errstate(all="ignore"):
@@ -136,7 +139,7 @@ def _share(
 
 
 def _complex_errors(ours: Array, right: Array, bound: Bound, gpu: bool) -> tuple[Array, Array]:
-    """Return the worse part's errors; either part counts by the larger of the two."""
+    """Return the errors of the worse part, in units of the larger part."""
     part = np.float32 if right.dtype.itemsize == 8 else np.float64
     finite = np.isfinite(right)
     larger = np.maximum(np.abs(right.real), np.abs(right.imag))

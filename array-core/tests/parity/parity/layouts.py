@@ -1,4 +1,4 @@
-"""How operands lie in memory: a base array, and a view of it made alike by NumPy and arraycore."""
+"""Layouts of operands: a base array, and a view of it that NumPy and arraycore make alike."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _rows(values: Array) -> Array:
 
 
 def _box(values: Array) -> Array:
-    """Return a base whose view below is 3-dimensional, with gaps and turned axes."""
+    """Return a base whose view in ``_ALL`` is 3-dimensional, with gaps and a reversed axis."""
     deep = -(-values.size // 15)
     base = np.full((5, deep, 6), _JUNK, values.dtype)
     base[::-1, :, ::2] = np.resize(values, (5, deep, 3))
@@ -62,11 +62,12 @@ _ALL: tuple[tuple[str, Callable[[Array], Array], Callable[[Any, Any], Any]], ...
 )  # fmt: skip
 LAYOUTS = {name: Layout(name, base, view) for name, base, view in _ALL}
 
-#: The layouts that a function of one operand is run on, and of two.
+#: The layouts for functions of one operand, and the pairs of layouts for those of two.
 OF_ONE = ("contiguous", "strided", "negative", "transposed", "box", "broadcast", "zero_d", "empty")
 OF_TWO = (
     ("contiguous", "contiguous"), ("strided", "negative"), ("transposed", "rows"), ("box", "box"),
     ("box_turned", "box"), ("column", "row"), ("zero_d", "offset"), ("empty", "empty_row"),
 )  # fmt: skip
-#: Pairs whose operands are value sets that broadcasting combines; the others hold all pairs.
+#: Pairs of layouts that broadcasting combines, so that each operand holds its dtype's values once.
+#: With the other pairs of layouts, the operands hold all pairs of values.
 UNPAIRED = {("column", "row"), ("zero_d", "offset"), ("empty", "empty_row")}

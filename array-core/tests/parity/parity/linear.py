@@ -1,7 +1,8 @@
-"""Products of vectors, matrices and tensors against NumPy's.
+"""Products of vectors, matrices and tensors are compared with NumPy's.
 
-Floats are random numbers. Each element may be as far from the exact sum as rounding every term and
-every sum makes it: (terms + 4) units of the sum of the terms' sizes. Integers and bools are exact.
+Floats are random numbers. An element may differ from the exact sum by the rounding of every term
+and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes. Integers and bools
+are exact.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Function = Callable[[Any, list[Any]], Any]
 
 @dataclass(frozen=True)
 class Product:
-    """An operation on arrays of given shapes; ``terms`` are summed for one element at most."""
+    """An operation on arrays of given shapes. An element is a sum of at most ``terms`` terms."""
 
     name: str
     function: Function
@@ -145,12 +146,12 @@ def _all() -> Iterator[Case]:
         yield _case(MATMUL[0], dtypes, ("contiguous", "contiguous"))
 
 
-#: A prime, so that a selection meets every operation and dtype in turn.
+#: A short run takes each 7th case. It is a prime, so that operations and dtypes take turns.
 _SELECTED = 7
 
 
 def cases(short: bool) -> Iterator[Case]:
-    """Yield all cases, or each 7th."""
+    """Yield all cases, or each 7th if ``short``."""
     yield from itertools.islice(_all(), 0, None, _SELECTED if short else 1)
 
 
@@ -186,7 +187,7 @@ def _verdict(case: Case, result: Any, numpys: list[Array]) -> Verdict:
         return Verdict(float(wrong), f"{wrong} of {got.size} integers differ" if wrong else "")
     wide = _WIDE[plain.dtype.char]
     exact = np.asarray(case.python(np, [each.astype(wide) for each in numpys]))
-    # cross() subtracts: the sizes of its terms are those of the largest numbers.
+    # cross() subtracts, so the largest numbers bound the magnitudes of its terms.
     if case.function == "cross":
         size = np.asarray(2 * max(np.abs(x).max() for x in numpys) ** 2)
     else:

@@ -23,7 +23,7 @@ _MARK = "@@SUMMARY@@"
 def page(table: dict[str, Any]) -> str:
     """Return the HTML page of a table as :func:`.summary.summary` gives it."""
     before, after = _TEMPLATE.read_text(encoding="utf-8").split(_MARK)
-    # Within a script element nothing may end it, nor begin a comment.
+    # In a script element, `<` could end the element or begin a comment.
     return before + _text(table).replace("<", "\\u003c") + after
 
 

@@ -1,8 +1,8 @@
-"""Runs a reduction on arraycore, has NumPy say what is right, and judges.
+"""Runs a reduction in arraycore, and judges the result by NumPy's.
 
-What rounds is judged by the next wider type. Its error counts in units of the reduction of
-magnitudes, since a sum that cancels keeps its terms' errors; the table says how many
-(``src/ops/reductions.h``).
+A reduction that rounds is judged by the next wider type. Its error counts in units of the same
+reduction of the magnitudes, because a sum that cancels keeps the errors of its terms. The table
+(``src/ops/reductions.h``) says how many units are allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ON_GPU = set("?bBhHiIqQefF")
 _RAISED = (TypeError, ValueError, OverflowError, NotImplementedError)
 _PLACES = ("argmax", "argmin", "nanargmax", "nanargmin", "count_nonzero")
 _WIDER = {"e": "d", "f": "d", "d": "g", "F": "D", "D": "G"}
-#: Whose errors are of the distances from a mean, and of the mean itself.
+#: Reductions whose errors come from the distances from a mean, and from the mean itself.
 _SPREADS = ("var", "std", "nanvar", "nanstd")
 
 
@@ -76,7 +76,7 @@ def _options(case: Case, module: Any, array: Any) -> dict[str, Any]:
 def _arraycore(case: Case, right: Any) -> Any:
     options = _options(case, ac, ac.array)
     if "out" in case.options and not isinstance(right, Raised):
-        # With gaps, whose bytes the dtype's own view shows untouched.
+        # `out` has gaps, whose elements must not change.
         base = ac.full((*right.shape, 2), 1, case.options["out"])
         options["out"] = base[..., 0]
     made = _method(case, ac)(case.operands[0].made(ac, ac.array), **options)
@@ -86,7 +86,7 @@ def _arraycore(case: Case, right: Any) -> Any:
 
 
 def _numpy(case: Case) -> Any:
-    """Return NumPy's result, in array-core's dtype; Raised where it raises."""
+    """Return NumPy's result in array-core's dtype. Raise Raised if NumPy raises."""
     values = case.operands[0].made(np, np.copy)
     options = _options(case, np, np.copy)
     wide = _default_dtype(case, values)
@@ -106,7 +106,7 @@ def _numpy(case: Case) -> Any:
 
 
 def _default_dtype(case: Case, values: Array) -> Any:
-    """Return what array-core computes sums of integers in; NumPy takes a pointer's size."""
+    """Return array-core's dtype for sums of integers, else None. NumPy's has a pointer's size."""
     adds = case.function in ("sum", "nansum", "cumsum", "nancumsum", *PRODUCTS)
     adds = adds or case.function.split(".")[0] in ("add", "multiply")
     if not adds or values.dtype.kind not in "biu" or "dtype" in case.options:
@@ -115,7 +115,7 @@ def _default_dtype(case: Case, values: Array) -> Any:
 
 
 def _computed(case: Case, right: Array) -> Any:
-    """Return the dtype that is computed in."""
+    """Return the dtype of the computation."""
     given = case.options.get("dtype")
     if given is not None:
         return np.dtype(given)
@@ -128,7 +128,7 @@ def _computed(case: Case, right: Array) -> Any:
     return values.dtype if own is None else np.dtype(own)
 
 
-#: Ufuncs whose results are exact, and so is what they reduce to.
+#: Ufuncs whose results are exact, so that their reductions are exact too.
 _EXACT = ("maximum", "minimum", "fmax", "fmin", "copysign", "nextafter", "fmod", "remainder",
           "floor_divide", "heaviside")  # fmt: skip
 
@@ -162,7 +162,7 @@ def _near(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
     computed = _computed(case, right)
     unit_dtype = computed if computed.itemsize < ours.dtype.itemsize else ours.dtype
     unit = float(np.finfo(unit_dtype).eps)
-    # Through the type that is computed in, whose rounding NumPy does too.
+    # The values are first rounded to the dtype of the computation, as in NumPy.
     wide = values.astype(computed).astype(_WIDER[computed.char])
     options = _options(case, np, np.copy)
     options.pop("dtype", None)
@@ -178,7 +178,7 @@ def _near(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
     with np.errstate(all="ignore"):
         exact = np.where(np.abs(exact) > np.finfo(ours.dtype).max, exact * np.inf, exact)
     if ours.dtype.kind == "c":
-        # Of a number with an infinite or NaN part a quotient's parts are open.
+        # If a number has an infinite or NaN part, it is open which part of a quotient is NaN.
         open_ends = ~np.isfinite(exact) & ~np.isfinite(ours)
         ours, exact = np.where(open_ends, 0, ours), np.where(open_ends, 0, exact)
     worst, message = 0.0, ""
@@ -209,7 +209,7 @@ def _parts(ours: Array, exact: Array) -> list[tuple[Array, Array]]:
 
 
 def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
-    """Return the reduction of the elements' magnitudes, in whose units errors count."""
+    """Return the reduction of the elements' magnitudes, which is the unit of errors."""
     sizes = np.abs(wide)
     multiplies = case.function in PRODUCTS or case.function.split(".")[0] in ("multiply", "divide")
     sizes = np.where(np.isfinite(sizes), sizes, 1 if multiplies else 0)
@@ -219,7 +219,7 @@ def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
     found: Array
     name, _, method = case.function.partition(".")
     if case.function in _SPREADS:
-        # The mean's own error, squared, and the distances' roundings come on top.
+        # The error of the mean (for a variance, its square) and the rounding of the distances add.
         spread = np.asarray(_method(case, np)(wide, **options))
         centre = np.asarray(np.mean(sizes, **plain))
         if case.function.endswith("var"):
@@ -243,7 +243,7 @@ def _allowed(case: Case, length: int, computed: Any, gpu: bool) -> float:
     if not method:
         row = {"cumsum": "sum", "nancumsum": "sum", "cumprod": "prod", "nancumprod": "prod"}
         allowed = tolerance(row.get(name, name), length, computed.kind == "c")
-        # One element after the other: each adds its rounding.
+        # A running total adds one element after the other, and each one adds a rounding.
         return allowed + length if name in RUNNING else allowed
     letter = letter_of(computed)
     allowed, _ = ufuncs.BY_NAME[name].tolerance(letter, letter, gpu=gpu)

@@ -10,13 +10,13 @@ import numpy as np
 from .cases import Case, Operand, placed
 from .values import LETTERS, Array, edge_values
 
-#: By what they are made of: which values they are asked for.
+#: Reductions in groups, which differ in the values that they are tested with.
 SUMS = ("sum", "mean", "var", "std", "nansum", "nanmean", "nanvar", "nanstd", "cumsum", "nancumsum")
 PRODUCTS = ("prod", "nanprod", "cumprod", "nancumprod")
 CHOICES = ("max", "min", "nanmax", "nanmin", "argmax", "argmin", "nanargmax", "nanargmin", "ptp")
 TRUTHS = ("any", "all", "count_nonzero")
 RUNNING = ("cumsum", "cumprod", "nancumsum", "nancumprod")
-#: What takes one axis at most.
+#: Reductions that take at most one axis.
 ONE_AXIS = (*RUNNING, "argmax", "argmin", "nanargmax", "nanargmin")
 AVERAGES = ("mean", "var", "std", "nanmean", "nanvar", "nanstd")
 #: Ufuncs that reduce in any order, and those whose order counts.
@@ -40,9 +40,9 @@ _COUNT = 61
 
 
 def numbers(letter: str, function: str, kind: str) -> Array:
-    """Return values of a dtype, in no order: ordinary ones, the ends of the type, or with NaN.
+    """Return unsorted values of a dtype; ``kind`` is one of those of :func:`_kinds`.
 
-    What is summed or multiplied must not overflow on the way, where no result is right.
+    Sums and products of them do not overflow on the way, because then no result would be right.
     """
     dtype = np.dtype(letter)
     random = np.random.default_rng(LETTERS.index(letter))
@@ -79,9 +79,9 @@ def _kinds(letter: str, function: str) -> tuple[str, ...]:
     if letter in "bBhHiIqQ":
         return ("ordinary", "ends")
     if letter in "FD" and function in (*PRODUCTS, "multiply"):
-        return ("ordinary", "zeros")  # which part is NaN is open
+        return ("ordinary", "zeros")  # it is open which part is NaN
     if function.startswith("nanarg"):
-        return ("ordinary", "nan", "zeros", "infinite")  # of NaN alone NumPy raises
+        return ("ordinary", "nan", "zeros", "infinite")  # NumPy raises if all are NaN
     return ("ordinary", "nan", "zeros", "infinite", "all_nan")
 
 
@@ -98,12 +98,12 @@ def _axis_of(function: str, layout: str, turn: int) -> Any:
 
 
 def _table(short: bool) -> Iterator[Case]:
-    """Every reduction, dtype, kind of values and layout; the axes in turn."""
+    """Yield every reduction, dtype and kind of values; layouts and axes take turns."""
     turn = 0
     for function in (*SUMS, *PRODUCTS, *CHOICES, *TRUTHS):
         for letter in LETTERS:
             for kind in _kinds(letter, function):
-                # Layouts in turn: every function meets each, with several dtypes.
+                # Layouts take turns: every function runs on each, with several dtypes.
                 layouts = 3 if kind == "ordinary" else 1
                 for layout in (_LAYOUTS[(turn + k * 2) % len(_LAYOUTS)] for k in range(layouts)):
                     turn += 1
@@ -121,7 +121,7 @@ def _table(short: bool) -> Iterator[Case]:
 
 
 def _shapes() -> Iterator[Case]:
-    """Nothing, one element, no dimension, a broadcast array; wrong axes."""
+    """Yield cases of no element, one element, 0 dimensions, broadcast arrays and wrong axes."""
     for function in (*SUMS, *PRODUCTS, *CHOICES, *TRUTHS):
         for letter in "?iqefF":
             values = numbers(letter, function, "ordinary")
@@ -139,7 +139,10 @@ def _shapes() -> Iterator[Case]:
 
 
 def _long() -> Iterator[Case]:
-    """Rows that several workgroups share, columns, many short rows: every cut of a device."""
+    """Yield cases for every way in which a device divides a reduction.
+
+    They have long rows that several workgroups share, columns, or many short rows.
+    """
     random = np.random.default_rng(1)
     shapes: tuple[tuple[tuple[int, ...], Any], ...] = (
         ((70_000,), 0), ((3, 9_001), 1), ((3, 40_000), 1), ((40_000, 3), 0), ((300, 50), 0),
@@ -150,13 +153,13 @@ def _long() -> Iterator[Case]:
             for turn, (shape, axis) in enumerate(shapes):
                 if function in ONE_AXIS and isinstance(axis, tuple):
                     continue
-                # Every cut in float32, the other dtypes in turn.
+                # Every shape in float32; the other dtypes take turns.
                 if letter != "f" and (turn + number) % 3:
                     continue
                 length = int(np.prod(shape))
                 values = np.resize(numbers(letter, function, "ordinary"), length)
                 if letter in "efF" and function in PRODUCTS:
-                    # Neither out of range nor out of all tolerance after so many factors.
+                    # So many other factors would overflow, or err by more than any tolerance.
                     values = random.choice([-1, 1], length).astype(letter)
                 if letter == "e" and function in SUMS:
                     values = (values / 64).astype(letter)
@@ -167,7 +170,7 @@ def _long() -> Iterator[Case]:
 
 
 def _arguments() -> Iterator[Case]:
-    """``dtype=``, ``out=``, ``where=``, ``initial=``, ``ddof=``."""
+    """Yield cases with ``dtype=``, ``out=``, ``where=``, ``initial=`` and ``ddof=``."""
     mask = placed(np.arange(_COUNT) % 3 != 1, "contiguous")
     for function in (*SUMS, *PRODUCTS):
         for letter in LETTERS:
@@ -206,7 +209,7 @@ def _arguments() -> Iterator[Case]:
 
 
 def _ufuncs() -> Iterator[Case]:
-    """``reduce`` and ``accumulate`` of every kind of ufunc."""
+    """Yield cases of ``reduce`` and ``accumulate`` of every kind of ufunc."""
     turn = 0
     for function in (*TREES, *IN_ORDER):
         turn += 1
@@ -224,7 +227,7 @@ def _ufuncs() -> Iterator[Case]:
 
 
 def _long_in_order() -> Iterator[Case]:
-    """Rows that are longer than what one launch goes one by one."""
+    """Yield cases of rows with more elements than one launch processes in order."""
     for function in ("subtract", "floor_divide", "gcd"):
         for letter in "if" if function != "gcd" else "i":
             values = np.resize(numbers(letter, function, "ordinary"), (2, 70_001))
@@ -232,7 +235,7 @@ def _long_in_order() -> Iterator[Case]:
                 yield _case(f"{function}.{method}", values, "contiguous", "long", axis=1)
 
 
-#: A prime, so that a selection meets every function, dtype and form in turn.
+#: A short run takes each 31st case. It is a prime, so that functions, dtypes, forms take turns.
 _SELECTED = 31
 
 

@@ -1,9 +1,9 @@
-"""What is right: NumPy's results, computed wider and rounded once where functions may err.
+"""The right results: NumPy's, computed in a wider type and rounded once if a function may err.
 
-NumPy's own mathematical functions differ between builds (vectorised ones on x86 err by units in the
-last place; Pyodide's come from another C library), so a function that the table lets err is judged
-by the next wider type: float16 and float32 by float64, complex64 by complex128, and float64 by an
-x87 long double where the machine has one. scipy.special's are judged by ``special``.
+NumPy's own mathematical functions differ between builds: vectorised ones on x86 err by units in the
+last place, and Pyodide's come from another C library. So a function that may err by the table is
+judged by the next wider type: float16 and float32 by float64, complex64 by complex128, and float64
+by an x87 long double if the machine has one. scipy.special's functions are judged by ``special``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from . import special
 from .values import Array
 
-#: float64's reference: 64 bits of mantissa. Elsewhere long double is float64 itself, or a software
-#: type whose functions are no better.
+#: The reference type of float64 is a long double with 64 bits of mantissa. On other machines, long
+#: double is float64 itself, or a software type whose functions are not more exact.
 _WIDEST = np.longdouble if np.finfo(np.longdouble).nmant == 63 else np.float64
 _WIDE: dict[str, Any] = {
     "e": np.float64, "f": np.float64, "d": _WIDEST, "F": np.complex128,
     "D": np.clongdouble if _WIDEST is np.longdouble else np.complex128,
 }  # fmt: skip
-#: Computed with exact remainders: a wider type would give another quotient.
+#: Functions with exact remainders. A wider type would give another quotient.
 _OWN_TYPE = {"floor_divide", "remainder", "fmod", "divmod"}
-#: About the very type, or wrong in no way that a wider one would mend.
+#: Functions whose result depends on the type itself, or is not more exact in a wider type.
 _OWN_TYPE |= {"spacing", "nextafter", "heaviside"}
 
 
@@ -64,7 +64,7 @@ def results(function: str, loop: str, operands: list[Array], rounds: bool) -> li
 
 
 def _shifted(function: str, values: Array, counts: Array) -> Array:
-    """Return NumPy's shifts; where size_t has 32 bits it cuts 64-bit counts, so they are tested."""
+    """Return NumPy's shifts. Counts are checked, because NumPy cuts them to size_t."""
     values, counts = np.broadcast_arrays(values, counts)
     inside = (counts >= 0) & (counts < 8 * values.dtype.itemsize)
     counts = np.where(inside, counts, 0).astype(values.dtype)
@@ -95,7 +95,7 @@ def _letter(letter: str) -> str | None:
 
 
 def cast(source: Array, target: np.dtype[Any]) -> Array:
-    """Return NumPy's cast; NaN, which NumPy leaves open, gives 0, what does not fit saturates."""
+    """Return NumPy's cast. Where NumPy leaves it open, NaN gives 0 and other values saturate."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result: Array = source.astype(target)
@@ -103,10 +103,10 @@ def cast(source: Array, target: np.dtype[Any]) -> Array:
             return result
         ends = np.iinfo(target)
         values = source.real.astype(np.float64)
-        # The ends as floats lie on or beyond the ends as integers; between them a cast is exact.
+        # An end converted to a float is the end itself, or lies beyond it.
         result[values >= float(ends.max)] = ends.max
         result[values <= float(ends.min)] = ends.min
-        # Below 2**53 the end itself is a float, and values just inside of it are not above it.
+        # So a value strictly between the ends, truncated, is an integer of the type.
         inside = (values < float(ends.max)) & (values > float(ends.min))
         result[inside] = np.trunc(values[inside]).astype(target)
         result[np.isnan(values)] = 0

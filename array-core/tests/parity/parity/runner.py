@@ -1,4 +1,4 @@
-"""Runs a case on arraycore, has NumPy and the judge say what is right, and notes where it ran."""
+"""Runs a case in arraycore, judges the result by NumPy's, and notes where the case ran."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}
 
 @dataclass(frozen=True)
 class Outcome:
-    """One case's record."""
+    """The outcome of one case."""
 
     case: Case
     #: Where it was computed: ``cpu``, or the device's back end.
     ran: str
     verdict: Verdict
-    #: Operands, the loop that NumPy takes and results have dtypes that a GPU computes.
+    #: Whether a GPU computes the dtypes of the operands, of NumPy's loop and of the results.
     for_gpu: bool
-    #: The operands have, whatever they meet in.
+    #: Whether a GPU computes the dtypes of the operands.
     operands_for_gpu: bool
 
 
 class Raised(Exception):
-    """NumPy raised, and so must arraycore, by an exception of this kind."""
+    """NumPy raised, so arraycore must raise an exception of this kind."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(type(error).__name__)
@@ -109,7 +109,7 @@ def _run_call(case: CallCase, backend: str) -> Outcome:
 def _called(
     case: Case, module: Any, given: tuple[Operand, ...], array: Callable[[Array], Any]
 ) -> list[Any]:
-    """Do the operation in NumPy or arraycore; give results, or the whole array written to."""
+    """Do the operation in NumPy or arraycore; return results, or the whole array written to."""
     if case.form == "overlap":
         base = array(_base(given[0]))
         written, read = OVERLAPS[case.detail](base)
@@ -160,7 +160,7 @@ def _function(case: Case, module: Any) -> Callable[..., Any]:
 
 
 def _as_numpy_takes_them(case: Case) -> tuple[Operand, ...]:
-    """Return the operands with those scalars weak that CuPy's promotion has so."""
+    """Return the operands; Python's numbers replace the scalars that are weak in CuPy's mode."""
     if case.mode == "numpy2":
         return case.operands
     arrays = [_base(each).dtype for each in case.operands if each.base is not None]
@@ -174,7 +174,7 @@ def _as_numpy_takes_them(case: Case) -> tuple[Operand, ...]:
 
 
 def _loop(case: Case) -> str:
-    """Return the loop that NumPy takes, as NumPy writes it; Raised where it takes none."""
+    """Return NumPy's loop, as NumPy writes it. Raise Raised if NumPy raises."""
     if case.form in ("cast", "assign"):
         target = case.options["dtype"] if case.out is None else _base(case.out).dtype
         return f"{letter_of(_base(case.operands[0]).dtype)}->{letter_of(target)}"
@@ -193,7 +193,7 @@ def _loop(case: Case) -> str:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # What NumPy refuses for values or casts, it refuses in the call.
+            # The call raises if NumPy refuses the values or a cast.
             _called(case, np, operands, np.copy)
             resolved = function.resolve_dtypes((*kinds, *(None,) * function.nout))
     except _RAISED[:4] as error:
@@ -216,7 +216,7 @@ def _judge(case: Case, loop: str, ours: list[Array], gpu: bool) -> Verdict:
     if case.form not in ("cast", "assign"):
         bound = _bound(case.function, inputs, gpu)
     if case.out is not None and case.out.dtype != np.dtype(outputs[0]):
-        # Narrowed: what was off by some units then is a neighbour now, if anything.
+        # The result is narrowed, so an error of some units becomes one of at most one unit.
         bound = Bound(min(bound.ulp, 1.0), bound.floor)
     choices = [_expected(case, loop, bound.ulp > 0, lambda values: values)]
     if gpu and set(inputs) & set("fF"):
@@ -235,7 +235,7 @@ def _judge(case: Case, loop: str, ours: list[Array], gpu: bool) -> Verdict:
 
 
 def _expected(case: Case, loop: str, rounds: bool, seen: Callable[[Array], Array]) -> list[Array]:
-    """Return what is right; ``seen`` gives the operands' values as the device sees them."""
+    """Return the right results; ``seen`` gives the operands' values as the device sees them."""
     outputs = loop.split("->")[1]
     if case.form == "overlap":
         base = _base(case.operands[0]).copy()

@@ -1,7 +1,7 @@
-"""scipy.special's functions of array-core in 60 decimal digits, to judge others by.
+"""The functions of scipy.special that array-core has, in 60 decimal digits, as a reference.
 
-Nothing here is shared with what it judges: series, continued fractions and Newton's method in
-Python's decimal arithmetic. Handbook: Abramowitz and Stegun 6.1.41, 6.3.18, 7.1.6, 7.1.14.
+They share nothing with array-core: they use series, continued fractions and Newton's method in
+Python's decimal arithmetic. Formulas: Abramowitz and Stegun 6.1.41, 6.3.18, 7.1.6, 7.1.14.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from statistics import NormalDist
 
 _CONTEXT = Context(prec=60, traps=[])
-#: Below the smallest double, and for good: an exponent of such a size is not worth computing.
+#: An exponential with an exponent of this size is outside a double's range and is not computed.
 _BEYOND = 30000
 
 _INF, _NAN = float("inf"), float("nan")
@@ -22,7 +22,7 @@ _INF, _NAN = float("inf"), float("nan")
 
 @cache
 def _pi() -> Decimal:
-    """Machin's formula."""
+    """Return pi by Machin's formula."""
 
     def arctan_inverse(n: int) -> Decimal:
         total, power, k = Decimal(0), Decimal(1) / n, 1
@@ -110,7 +110,7 @@ def _bernoulli(n: int) -> Decimal:
 
 
 def _lgamma(x: Decimal) -> Decimal:
-    """Stirling's series above 40, where the recurrence carries x > 0."""
+    """Stirling's series for x >= 40; the recurrence first raises a smaller x > 0 to that."""
     shift = Decimal(1)
     while x < 40:
         shift *= x
@@ -165,7 +165,9 @@ def _digamma(x: Decimal) -> Decimal:
 
 
 def _ends(at: dict[float, float], low: float, high: float) -> Callable[[float], float | None]:
-    """Return the answers that need no digits: at given points, and NaN outside of [low, high]."""
+    """Return a function that knows results without computing: those ``at`` given points, and NaN
+    outside of [low, high].
+    """
 
     def answer(x: float) -> float | None:
         if math.isnan(x) or not low <= x <= high:

@@ -1,8 +1,8 @@
 """Reports of parity runs as one table: a row for each operation, dtypes of operands and layout.
 
-A report is what ``python -m parity --report FILE`` writes on one back end. The table holds all of
-several back ends side by side, compactly: names are numbers into lists, and so are the cells, most
-of which are alike. Pure; knows nothing of arraycore.
+A report is what ``python -m parity --report FILE`` writes on one back end. The table has the cells
+of several back ends side by side. To be compact, it holds names and cells as indices into lists,
+because most of them are equal. This module does not use arraycore.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-#: Failures that are told in words; all are counted.
+#: How many failures are described in words; all are counted.
 _TOLD = 200
 
 #: What a row stands for: every layout, every set of operands, or the operation as a whole.
@@ -20,7 +20,7 @@ Key = tuple[str, str, str, str]
 
 
 class _Numbers:
-    """Values by numbers, in the order in which they were met."""
+    """Numbers distinct values in the order in which they first appear."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -33,7 +33,7 @@ class _Numbers:
 
 
 class _Cell:
-    """What is known of a row on one back end."""
+    """The counts of a row on one back end."""
 
     def __init__(self) -> None:
         self.cases = self.on_device = self.failures = 0
@@ -45,13 +45,13 @@ class _Cell:
         self.cases += 1
         self.on_device += case["ran"] == backend
         self.failures += bool(case["failure"])
-        # Of a failure the report may hold no number: the sentence tells what is wrong.
+        # A failure may have no number in the report; then only its sentence says what is wrong.
         self.error = max(self.error, case["error_ulp"] or 0.0)
         self.operands.add(operands)
         self.layouts.add(layout)
 
     def packed(self) -> tuple[int, int, int, float]:
-        # Three digits are what an error is read for.
+        # Readers need only three digits of an error.
         return self.cases, self.on_device, self.failures, float(f"{self.error:.3g}")
 
 
@@ -65,13 +65,13 @@ def _key_of(detail: str) -> Callable[[dict[str, Any]], Key]:
 
 
 def _layout(case: dict[str, Any]) -> str:
-    """Return the layouts of a case's operands; one word where they are alike."""
+    """Return the layouts of a case's operands, or one name if they are equal."""
     names = case["layout"].split(",")
     return names[0] if len(set(names)) == 1 else ", ".join(names)
 
 
 def _count(found: set[str], one: str, many: str) -> str:
-    """Return what a row that stands for several says of them."""
+    """Return the text of a row that stands for several: their number and their name."""
     return f"{len(found)} {one if len(found) == 1 else many}"
 
 
@@ -81,22 +81,22 @@ def summary(reports: Iterable[dict[str, Any]], detail: str = "layout") -> dict[s
     Parameters
     ----------
     reports : iterable of dict
-        As ``python -m parity --report`` writes them; one a back end.
+        As ``python -m parity --report`` writes them; one for each back end.
     detail : {"layout", "operands", "operation"}
-        What a row stands for; what it sums up is told by its number.
+        What a row stands for. The things that a row combines are shown as a count.
 
     Returns
     -------
     dict
         ``backends``: what ran, where, and its figures. ``names``: the words that rows are made of.
         ``cells``: distinct ``[cases, cases on the device, failures, largest error]``. ``rows``:
-        ``[group, operation, operands, layout, cell...]``, numbers into these lists; a cell of -1 is
-        a back end that did not run the row. ``failures``: the first ones in words.
+        ``[group, operation, operands, layout, cell...]``, as indices into these lists; a cell of -1
+        is a back end that did not run the row. ``failures``: the first ones in words.
 
     Raises
     ------
     ValueError
-        Two reports are of one back end.
+        Two reports are of the same back end.
     """
     reports = list(reports)
     names = [report["backend"] for report in reports]

@@ -1,4 +1,4 @@
-"""Cases of what is no ufunc: joining, cutting, borders, limits, sorting, searching, counting."""
+"""Cases of functions that are not ufuncs: joining, splitting, padding, sorting, counting, ..."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .values import LETTERS, edge_values
 _REAL = "bBhHiIqQefd"
 _FLOATS = "efd"
 _WHOLE = "bBhHiI"
-#: What NumPy computes in float64 though operands and results are none.
+#: Dtypes of operands for which NumPy computes in float64, though the results are not float64.
 _IN_FLOAT64 = {"isclose": "bBhHiIqQ", "digitize": "Qef"}
 _NUMBERS = "bBhHiIqQefdFD"
-#: The layouts in turn; a function meets two of them with every dtype.
+#: The layouts take turns; a function runs on two of them with every dtype.
 _LAYOUTS = ("contiguous", "strided", "transposed", "box", "negative", "zero_d", "empty")
 
 
 def _tied(m: Any, x: Any) -> Any:
-    """Return values whose zeros are all +0: which one stands for both is left open."""
+    """Return values whose zeros are all +0, because it is open which zero stands for both."""
     return x + x.dtype.type(0) if x.dtype.kind in "fc" else x
 
 
-#: Name, call, letters, whether results are places, allowed units.
+#: Name, call, letters, whether results are indices or counts, allowed units in the last place.
 _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
     ("sort", lambda m, x: m.sort(x, -1, "stable"), LETTERS, False, 0),
     ("argsort", lambda m, x: m.argsort(x, 0, "stable"), LETTERS, True, 0),
@@ -70,7 +70,7 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
      False, 0),
     ("nanquantile of two", lambda m, x: m.nanquantile(
         _tied(m, x), [0.1, 0.9], -1, method="closest_observation"), _REAL, False, 0),
-    # Of infinities and NaN C leaves the exponent open.
+    # C leaves the exponents of infinities and NaN open.
     ("frexp", lambda m, x: m.frexp(m.nan_to_num(x)), "?bBhHefd", False, 0),
     ("packbits", lambda m, x: m.packbits(x, bitorder="little"), "?bBhHiIqQ", False, 0),
     ("unpackbits", lambda m, x: m.unpackbits(x, -1), "B", False, 0),
@@ -82,7 +82,7 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
 
 
 def cases() -> Iterator[CallCase]:
-    """Every function and dtype, in two layouts that change from one to the next."""
+    """Yield every function and dtype, in two layouts that change from one to the next."""
     for at, (name, call, letters, places, ulp) in enumerate(_CALLS):
         for number, letter in enumerate(letters):
             for step in (0, 3):

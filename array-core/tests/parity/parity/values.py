@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 LETTERS = "?bBhHiIqQefdFD"
 DTYPES = tuple(np.dtype(letter) for letter in LETTERS)
 
-#: Complex arithmetic that NumPy writes out; the judge allows for its infinities.
+#: Complex functions that NumPy computes part by part. The judge allows for their infinities.
 _PRODUCTS = {"multiply", "square", "divide"}
 _REALS = (
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 2.0, 3.0, -3.0, 0.1, -0.7, 7.25, -9.75, 100.0,
@@ -22,7 +22,7 @@ _REALS = (
 
 
 def letter_of(dtype: npt.DTypeLike) -> str:
-    """Return array-core's letter; NumPy has two for one type on some machines."""
+    """Return array-core's letter of a dtype. On some machines NumPy has two letters for one."""
     return LETTERS[DTYPES.index(np.dtype(dtype))]
 
 
@@ -74,16 +74,16 @@ def cast_values(dtype: npt.DTypeLike) -> Array:
 
 
 def inside(function: str, letters: str, sets: list[Array], rounds: bool) -> list[Array]:
-    """Return the value sets without what NumPy raises for, or leaves to the machine.
+    """Return the value sets without values for which NumPy raises or the machine decides.
 
     ``rounds``: the function's results may differ from the exact ones.
     """
     if function == "power" and letters[0] in "bhiq":
         return [sets[0], sets[1][sets[1] >= 0]]  # integers to negative powers raise
     if function == "reciprocal" and letters[0] in "bBhHiIqQ":
-        return [sets[0][sets[0] != 0]]  # whatever the processor makes of 1 / 0
+        return [sets[0][sets[0] != 0]]  # 1 / 0 depends on the processor
     if letters[0] in "FD" and rounds and function not in _PRODUCTS:
-        # Of infinities and NaNs C's annex G says much that NumPy's platforms do not agree on.
+        # NumPy's platforms differ in how they follow C's annex G for infinities and NaNs.
         return [values[np.isfinite(values)] for values in sets]
     return sets
 
