@@ -1,13 +1,13 @@
-"""The first losses of Chainer's networks on one back end beside CPython and NumPy; a long loop.
+"""Compares the first losses of Chainer's networks on one back end with NumPy's on CPython.
 
     python3 array-core/bench/cnn_losses.py --version 7.8.1 --where node_webgpu [--short]
     python3 array-core/bench/cnn_losses.py --version 7.8.1 --where node_webgpu --loop 10000
 
-``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP on both. Prints one flat
-JSON object: ``cnn_losses`` and ``mlp_losses`` are the largest relative differences of the first 20
-losses, ``cnn_step_dispatches`` and its like what the last step took; with ``--loop``
-``cnn_loop_bytes_growth`` is by how many bytes memory grew after step 50. The exit code tells
-whether the losses are within the bar.
+``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP on both. The script
+prints one flat JSON object. ``cnn_losses`` and ``mlp_losses`` are the largest relative differences
+of the first 20 losses, and ``cnn_step_dispatches`` and similar names are counts of the last step.
+The exit code is 0 if the losses are within the bar. ``--loop`` instead trains for many steps;
+``cnn_loop_bytes_growth`` is by how many bytes memory grew after step 50.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "array-core/tests/chainer"))
 from places import BAR, SCRIPT, SMALL, VERSIONS, python_path, wheel  # noqa: E402
 
 NODE = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/python_command.ts")
-#: What ``./run python`` takes for each place; None: natively.
+#: The options of ``./run python`` for each place; None for a native process.
 PLACES: dict[str, tuple[str, ...] | None] = {
     "native_cpu": None,
     "node_cpu": ("--host", "node", "--backend", "cpu"),
@@ -38,7 +38,7 @@ PLACES: dict[str, tuple[str, ...] | None] = {
 
 
 def run(where: str | None, version: str, *options: str) -> dict[str, Any]:
-    """Return what the script says that was run in a place; None: on NumPy."""
+    """Run the script in a place, or on NumPy if ``where`` is None; return its results by model."""
     place = None if where is None else PLACES[where]
     arguments = (str(SCRIPT), "--version", version, *options)
     env = dict(os.environ)
@@ -68,7 +68,7 @@ def compared(where: str, version: str, short: bool) -> dict[str, float]:
     for model in models:
         ran = got[model]
         apart = difference(wanted[model]["losses"], ran["losses"])
-        # A loss that is no number is apart, too.
+        # A loss that is NaN misses the bar, too.
         figures[f"{model}_losses"] = apart if apart == apart else float("inf")
         figures[f"{model}_step_ms"] = ran["ms"]
         figures |= {f"{model}_step_{name}": count for name, count in ran["spent"].items()}

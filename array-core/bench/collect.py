@@ -1,9 +1,9 @@
 """Run array-core's benchmarks and keep their figures: ``./run bench array-core [NAME...]``.
 
-A name is one of a command or of a figure (``figures.py``). Each figure is written into the report
-as soon as it is there, and replaces the one of the same name of an earlier run; a command that
-fails leaves its figures without a value and with the reason, which counts as missed. Ends with 1
-where a figure of this run was missed, with 130 after Ctrl-C.
+NAME is the name of a command or of a figure (``figures.py``). Each figure is written to the report
+as soon as it is measured, and replaces the figure of the same name from an earlier run. If a
+command fails, its figures have the reason instead of a value, and count as missed. The exit code is
+1 if a figure of this run was missed, and 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ PYTHON_COMMAND = (
 )
 PACKAGE = "array-core/python"
 PARITY = "parity_"
-# How long a command that was told to end may take for it.
+# How long a command may take to end after SIGINT.
 GRACE_S = 20
 
 
 class CommandFailed(Exception):
-    """A command gave no figures; the text says why."""
+    """A command printed no figures; the text says why."""
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return a description of the machine that measures the figures."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(": ", 1)[1] for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -54,19 +54,19 @@ def machine() -> dict[str, Any]:
 
 
 def arguments_of(command: Command) -> list[str]:
-    """The whole command line."""
+    """Return the whole command line."""
     if command.python is None:
         return list(command.arguments)
     return [*PYTHON_COMMAND, "--mount", PACKAGE, *command.python, *command.arguments]
 
 
 def parse_last_line(output: list[str]) -> dict[str, Any]:
-    """The numbers of a command's last line of output.
+    """Return the numbers in the last line of a command's output.
 
     Raises
     ------
     CommandFailed
-        It is no JSON object.
+        The line is not a JSON object.
     """
     last = output[-1] if output else ""
     try:
@@ -79,12 +79,12 @@ def parse_last_line(output: list[str]) -> dict[str, Any]:
 
 
 def run(command: Command) -> tuple[dict[str, Any], int]:
-    """Run one command, show its output; return the numbers of its last line and how it ended.
+    """Run one command, show its output; return the numbers of its last line and its exit status.
 
     Raises
     ------
     CommandFailed
-        It took too long, or gave no such line.
+        The command took too long, or its last line has no numbers.
     """
     env = {**os.environ, **command.env}
     process = subprocess.Popen(
@@ -135,7 +135,7 @@ def is_number(value: object) -> bool:
 
 
 def row_of(figure: Figure, numbers: Mapping[str, Any], when: str) -> dict[str, Any]:
-    """The figure's row of the report; without a value where the numbers do not hold it."""
+    """Return the figure's row of the report. It has no value if the numbers lack the figure."""
     row: dict[str, Any] = {"name": figure.name, "unit": figure.unit, "when": when}
     if figure.op is not None:
         row |= {"op": figure.op, "goal": figure.goal}
@@ -155,12 +155,12 @@ def row_of(figure: Figure, numbers: Mapping[str, Any], when: str) -> dict[str, A
 
 
 def failed_row(figure: Figure, reason: str, when: str) -> dict[str, Any]:
-    """The row of a figure whose command failed."""
+    """Return the row of a figure whose command failed."""
     return {**row_of(figure, {}, when), "error": reason}
 
 
 def missed(row: Mapping[str, Any]) -> bool:
-    """Whether a row's figure misses its goal, or could not be measured."""
+    """Return whether a row's figure misses its goal, or could not be measured."""
     goal = row.get("goal")
     if "error" in row or row["value"] is None or goal is None:
         return "error" in row
@@ -168,7 +168,7 @@ def missed(row: Mapping[str, Any]) -> bool:
 
 
 def chosen(names: list[str]) -> list[Command]:
-    """The commands of these names, or all; by a figure's name too.
+    """Return the commands of these names, which may be names of figures, or all commands.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def chosen(names: list[str]) -> list[Command]:
 
 
 def write_report(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Put the rows into the report, each in the place of an earlier one of its name."""
+    """Put the rows into the report. A row replaces an earlier one of the same name."""
     known = {figure.name: None for command in COMMANDS for figure in command.figures}
     held: dict[str, Mapping[str, Any]] = {}
     if path.is_file():
@@ -209,7 +209,7 @@ def write_report(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_parity_page(folder: Path) -> None:
-    """Make the page of all parity reports that are there, also of earlier runs."""
+    """Make the page of all parity reports that exist, also of earlier runs."""
     known = [command.name.removeprefix(PARITY) for command in COMMANDS if of_parity(command)]
     reports = [path for name in known if (path := folder / f"{name}.json").is_file()]
     if reports:
@@ -243,7 +243,8 @@ def main(argv: list[str] | None = None) -> int:
         try:
             numbers, status = run(command)
             rows = [row_of(figure, numbers, when) for figure in command.figures]
-            # A command that judges itself ends with an error: some figure must show it.
+            # A command that checks its own results may exit with an error. Then a figure must
+            # count as missed.
             if status and not any(missed(row) for row in rows):
                 rows = [{**row, "error": f"the command ended with {status}"} for row in rows]
         except CommandFailed as problem:

@@ -1,9 +1,9 @@
-"""The product of matrices in WebAssembly beside the same source built natively for SSE.
+"""Compares the product of matrices in WebAssembly with the same source built natively for SSE.
 
 Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node on the module of baseline SIMD, on
 ``libarraycore.so``, which is built for the processor's baseline, and in Chromium on the modules of
-baseline and of relaxed SIMD. Each time it is one thread, through the Python call; in the end two in
-Chromium. Prints one flat JSON object.
+baseline and of relaxed SIMD. These runs use one thread, through the Python call. Each turn ends
+with a run on two threads in Chromium. Prints one flat JSON object.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TURNS = 3
 
 
 def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
-    """Return the numbers that a command's last line holds."""
+    """Return the numbers in a command's last line."""
     done = subprocess.run(
         command, env=os.environ | env, check=True, stdout=subprocess.PIPE, text=True
     )
@@ -32,7 +32,7 @@ def measured(command: tuple[str, ...], env: dict[str, str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure in turns, so that what else the machine does meets all of them."""
+    """Measure in turns, so that other work on the machine affects all runs alike."""
     wasm, native, numpy, baseline, relaxed, two = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for turn in range(TURNS):
         without = () if turn == 0 else ("--no-numpy",)

@@ -1,7 +1,7 @@
-"""What ``./run bench array-core`` measures: one row a command, and the figures that it gives.
+"""The commands that ``./run bench array-core`` runs, and the figures that each of them measures.
 
-Each command's last line of output is one flat JSON object, name -> number. A name that is missing
-there, or no number, is a figure that was not reached; ``optional`` ones may be null where the
+The last line of a command's output is one flat JSON object, from names to numbers. A figure that is
+missing there, or is not a number, counts as missed. An ``optional`` figure may be null if the
 machine has no such device.
 """
 
@@ -25,14 +25,14 @@ class Figure:
     unit: str = ""
     op: str | None = None
     goal: float | None = None
-    key: str = ""  # the number's name in the command's line; "": the figure's own
-    peer: tuple[str, str] | None = None  # what it is compared with, and its name in the line
+    key: str = ""  # the number's name in the command's line; "": the figure's own name
+    peer: tuple[str, str] | None = None  # a number to compare with: its label, its name in the line
     optional: bool = False
 
 
 @dataclass(frozen=True)
 class Command:
-    """One process. ``python``: options of ``./run python``; None: the command is run as it is."""
+    """One process. ``python`` are options of ``./run python``; None runs the command as it is."""
 
     name: str
     arguments: tuple[str, ...]
@@ -43,27 +43,27 @@ class Command:
 
 
 def at_least(name: str, goal: float, unit: str = "", **more: object) -> Figure:
-    """A figure that is better the larger it is."""
+    """Return a figure whose goal is a lower limit."""
     return Figure(name, unit, ">=", goal, **more)  # type: ignore[arg-type]
 
 
 def at_most(name: str, goal: float, unit: str = "", **more: object) -> Figure:
-    """A figure that is better the smaller it is."""
+    """Return a figure whose goal is an upper limit."""
     return Figure(name, unit, "<=", goal, **more)  # type: ignore[arg-type]
 
 
 def webgpu(host: str, *more: str) -> tuple[str, ...]:
-    """Options of ``./run python``: WebGPU, on a host."""
+    """Return the options of ``./run python`` for WebGPU on a host."""
     return ("--host", host, "--backend", "webgpu", *more)
 
 
 def cpu(host: str, *more: str) -> tuple[str, ...]:
-    """Options of ``./run python``: no device, on a host."""
+    """Return the options of ``./run python`` for the CPU on a host."""
     return ("--host", host, "--backend", "cpu", *more)
 
 
 def parity(where: str, python: tuple[str, ...] | None) -> Command:
-    """The operation table against NumPy on one back end."""
+    """Return the command that compares the operation table with NumPy on one back end."""
     figures = [
         at_least(f"parity_cases_{where}", 12_000, key="parity_cases"),
         at_most(f"parity_failures_{where}", 0, key="parity_failures"),
@@ -85,7 +85,7 @@ def parity(where: str, python: tuple[str, ...] | None) -> Command:
 
 
 def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
-    """Chainer's kernels on real arrays, every site and dtype, on one back end."""
+    """Return the command that runs Chainer's kernels, every site and dtype, on one back end."""
     name = f"chainer_kernels_{backend}_{version}"
     figure = at_least(name, CHAINER[version], "sites")
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")
@@ -99,7 +99,7 @@ def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
 
 
 def losses(version: str, where: str) -> Command:
-    """Chainer's networks trained in one place, beside CPython and NumPy."""
+    """Return the command that compares training in one place with NumPy on CPython."""
     label = f"{where}_{version}"
     return Command(
         f"cnn_losses_{label}",
@@ -117,7 +117,7 @@ def losses(version: str, where: str) -> Command:
 
 
 def narrow(version: str, where: str) -> Command:
-    """The narrow ResNet in one place, beside CPython and NumPy."""
+    """Return the command that compares the narrow ResNet in one place with NumPy on CPython."""
     label = f"{where}_{version}"
     script = "array-core/bench/train/narrow.py"
     return Command(
@@ -133,7 +133,7 @@ def narrow(version: str, where: str) -> Command:
 
 
 def gradients(version: str, where: str, python: tuple[str, ...]) -> Command:
-    """Values and gradients of every function of Chainer's, beside NumPy and numerical ones."""
+    """Return the command that checks values and gradients of every function of Chainer."""
     name = f"chainer_gradients_{where}_{version}"
     return Command(
         name,

@@ -1,4 +1,4 @@
-"""That a benchmark's figure is never lost: missing, wrong, late or failed, it counts as missed."""
+"""No figure of a benchmark is lost: if it is absent, wrong or late, it counts as missed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(code: str, *wanted: Figure, limit_s: int = 60) -> Command:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Run commands as ``./run bench array-core`` does; give the status and the report's rows."""
+    """Run commands as ``./run bench array-core`` does; return the status and the report's rows."""
 
     def run(*commands: Command) -> tuple[int, dict[str, Any]]:
         monkeypatch.setattr(collect, "COMMANDS", commands)

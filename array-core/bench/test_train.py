@@ -1,4 +1,4 @@
-"""The training bench's report: what failed or computed wrongly counts as missed."""
+"""In the training bench's report, a place that fails or computes wrong losses counts as missed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_place_that_fails_is_missed(
     report = json.loads((tmp_path / "train.json").read_text())
     made = {figure["name"]: figure for figure in report["figures"]}
     assert made["train_node_cpu"]["error"] == "ended with 3"
-    # A third off NumPy's loss: what was measured is not right.
+    # The loss differs from NumPy's by a third, so the measured network computes wrongly.
     assert made["train_node_cpu_resnet18_16_losses"]["value"] > collect_train.LOSS_BAR
 
 

@@ -1,13 +1,13 @@
-"""Steps of training ResNet-18 (3x3 stem, widths 64 to 512) by Chainer: time, launches, losses.
+"""Measures training steps of ResNet-18 (3x3 stem, widths 64 to 512) in Chainer.
 
     ./run python --backend webgpu --wheel CHAINER_WHEEL train_resnet.py --batch 16 64
     PYTHONPATH=... python3 train_resnet.py --on numpy   # the first losses, to compare
 
 Data and first weights come from NumPy's seeded stream, which is the same everywhere. The last line
-is one JSON object: for each batch size the first losses; ``ms`` a step, ``issue_ms``, what the
-thread of Python takes for it, and ``images`` a second, in the median of several runs without a
-read in between; ``device_ms``, by the device's own clock; ``spent``, by what counters moved in a
-step.
+is one JSON object. For each batch size it has the first losses; the medians, over several runs
+without a read in between, of ``ms`` per step, ``issue_ms`` (the part that Python's thread takes)
+and ``images`` per second; ``device_ms`` by the device's own clock; and ``spent``, by how much
+counters grew in a step.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ def resnet(width: int) -> Any:
 
 
 class Run:
-    """The network, what trains it, and its data: images of ten kinds with noise.
+    """The network, its optimizer, and its data: noisy images of ten kinds.
 
     Parameters
     ----------
     options : the command line's.
     batch : int
-        Images a step.
+        Images per step.
     """
 
     def __init__(self, options: argparse.Namespace, batch: int) -> None:
@@ -107,7 +107,7 @@ class Run:
         self.number = 0
 
     def step(self) -> Any:
-        """Train on one batch; return its loss, an array of no dimensions."""
+        """Train on one batch; return its loss, an array of 0 dimensions."""
         import chainer.functions as F
 
         start = self.number * self.batch % (IMAGES - self.batch + 1)
@@ -121,7 +121,7 @@ class Run:
 
 
 def measured(run: Run, steps: int, repeats: int) -> dict[str, Any]:
-    """Steps without a read in between; the last loss is waited for."""
+    """Measure steps without a read in between; each run waits for its last loss."""
     import arraycore
 
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""Writes the C++: the operations' numbers, what decodes their words, and the functions' header."""
+"""Writes the C++: numbers of operations, decoders of their words, and the functions' header."""
 
 import textwrap
 from collections.abc import Iterable, Iterator

@@ -2,9 +2,10 @@
 
     ./run python --mount array-core/python array-core/samples/matmul.py [SIZE...]
 
-Both multiply the same float32 matrices, in turns, and each one's best turn counts. arraycore's ends
-when an element of the product is there, as a device would else still be at work. Errors are those
-of the worst element, by the exact product's largest one.
+Both multiply the same float32 matrices in turns, and the best turn of each one counts. arraycore's
+turn ends when an element of the product has been read, because before that a device may still be
+computing. The error is that of the worst element, relative to the largest element of the exact
+product.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Result:
 
     @property
     def gflops(self) -> float:
-        """Thousand million additions and multiplications a second; infinite where none passed."""
+        """10**9 additions and multiplications per second; infinity if no time has passed."""
         return 2 * self.size**3 / self.seconds / 1e9 if self.seconds else math.inf
 
 
@@ -58,7 +59,7 @@ def measure(size: int, turns: int = TURNS) -> list[Result]:
         for name, multiply in libraries.items():
             began = time.perf_counter()
             multiply()
-            if turn > 0:  # the first one makes kernels, and wakes what sleeps
+            if turn > 0:  # the first one compiles kernels
                 best[name] = min(best[name], time.perf_counter() - began)
     exact = a.astype(np.float64) @ b.astype(np.float64)
     products = {"numpy": made["numpy"], "arraycore": made["arraycore"].get()}

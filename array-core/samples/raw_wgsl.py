@@ -2,8 +2,8 @@
 
     ./run python --backend webgpu --mount array-core/python array-core/samples/raw_wgsl.py [BYTES]
 
-The NumPy array goes to the device as its memory is, four bytes in a word; each workgroup counts in
-its own fast memory and adds its counts to the result once.
+The memory of the NumPy array is uploaded as it is, with four bytes in a word. Each workgroup counts
+in its own fast memory and adds its counts to the result once.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""What a training step takes, network by network and place by place: ``./run bench train``.
+"""Measures a training step of each network in each place: ``./run bench train``.
 
     ./run bench train                                    # this machine
     ./run bench train --where chromium_webgpu --models resnet18:16 resnet18:64
     python3 array-core/bench/train/collect_train.py --rows build/reports/train_rows.json --markdown
 
 ``steps.py`` trains on arraycore in Chromium, on WebGPU and on the CPU, and on plain NumPy in the
-same runtime; ``tfjs/run_tfjs.mjs`` trains the same networks with TensorFlow.js in the same browser,
-where its packages are (``npm ci`` in its folder; nothing else needs them). The first losses are
-compared with CPython's and NumPy's. A software device, which is slow and says nothing about a
-graphics card, trains the two smallest networks for a second each.
+same runtime. ``tfjs/run_tfjs.mjs`` trains the same networks with TensorFlow.js in the same browser,
+if its packages are installed (``npm ci`` in its folder; nothing else needs them). The first losses
+are compared with those of NumPy on CPython. A software device, which is slow and says nothing about
+a graphics card, trains the two smallest networks for a second each.
 
-Rows are kept in ``build/reports/train_rows.json`` as they come, the figures in ``train.json``;
-``--markdown`` prints the table of ``array-core/docs/training.md`` from them.
+Rows are written to ``build/reports/train_rows.json`` as they come, and the figures to
+``train.json``; ``--markdown`` prints the table of ``array-core/docs/training.md`` from the rows.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ TABLE = tuple(
     f"{name}:{batch}" for name, kind in KINDS.items() if name != "narrow" for batch in kind.batches
 )
 SOFTWARE_TABLE = ("cnn:32", "mlp:128")
-#: A device of a place by the name of its back end; ``numpy`` and ``tfjs`` are peers.
+#: The places that run by default: back ends of arraycore, and ``numpy`` and ``tfjs`` to compare.
 DEFAULT = ("chromium_webgpu", "chromium_webgpu_captured", "tfjs", "chromium_cpu", "numpy")
 CAPTURED = "_captured"
-#: Images a second on a graphics card: of plain steps, and of replayed ones.
+#: Images per second on a graphics card: of plain steps, and of replayed ones.
 GOALS = {"resnet18:16": (350, 1_500), "resnet18:64": (900, 2_500)}
 LOSS_BAR = 0.01
 JUDGED = 3  # first losses that are compared with NumPy's
@@ -51,20 +51,20 @@ def has_graphics_card() -> bool:
 
 
 def arguments_of(models: list[str], seconds: float) -> list[str]:
-    """Options of ``steps.py``."""
+    """Return options of ``steps.py``."""
     names, batches = zip(*(model.split(":") for model in models), strict=True)
     return [*names, "--batch", *batches, "--seconds", str(seconds)]
 
 
 def measure(where: str, version: str, models: list[str], seconds: float, rows: list[Row]) -> None:
-    """Add a place's rows as they come; one that tells the reason where it fails."""
+    """Add a place's rows as they come; if the place fails, add a row with the reason."""
     print(f"{where}: {', '.join(models)}", flush=True)
     if where == "tfjs":
         given: tuple[str, ...] = (*NODE[:2], str(TFJS / "run_tfjs.mjs"), "--seconds", str(seconds))
         line, env = (*given, *models), None
     else:
         place = "chromium_cpu" if where == "numpy" else where.removesuffix(CAPTURED)
-        # Of NumPy in the runtime, where a step takes half a minute, no loss is compared.
+        # No loss of NumPy in the runtime is compared, because a step takes half a minute there.
         more = ("--on", "numpy", "--losses", "0") if where == "numpy" else ("--on", "cupy")
         more += ("--captured",) if where.endswith(CAPTURED) else ()
         begin, env = command(place, version)
@@ -79,10 +79,11 @@ def measure(where: str, version: str, models: list[str], seconds: float, rows: l
 
 
 def judge(rows: list[Row], version: str, reference: Path | None) -> None:
-    """Say of each row of arraycore's how far its first losses are from CPython's and NumPy's.
+    """Add to each row of arraycore how far its first losses are from those of NumPy on CPython.
 
-    Rounding grows from step to step, so that these are few; of captured steps all losses are
-    compared with the plain ones of the same place, which have the same bits.
+    Only a few losses are compared, because rounding errors grow from step to step. All losses of
+    captured steps are also compared with those of plain steps in the same place, which have the
+    same bits.
     """
     ours = [row for row in rows if "losses" in row and row["where"] not in ("tfjs", "numpy")]
     models = sorted({f"{row['model']}:{row['batch']}" for row in ours if "losses_apart" not in row})
@@ -110,7 +111,7 @@ def judge(rows: list[Row], version: str, reference: Path | None) -> None:
 
 
 def figures(rows: list[Row]) -> list[Row]:
-    """The report's rows: milliseconds, items a second and losses."""
+    """Return the report's rows: milliseconds, items per second and losses."""
     made: list[Row] = []
     for row in rows:
         if "error" in row:
@@ -144,7 +145,7 @@ def figures(rows: list[Row]) -> list[Row]:
 
 
 def markdown(rows: list[Row]) -> str:
-    """The table, a line for each network and batch in each place."""
+    """Return the table, with a line for each network and batch in each place."""
     said = {"chromium_webgpu": "arraycore, WebGPU", "chromium_cpu": "arraycore, CPU",
             "node_webgpu": "arraycore, WebGPU (Node)", "node_cpu": "arraycore, CPU (Node)",
             "numpy": "NumPy in Pyodide", "tfjs": "TensorFlow.js 4.22, WebGPU",

@@ -1,11 +1,12 @@
-"""The narrow ResNet in one place beside CPython and NumPy: losses of 50 steps, memory over 500.
+"""Compares the narrow ResNet in one place with NumPy on CPython: 50 losses, memory over 500 steps.
 
     python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu [--steps 50]
 
-Width 8, images of 16 x 16, batches of 8. Prints one flat JSON object: ``narrow_first_losses`` is
-the largest relative difference of the first ten losses, ``narrow_late_mean`` that of the mean of
-the last ten, ``narrow_bytes_growth`` by how many bytes arrays, buffers and memory grew from step 50
-to ``--until``. The exit code tells whether all are within the bars.
+The network has width 8, images of 16 x 16 and batches of 8. The script prints one flat JSON object.
+``narrow_first_losses`` is the largest relative difference of the first ten losses,
+``narrow_late_mean`` that of the mean of the last ten, and ``narrow_bytes_growth`` by how many bytes
+arrays, buffers and memory grew from step 50 to ``--until``. The exit code is 0 if all are within
+the bars.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ FIRST_BAR, LATE_BAR = 0.01, 0.05
 
 
 def apart(wanted: float, got: float) -> float:
-    """The relative difference; infinite where one is no number."""
+    """Return the relative difference, or infinity if a number is NaN."""
     difference = abs(got - wanted) / abs(wanted)
     return difference if difference == difference else float("inf")
 
 
 def compared(where: str, version: str, steps: int, until: int) -> dict[str, float]:
-    """The figures of one place."""
+    """Return the figures of one place."""
     options = ("narrow", "--losses", str(steps), "--seconds", "0")
     more = ("--growth", "50", str(until)) if until > 50 else ()
     (wanted,), (got,) = run(None, version, *options), run(where, version, *options, *more)

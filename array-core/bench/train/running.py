@@ -1,4 +1,4 @@
-"""Runs ``steps.py`` in one of the places of ``cnn_losses.py``; gives its objects, one a network."""
+"""Runs ``steps.py`` in a place of ``cnn_losses.py``; returns its objects, one per network."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from places import VERSIONS, python_path, wheel  # noqa: E402
 __all__ = ["NODE", "PLACES", "ROOT", "VERSIONS", "command", "lines", "run"]
 
 STEPS = Path(__file__).with_name("steps.py")
-#: What the script imports besides its own folder.
+#: The folders that the script imports from, besides its own.
 MOUNTS = ("python/examples", "array-core/tests/chainer")
 
 
 def command(where: str | None, version: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The command line before the script's arguments, and its environment; None: natively."""
+    """Return the command up to the script's own arguments, and its environment; None is native."""
     env = dict(os.environ)
     place = None if where is None else PLACES[where]
     if place is None:
@@ -36,12 +36,12 @@ def command(where: str | None, version: str) -> tuple[tuple[str, ...], dict[str,
 
 
 def lines(command: tuple[str, ...], env: dict[str, str] | None = None) -> Iterator[dict[str, Any]]:
-    """The JSON objects that a command prints, one a line, as they come.
+    """Yield the JSON objects that a command prints, one per line, as they come.
 
     Raises
     ------
     subprocess.CalledProcessError
-        It failed, after what was given.
+        The command failed. It is raised after the objects that it printed before.
     """
     with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -55,7 +55,7 @@ def lines(command: tuple[str, ...], env: dict[str, str] | None = None) -> Iterat
 
 
 def run(where: str | None, version: str, *arguments: str, on: str = "") -> list[dict[str, Any]]:
-    """What ``steps.py`` says in a place, or (None) on CPython and NumPy: an object a network."""
+    """Return what ``steps.py`` prints in a place, or natively if None: an object per network."""
     line, env = command(where, version)
     on = on or ("numpy" if where is None else "cupy")
     return list(lines((*line, *arguments, "--on", on), env))

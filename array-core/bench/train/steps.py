@@ -1,14 +1,14 @@
-"""Trains one network of the bench in one place and prints what a step takes, as one JSON object.
+"""Trains networks of the bench in one place; prints one JSON object on the steps of each network.
 
     ./run python --backend webgpu --mount array-core/bench/train --mount python/examples \
         --mount array-core/tests/chainer --wheel CHAINER_WHEEL array-core/bench/train/steps.py \
         resnet18 --batch 16
 
-``ms`` is the median over five blocks of ten steps, fewer where a step is so long that they would
-take more than ``--seconds``; each block ends by reading its last loss. What else a step takes is
-counted over one block. ``busy`` is what the device's kernels take by its own clock, from a profile
-of one more block, as a share of ``ms``: null where it has no clock. ``losses`` are the first ones
-of a network made anew, for comparing places: they say whether what was measured is right.
+``ms`` is the median of five blocks of ten steps, or fewer if these would take more than
+``--seconds``. Each block ends by reading its last loss. Launches and bytes of a step are counted
+over one block. ``busy`` is the time of the device's kernels by its own clock, from a profile of one
+more block, as a share of ``ms``; it is null if the device has no clock. ``losses`` are the first
+ones of a new network. Comparing them with another place shows whether the steps compute correctly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SPENT = ("dispatches", "crossings", "cpu_ops", "bytes_up", "bytes_down", "sync_waits")
 BLOCK, BLOCKS = 10, 5
-#: First losses that are read: of captured steps the last ones are replays.
+#: How many losses are read from the start of a run. If steps are captured, the last of these steps
+#: are replays.
 LOSSES = 8
 MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 
@@ -36,7 +37,7 @@ MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 def first_steps(
     name: str, batch: int, on: str, captured: bool, losses: int, settled: int, until: int
 ) -> dict[str, Any]:
-    """The first losses of a network, and by how many bytes memory grew between two steps."""
+    """Return the first losses of a network, and how many bytes memory grew between two steps."""
     from workloads import Work
 
     work = Work(name, batch, on, captured)
@@ -57,7 +58,7 @@ def first_steps(
 
 
 def run(work: Any, steps: int) -> float:
-    """Train; return the milliseconds of a step."""
+    """Train; return the milliseconds per step."""
     began = time.perf_counter()
     for number in range(steps):
         loss = work.step(number)
@@ -68,7 +69,7 @@ def run(work: Any, steps: int) -> float:
 
 
 def measured(work: Any, seconds: float) -> dict[str, Any]:
-    """What a step takes on this device, and of how many steps a block was."""
+    """Return the time of a step on this device, and the number of steps in a block."""
     from workloads import KINDS
 
     run(work, work.settles)  # makes what is made once
@@ -90,7 +91,7 @@ def measured(work: Any, seconds: float) -> dict[str, Any]:
 
 
 def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
-    """What a step launches, moves and keeps, and how busy the device is with it."""
+    """Return what a step launches, moves and allocates, and how busy it keeps the device."""
     import arraycore
 
     before = arraycore.counters()
@@ -100,7 +101,7 @@ def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
     after = arraycore.counters()
     spent: dict[str, Any] = {name: round((after[name] - before[name]) / block, 2) for name in SPENT}
     spent |= {"peak_bytes": after["peak_bytes"], "device_bytes": after["device_bytes"]}
-    if work.captured:  # a replay leaves Python out, and with it the names of operations
+    if work.captured:  # a replay does not run Python, so it has no names of operations
         return spent | {"busy": None, "table": ""}
     with arraycore.profile() as profile:
         for number in range(block):

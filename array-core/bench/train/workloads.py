@@ -1,7 +1,7 @@
-"""What the training bench trains: the examples' networks, on data that are the same anywhere.
+"""The networks of the training bench, those of the examples, and data that are the same anywhere.
 
     work = Work("resnet18", 16, "numpy")
-    work.step(0)  # trains, and gives the loss
+    work.step(0)  # trains, and returns the loss
 
 Weights and data come from NumPy's seeded streams, with explicit dtypes, so that CPython, Node and a
 browser train the same. The networks are those of ``python/examples`` and of
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 for folder in ("python/examples", "array-core/tests/chainer"):
     sys.path.insert(0, str(ROOT / folder))
 
-#: Batches that are trained on in turn.
+#: How many batches training uses in turn.
 BATCHES = 4
 SEED = 7
 
@@ -34,15 +34,16 @@ class Kind:
     Attributes
     ----------
     make : callable
-        Gives a network; ``chainer`` is imported by then.
+        Returns a network. ``chainer`` is imported before the call.
     data : callable
-        Of a number of items and a stream: inputs and labels.
+        Takes a number of elements and a random stream; returns inputs and labels.
     optimizer : callable
-        Gives an optimizer.
+        Returns an optimizer.
     batches : tuple of int
         The batch sizes of the table.
     items : int
-        Of the table's "items a second" in one element of a batch: 1, or the characters of a strip.
+        How many items of the table's "items/s" one element of a batch has: 1, or the characters of
+        a strip.
     """
 
     make: Callable[[], Any]
@@ -53,7 +54,7 @@ class Kind:
 
 
 def images(side: int, channels: int, count: int, stream: Any) -> tuple[Any, Any]:
-    """Images of ten kinds with noise, float32 of (count, channels, side, side); their labels."""
+    """Return noisy images of ten kinds, float32 of (count, channels, side, side), and labels."""
     labels = stream.randint(0, 10, count, dtype=np.int32)
     kinds = stream.uniform(-1, 1, (10, channels, side, side))
     noise = stream.uniform(-1, 1, (count, channels, side, side))
@@ -61,7 +62,7 @@ def images(side: int, channels: int, count: int, stream: Any) -> tuple[Any, Any]
 
 
 def scenes(count: int, stream: Any) -> tuple[Any, Any]:
-    """Squares of ten brightnesses on noise, (count, 1, 64, 64); what each pixel is, 0 to 10."""
+    """Return squares of ten brightnesses on noise, (count, 1, 64, 64), and each pixel's kind."""
     pictures = stream.uniform(-0.5, 0, (count, 1, 64, 64)).astype(np.float32)
     kinds = np.zeros((count, 64, 64), np.int32)
     places = stream.randint(0, 44, (count, 4, 2), dtype=np.int32)
@@ -75,7 +76,7 @@ def scenes(count: int, stream: Any) -> tuple[Any, Any]:
 
 
 def strips(count: int, stream: Any) -> tuple[Any, Any]:
-    """Text of 64 characters with a pattern: (count, 21) int32, twice (the labels are in it)."""
+    """Return texts with a pattern, (count, 21) int32, twice, because labels are in the text."""
     first = stream.randint(0, 64, (count, 1), dtype=np.int32)
     text = (first + 7 * np.arange(21, dtype=np.int32)) % 64
     return text.astype(np.int32), text.astype(np.int32)
@@ -131,7 +132,7 @@ KINDS = {
     "mlp": Kind(_mlp, lambda n, s: images(28, 1, n, s), adam, batches=(128,)),
     "lstm": Kind(_lstm, strips, adam, batches=(32,), items=20),
     "unet": Kind(_unet, scenes, adam, batches=(16,)),
-    # The bar of a step's numbers: width 8, images of 16 x 16.
+    # The network of narrow.py: width 8, images of 16 x 16.
     "narrow": Kind(lambda: _resnet(8), lambda n, s: images(16, 3, n, s), momentum, batches=(8,)),
 }
 
@@ -144,9 +145,9 @@ class Work:
     name : str
         One of `KINDS`.
     batch : int
-        Elements a step.
+        Elements per step.
     on : {"numpy", "cupy"}
-        What computes; ``cupy`` is arraycore.
+        The array library; ``cupy`` is arraycore.
     captured : bool
         Whether steps are replayed (``hyperflock.fast_step``), from the fourth on.
     """
@@ -169,7 +170,7 @@ class Work:
             x, t = cupy.asarray(x), cupy.asarray(t)
         parts = [slice(k * batch, (k + 1) * batch) for k in range(BATCHES)]
         self.batches = [(x[part], t[part]) for part in parts]
-        if name == "lstm":  # time first, each step's characters together
+        if name == "lstm":  # time is the first axis
             self.batches = [(self._turned(x), t) for x, t in self.batches]
         self.optimizer = kind.optimizer()
         self.optimizer.setup(self.network)
@@ -186,7 +187,7 @@ class Work:
         return x.T.copy()
 
     def loss(self, x: Any, t: Any) -> Any:
-        """A batch's loss, a variable."""
+        """Return a batch's loss, a variable."""
         import chainer.functions as F
 
         if self.name == "lstm":
@@ -195,7 +196,7 @@ class Work:
         return F.softmax_cross_entropy(self.network.forward(x), t)
 
     def train(self, x: Any, t: Any) -> Any:
-        """Train on a batch; return its loss, an array of no dimensions that is not waited for."""
+        """Train on a batch; return its loss, an array of 0 dimensions, without waiting for it."""
         loss = self.loss(x, t)
         self.network.cleargrads()
         loss.backward()

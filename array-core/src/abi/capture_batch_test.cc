@@ -157,7 +157,7 @@ TEST(TapedBackend, PassesOnEveryCallOfABackEnd) {
   int found = 0;
   for (std::sregex_iterator each(seam.begin(), seam.end(), call), end; each != end; ++each) {
     const std::string name = (*each)[1];
-    // Blocks are between a capture and the back end itself.
+    // A capture calls the functions for blocks on the back end itself.
     if (name == "Backend" || name.find("block") != std::string::npos) continue;
     ++found;
     EXPECT_NE(taped.find(" " + name + "("), std::string::npos) << name;

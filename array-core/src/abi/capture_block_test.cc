@@ -1,5 +1,5 @@
-// Plays on the ring: the same words each time, few steps of the issuing thread, and interruptions
-// that lose nothing.
+// Captures that are played on the ring: the same words each time, little work for the issuing
+// thread, and interruptions that lose nothing.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Captured steps over a library's state. A play computes what the step would compute, a refusal
-// says what differs, and nothing is left behind.
+// Captured steps that use a library's arrays. Playing a capture computes what the step would
+// compute, a refusal says what differs, and no memory is left behind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -218,7 +218,7 @@ TEST_F(CaptureTest, AnArrayOfTheSameIdIsNotTheSameArray) {
 TEST_F(CaptureTest, ArraysThatAStepUsesStayWhenTheyAreGivenBack) {
   const std::int32_t number = captured(adds(1));
   free({x});
-  const ArrayId fresh = array({50, 50, 50});  // would get its memory
+  const ArrayId fresh = array({50, 50, 50});  // would get x's memory if that were free
   play(number);
   EXPECT_EQ(values(state), (std::vector<float>{3, 6, 9}));
   EXPECT_EQ(values(fresh), (std::vector<float>{50, 50, 50}));

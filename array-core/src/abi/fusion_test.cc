@@ -1,4 +1,4 @@
-// What waits, what becomes one launch, and what must be computed first.
+// Which operations wait, which become one launch, and which must be computed first.
 #include "runtime/fusion.h"
 
 #include <gtest/gtest.h>
@@ -285,7 +285,7 @@ TEST_F(FusionTest, TurnedOffEverythingThatWaitsIsLaunched) {
   EXPECT_EQ(read(z), (std::vector<float>{3, 5, 7}));
 }
 
-// ---- through ids: what Python lets go
+// ---- through ids: arrays that Python frees
 
 struct FusionContextTest : testing::Test {
   FusionContextTest() : context(make_cpu_backend(), nullptr, arrays, std::nullopt) {

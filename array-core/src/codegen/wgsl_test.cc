@@ -204,7 +204,7 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
   EXPECT_EQ(stages(1, 1 << 20), Rows::split);
   EXPECT_EQ(stages(1000, 1 << 15), Rows::group);
   EXPECT_EQ(stages(1000, 8), Rows::thread);
-  // Few rows are divided earlier than rows whose workgroups keep most of a device busy.
+  // A few rows are divided at a smaller length than many rows, which keep a device busy anyway.
   EXPECT_EQ(stages(16, 1 << 16), Rows::split);
   EXPECT_EQ(stages(64, 1 << 16), Rows::group);
   EXPECT_EQ(stages(64, 1 << 17), Rows::split);

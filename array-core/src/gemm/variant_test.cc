@@ -1,4 +1,4 @@
-// What is chosen for which product, and that every variant can run its own check.
+// Which variant is chosen for which product, and that every variant can run its own check.
 #include "gemm/variant.h"
 
 #include <gtest/gtest.h>
@@ -162,7 +162,7 @@ TEST(Choose, WindowsAreReadAsTheyLie) {
   EXPECT_TRUE(choose(window(1, 512, 64, 7, 7), kLarge).variant.split);
   const Problem gradient = weights_gradient(4, 64, 64, 28, 28);
   const Variant turned = choose(gradient, kLarge).variant;
-  EXPECT_EQ(turned.a, Load::outer);  // terms of the result's gradient are apart by images
+  EXPECT_EQ(turned.a, Load::outer);  // the terms of two images are not adjacent
   EXPECT_EQ(turned.b, Load::window_terms);
   EXPECT_FALSE(turned.three);
   EXPECT_EQ(choose(gradient, {.software = true}).variant.b, Load::window);

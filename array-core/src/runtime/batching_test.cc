@@ -1,5 +1,5 @@
-// What waits for batched launches, and what launches it. Each program gives the bytes that it gives
-// launch by launch.
+// Which launches wait to be batched, and what makes them run. Each program gives the same bytes as
+// with single launches.
 #include "runtime/batching.h"
 
 #include <gtest/gtest.h>
@@ -215,7 +215,7 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   EXPECT_EQ(device->batches, 1);
 }
 
-// What waits holds arrays that nobody else does. When the budget is short, it is launched.
+// A waiting launch holds arrays that nothing else holds. It is run when the budget is short.
 TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
   auto owned = std::make_unique<SharingDevice>();
   constexpr std::int64_t kBytes = 64;

@@ -289,7 +289,7 @@ TEST_F(DeviceGemmTest, MoreWorkgroupsThanADispatchTakesAreSeveral) {
   multiply(problem, small);
 }
 
-// Every dispatch has at most so many operations, if it can be divided, and the product is right.
+// Every dispatch has at most `most_flop` operations if it can be divided, and the product is right.
 TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
   gemm::Device slow = kDevice;
   slow.most_flop = 1e5;
@@ -300,7 +300,7 @@ TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
     return device.launched.size();
   };
   EXPECT_EQ(launches(rows(100, 80, 20)), 4U);           // 3.2e5
-  EXPECT_GE(launches(rows(1, 700, 100)), 2U);           // 1.4e5, upright
+  EXPECT_GE(launches(rows(1, 700, 100)), 2U);           // 1.4e5, as a column
   EXPECT_GE(launches(window(1, 9, 2, 4, 10, 10)), 2U);  // 1.3e5
   gemm::Problem problem = rows(20, 16, 150);            // 9.6e4, five times
   problem.batch = {5};

@@ -129,7 +129,7 @@ TEST(Pooling, EqualsTheKernelsBodies) {
   check_all({kFlat, Axis{9, 4, 3, 2, 0}, Axis{21, 10, 3, 2, 0}});  // overlapping, inside the edge
   check_all({kFlat, Axis{6, 6, 3, 1, 1}, Axis{9, 3, 2, 3, 0}});    // with gaps
   check_all({kFlat, Axis{7, 1, 7, 7, 0}, Axis{7, 1, 7, 7, 0}});    // the whole data
-  check_all({kFlat, kFlat, Axis{3, 3, 1, 2, 0}});                  // nothing: after the edge
+  check_all({kFlat, kFlat, Axis{3, 3, 1, 2, 0}});                  // an empty window at the end
   check_all({Axis{4, 2, 2, 2, 0}, Axis{5, 3, 3, 2, 1}, Axis{6, 3, 2, 2, 0}});
 }
 

@@ -144,7 +144,7 @@ TEST_F(IndexCallTest, OfSeveralValuesTheLastStays) {
   const Array rows = floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Counters before = counters;
   ASSERT_TRUE(calls.write(target, std::vector{integers({0, 1, 0, 0})}, {&rows, {}, {}}));
-  EXPECT_EQ(counters.dispatches - before.dispatches, 3);  // a device has no order of its own
+  EXPECT_EQ(counters.dispatches - before.dispatches, 3);  // a device writes in any order
   EXPECT_EQ(values(target), (std::vector<float>{7, 8, 3, 4}));
 }
 

@@ -186,7 +186,7 @@ _NARROWER = {"q": "h", "i": "b", "f": "e", "d": "f", "D": "F", "Q": "H", "I": "B
 
 
 def outputs() -> Iterator[Case]:
-    """Yield cases with ``out=`` (of equal or narrower dtype, strided, overlapping) or ``where=``."""
+    """Yield cases with ``out=`` (same or narrower dtype, strided, overlapping) or ``where=``."""
     for function in _OUTPUT_FUNCTIONS:
         count = 2 if function in BINARY else 1
         for loop in reference.loops(function):
