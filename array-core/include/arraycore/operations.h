@@ -65,7 +65,7 @@
 enum ac_operation {
   // ---- ufuncs
 
-  // Calls a ufunc. Returns the id of the first result, or 0 where it was written to `out`.
+  // Calls a ufunc. Returns the id of the first result, or 0 if it was written to `out`.
   // Words: number (ufunc); dtype (dtype?); casting (casting); where (mask?); out (array?);
   // second_out (array?); operands (operands).
   // Errors: type, "no_loop", "where_dtype", "cannot_cast"; value, "shapes_do_not_broadcast".
@@ -82,7 +82,7 @@ enum ac_operation {
 
   // ---- copies
 
-  // Copies an array, to its own dtype where none is given.
+  // Copies an array, to its own dtype if none is given.
   // Words: x (array); dtype (dtype?); order (Order).
   AC_CALL_COPY = 10,
 
@@ -108,7 +108,7 @@ enum ac_operation {
   // Errors: value, "reshape_needs_copy".
   AC_CALL_RESHAPE = 21,
 
-  // Returns a view with its axes in another order, all reversed where none are given.
+  // Returns a view with its axes in another order, all reversed if none are given.
   // Words: x (array); axes (axes?...).
   AC_CALL_TRANSPOSE = 22,
 
@@ -163,7 +163,7 @@ enum ac_operation {
   // Runs a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop (two
   // words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0 for all.
   // Then both take the inputs (arguments), and a count of outputs, which is all or 0, with an id
-  // for each. Returns the first new output's id, or 0 where none was made.
+  // for each. Returns the first new output's id, or 0 if none was made.
   // Words: kernel (word); words (words).
   // Errors: internal, "unknown_kernel"; type, "kernel_arguments"; compile.
   AC_CALL_KERNEL = 40,
@@ -187,7 +187,7 @@ enum ac_operation {
   AC_CALL_TIMER_BEGIN = 50,
 
   // Waits for what was launched since. Then the counter AC_TIMER_NANOSECONDS is the time that the
-  // device took, or 0 where it has no clock.
+  // device took, or 0 if it has no clock.
   // Errors: as timer_begin.
   AC_CALL_TIMER_END = 51,
 
@@ -213,13 +213,14 @@ enum ac_operation {
 
   // ---- reductions
 
-  // Reduces an array along the given or all axes. Returns 0 where the result was written to `out`.
+  // Reduces an array along the given or all axes. Returns the result's id, or 0 if it was written
+  // to `out`.
   // Words: reducer (reducer); x (array); dtype (dtype?); keep_dims (flag); axes (dims?); out
   // (array?); where (mask?); ddof (float64); initial (scalar?).
   // Errors: type, "where_dtype", "no_loop"; value, "axis_out_of_bounds".
   AC_CALL_REDUCE = 60,
 
-  // Returns the running results of a ufunc along an axis, or 0 where they were written to `out`.
+  // Returns the running results of a ufunc along an axis, or 0 if they were written to `out`.
   // Words: number (combining_ufunc); skips_nan (flag); x (array); axis (int64); dtype (dtype?); out
   // (array?).
   AC_CALL_ACCUMULATE = 61,
@@ -271,7 +272,8 @@ enum ac_operation {
 
   // ---- linear
 
-  // Multiplies the matrices in the last two axes. Returns 0 where the result was written to `out`.
+  // Multiplies the matrices in the last two axes. Returns the result's id, or 0 if it was written
+  // to `out`.
   // Words: a (array); b (array); out (array?); form (ProductForm).
   // Errors: value, "matmul_shapes", "shapes_do_not_broadcast", "out_shape", "read_only"; type,
   // "cannot_cast".
@@ -361,8 +363,8 @@ enum ac_operation {
   // Drops the recordings.
   AC_CALL_CAPTURE_ABORT = 172,
 
-  // Returns twice the number of commands recorded so far, plus 1 where the recording can no longer
-  // be played.
+  // Returns twice the number of commands recorded so far, plus 1 if the recording can no longer be
+  // played.
   AC_CALL_CAPTURE_POSITION = 173,
 
   // Compares the two newest recordings. Returns a new array of uint32 and shape (n, 7): for each
@@ -398,8 +400,8 @@ enum ac_operation {
   // Words: capture (word); dtype (known_dtype); bits (uint64).
   AC_CALL_CAPTURE_KEEPS = 181,
 
-  // Returns 0 where the step that was just recorded made the array's storage, otherwise a number
-  // that no other storage has.
+  // Returns 0 if the step that was just recorded made the array's storage, otherwise a number that
+  // no other storage has.
   // Words: x (array).
   AC_CALL_CAPTURE_ORIGIN = 182
 };

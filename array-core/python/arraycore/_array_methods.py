@@ -113,7 +113,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
 
     @property
     def flat(self) -> Flat:
-        """The elements in C order. Assigning sets all of them, and repeats too few values."""
+        """The elements in C order. Assigning sets all elements; fewer values are repeated."""
         return Flat(self)
 
     @flat.setter

@@ -120,7 +120,8 @@ TypeName Parser::type() {
     out.kind = TypeName::Kind::nothing;
   } else if (accept("complex")) {
     expect("<", "complex");
-    // The parts are floating, so type() need not recurse.
+    // The parts of a complex type are floating types. So a complex type within another one is
+    // refused here, and type() recurses only once.
     if (at("complex")) fail("complex<> takes a floating type");
     const TypeName part = failed() ? TypeName{} : type();
     expect(">", "complex<...");

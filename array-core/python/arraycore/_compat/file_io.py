@@ -62,7 +62,7 @@ def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, se
 def fromfile(
     file: Any, dtype: npt.DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0
 ) -> ndarray:
-    """Return a vector of a file's elements, which are bytes, or text if ``sep`` is given."""
+    """Return a vector of the elements in a file: binary data, or text if ``sep`` is given."""
     return array(np.fromfile(file, dtype, count, sep, offset))
 
 

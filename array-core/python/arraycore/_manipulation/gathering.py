@@ -78,7 +78,7 @@ def _given(made: ndarray, out: ndarray | None) -> ndarray:
     return out
 
 
-# ---- by indices
+# ---- selecting by indices
 
 
 def take(
@@ -120,7 +120,7 @@ def take(
     if whole:
         words, held = flat_words(where, a)
         made = ndarray(operations.key_read(a, words))
-        del held  # until here the words named it
+        del held  # the words contain its id up to here
         return _given(made, out)
     return _given(a[(slice(None),) * at + (where,)], out)
 
@@ -212,7 +212,7 @@ def choose(
     return _given(made, out)
 
 
-# ---- by masks
+# ---- selecting by masks
 
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
@@ -281,7 +281,7 @@ def extract(condition: Any, arr: ndarray) -> ndarray:
     return compress(given.reshape(-1), arr)
 
 
-# ---- by conditions
+# ---- selecting by conditions
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:

@@ -246,11 +246,11 @@ def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
     return concatenate([arr, asarray(values)], axis)
 
 
-# ---- cutting
+# ---- splitting
 
 
 def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
-    """Return views of a number of nearly equal parts, or of the parts between given places."""
+    """Split an array into a number of nearly equal parts, or at the given places; return views."""
     number = axis_of(axis, ary.ndim)
     extent = ary.shape[number]
     try:
@@ -268,7 +268,7 @@ def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[n
 
 
 def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
-    """Return views of a number of equal parts, or of the parts between given places."""
+    """Split an array into a number of equal parts, or at the given places; return views."""
     try:
         sections = index(indices_or_sections)
     except TypeError:

@@ -40,7 +40,7 @@ def _repeated(values: ndarray, count: int) -> ndarray:
     return made
 
 
-# ---- by indices
+# ---- writing by indices
 
 
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -74,7 +74,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         operations.key_write(a, source, words)
     else:
         operations.key_fill(a, _cast(value, a.dtype), words)
-    del held  # until here the words named it
+    del held  # the words contain its id up to here
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -105,7 +105,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: int | None) ->
             operations.key_write(arr, value, words)
         else:
             operations.key_fill(arr, value, words)
-        del held  # until here the words named it
+        del held  # the words contain its id up to here
         return
     target, key = along_axis(arr, indices, axis)
     target[key] = device_value(values, arr.dtype)
@@ -137,7 +137,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
     put(a, np.arange(0, a.size if end is None else min(end, a.size), step), val)
 
 
-# ---- by masks
+# ---- writing by masks
 
 
 def _same_size(a: ndarray, mask: Any, name: str) -> ndarray:

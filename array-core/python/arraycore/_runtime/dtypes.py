@@ -32,7 +32,7 @@ def number_of(dtype: np.dtype[Any]) -> int:
 
 
 def check_cast(given: Any, target: np.dtype[Any], casting: str) -> None:
-    """Raise where a casting rule of NumPy's does not allow a dtype, or a number, to become another.
+    """Raise if NumPy's casting rule does not allow the cast of a dtype, or a number, to another.
 
     Raises
     ------

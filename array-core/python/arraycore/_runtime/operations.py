@@ -28,7 +28,7 @@ def ufunc(
     second_out: Any,
     operands: Sequence[int],
 ) -> int:
-    """Call a ufunc. Return the id of the first result, or 0 where it was written to ``out``."""
+    """Call a ufunc. Return the id of the first result, or 0 if it was written to ``out``."""
     return call(
         opcodes.UFUNC,
         number,
@@ -60,7 +60,7 @@ def tolerance(number: int, on_gpu: bool, floor: bool, operands: Iterable[np.dtyp
 
 
 def copy(x: Any, dtype: npt.DTypeLike | None, order: int) -> int:
-    """Copy an array, to its own dtype where none is given."""
+    """Copy an array, to its own dtype if none is given."""
     return call(opcodes.COPY, x._id, optional_dtype(dtype), order)
 
 
@@ -85,7 +85,7 @@ def reshape(x: Any, mode: int, order: int, shape: Iterable[Any]) -> int:
 
 
 def transpose(x: Any, axes: Any) -> int:
-    """Return a view with its axes in another order, all reversed where none are given."""
+    """Return a view with its axes in another order, all reversed if none are given."""
     return call(opcodes.TRANSPOSE, x._id, *optional_axes(axes))
 
 
@@ -152,7 +152,7 @@ def kernel(kernel: int, words: Iterable[int]) -> int:
     """Run a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop
     (two words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0
     for all. Then both take the inputs (arguments), and a count of outputs, which is all or 0,
-    with an id for each. Return the first new output's id, or 0 where none was made.
+    with an id for each. Return the first new output's id, or 0 if none was made.
     """
     return call(opcodes.KERNEL, kernel, *words)
 
@@ -180,7 +180,7 @@ def timer_begin() -> int:
 
 def timer_end() -> int:
     """Wait for what was launched since. Then the counter AC_TIMER_NANOSECONDS is the time that
-    the device took, or 0 where it has no clock.
+    the device took, or 0 if it has no clock.
     """
     return call(opcodes.TIMER_END)
 
@@ -225,8 +225,8 @@ def reduce(
     ddof: float,
     initial: Sequence[int],
 ) -> int:
-    """Reduce an array along the given or all axes. Return 0 where the result was written to
-    ``out``.
+    """Reduce an array along the given or all axes. Return the result's id, or 0 if it was
+    written to ``out``.
     """
     return call(
         opcodes.REDUCE,
@@ -245,9 +245,7 @@ def reduce(
 def accumulate(
     number: int, skips_nan: bool, x: Any, axis: Any, dtype: npt.DTypeLike | None, out: Any
 ) -> int:
-    """Return the running results of a ufunc along an axis, or 0 where they were written to
-    ``out``.
-    """
+    """Return the running results of a ufunc along an axis, or 0 if they were written to ``out``."""
     return call(
         opcodes.ACCUMULATE,
         number,
@@ -311,8 +309,8 @@ def write_where(target: Any, mask: Any, value: Sequence[int]) -> int:
 
 
 def matmul(a: Any, b: Any, out: Any, form: int) -> int:
-    """Multiply the matrices in the last two axes. Return 0 where the result was written to
-    ``out``.
+    """Multiply the matrices in the last two axes. Return the result's id, or 0 if it was written
+    to ``out``.
     """
     return call(opcodes.MATMUL, a._id, b._id, 0 if out is None else out._id, form)
 
@@ -467,8 +465,8 @@ def capture_abort() -> int:
 
 
 def capture_position() -> int:
-    """Return twice the number of commands recorded so far, plus 1 where the recording can no
-    longer be played.
+    """Return twice the number of commands recorded so far, plus 1 if the recording can no longer
+    be played.
     """
     return call(opcodes.CAPTURE_POSITION)
 
@@ -519,7 +517,7 @@ def capture_keeps(capture: int, dtype: int, bits: int) -> int:
 
 
 def capture_origin(x: Any) -> int:
-    """Return 0 where the step that was just recorded made the array's storage, otherwise a
-    number that no other storage has.
+    """Return 0 if the step that was just recorded made the array's storage, otherwise a number
+    that no other storage has.
     """
     return call(opcodes.CAPTURE_ORIGIN, x._id)

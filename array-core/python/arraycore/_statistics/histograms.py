@@ -196,8 +196,7 @@ def histogram(
         The values.
     bins : int or edges
         The number of bins of equal width, or their edges, ascending. Edges on a device are copied
-        to the CPU.
-        Without a ``range`` the smallest and the largest value are read from the device.
+        to the CPU. Without a ``range`` the smallest and the largest value are read from the device.
     range : pair, optional
         The first and the last edge.
     density : bool

@@ -5,7 +5,7 @@
 
     step = arraycore.capture.Step(train)
     for batch in batches:
-        step(batch)  # once as ever, twice recorded, then replayed
+        step(batch)  # the first call runs as usual, two are recorded, the others are replayed
     step.close()
 
 ``docs/capture.md`` has the contract.
@@ -58,7 +58,7 @@ class Scalar:
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The number's current value."""
         if _reading is not None and self not in _reading:
             _reading.append(self)
         return self._value

@@ -3,8 +3,8 @@
 
     recorder = Recorder()
     for _ in range(2):
-        recorder.record(step)  # runs it as ever
-    replay = recorder.build()  # raises CaptureError with the reason where it cannot
+        recorder.record(step)  # runs it as usual
+    replay = recorder.build()  # raises CaptureError with the reason if it cannot
     replay()  # the same launches again, in one crossing
     replay.close()
 

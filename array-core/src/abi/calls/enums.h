@@ -9,7 +9,7 @@ namespace arraycore::calls {
 
 // Whether a reshape returns a view.
 enum class ReshapeMode : std::uint8_t {
-  // a view where strides can express it, otherwise a copy
+  // a view if strides can express it, otherwise a copy
   any = 0,
   // a view only of what is contiguous in the order, otherwise a copy
   ravel = 1,

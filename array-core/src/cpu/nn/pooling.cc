@@ -41,7 +41,7 @@ struct Axis {
   // Returns whether no window crosses the edge of the data.
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
-  // The first and the end of the elements that exist in the window at `at`.
+  // The first element of the window at `at` that exists, and the one past the last.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
   std::int64_t end(std::int64_t at) const { return std::min(window, data - start(at)); }
 };
