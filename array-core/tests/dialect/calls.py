@@ -120,7 +120,7 @@ class Window:
 
 
 class Memory:
-    """The arrays of a call as windows of one-dimensional owners, which shared memory has in common.
+    """The arrays of a call as windows of one-dimensional owners. Shared memory has one owner.
 
     If an array's owner is not contiguous or has another dtype, a copy of the array becomes its
     owner.

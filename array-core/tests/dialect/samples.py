@@ -75,7 +75,7 @@ class Sample:
         return sorted(set(every))
 
     def bindings(self, only: tuple[str, ...] = DTYPES) -> list[dict[str, str]]:
-        """Return bindings of all letters to one dtype, but of ``INTEGERS`` to int32 for a float."""
+        """Return a binding for each dtype; letters of ``INTEGERS`` get int32 instead of a float."""
         integers = INTEGERS.get(self.call.name, "")
         found: list[dict[str, str]] = []
         for dtype in only:

@@ -43,7 +43,7 @@ def sites(version: str) -> list[Site]:
 
 @cache
 def hooked(version: str) -> dict[str, Any]:
-    """Return what ``hooked.py`` prints in a fresh process, as a process has only one Chainer."""
+    """Return what ``hooked.py`` prints in a fresh process. Two Chainers cannot share a process."""
     packages = ROOT / "worker-runtime" / "python"
     six = CACHE / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     path = os.pathsep.join(str(p) for p in (packages, wheel(version), six))

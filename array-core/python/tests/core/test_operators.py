@@ -1,4 +1,4 @@
-"""Python's operators: which ufunc each calls, which operands are refused, how many launches."""
+"""Python's operators: which ufunc each calls, which operands are refused, their crossings."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def listed(result: Any) -> list[Any]:
 
 
 def same(case: Case, module: Any = np) -> None:
-    """Assert that `case` gives the same arrays in NumPy and in arraycore (or in `module`).
+    """Assert that `case` gives the same arrays in NumPy and in arraycore.
 
     `case` is called with the module and with the function that makes the module's arrays.
     """

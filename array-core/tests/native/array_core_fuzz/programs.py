@@ -359,7 +359,7 @@ class Generator:
         def operation() -> Array:
             made = array.diagonal(offset, axis1, axis2)
             if array.flags.writeable:
-                made.flags.writeable = True  # read-only in NumPy as a warning
+                made.flags.writeable = True  # NumPy makes it read-only only as a warning
             return made
 
         self._try(source, operation)

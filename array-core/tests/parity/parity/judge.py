@@ -71,7 +71,7 @@ def distances(ours: Array, right: Array) -> Array:
 
 
 def compare(function: str, ours: Array, choices: list[Array], bound: Bound, gpu: bool) -> Verdict:
-    """Return the verdict on results. Each element must be near it in one of ``choices``."""
+    """Return the verdict on results: each must be near the same element of one of ``choices``."""
     shape, dtype = choices[0].shape, choices[0].dtype
     if ours.shape != shape or ours.dtype != dtype:
         return Verdict(
