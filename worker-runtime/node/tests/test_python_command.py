@@ -297,7 +297,9 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
             text=True,
         )
         assert process.stdout is not None
-        whole_s = float(process.stdout.readline())
+        said = process.stdout.readline()
+        assert said, process.communicate()  # it ended early: the second part says why
+        whole_s = float(said)
         assert process.stdout.readline() == "waiting\n"
         time.sleep(0.3)  # lets b.get() begin; the interrupt is caught without it, too
         began = time.monotonic()
