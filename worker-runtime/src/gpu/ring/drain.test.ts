@@ -5,7 +5,7 @@ import { LIMIT_MS } from "../../../node/patience.ts";
 import { RingWriter } from "../testing/ring_writer.fixture.ts";
 import { Drain, type DrainOptions, restMs } from "./drain.ts";
 import type { Capabilities, Executor } from "./executor.ts";
-import { Backend, Word } from "./layout.ts";
+import { Backend, Capability, Word } from "./layout.ts";
 
 /** Reports a fence only when it is polled, at the poll of number `answersAt` or later. */
 class SilentDevice {
@@ -13,14 +13,15 @@ class SilentDevice {
   readonly #answersAt: number;
   #reached: (() => void)[] = [];
 
-  constructor(answersAt: number) {
+  constructor(answersAt: number, flags = 0) {
     this.#answersAt = answersAt;
+    this.executor.capabilities.flags = flags;
   }
 
   readonly executor = {
     capabilities: {
       backend: Backend.webgpu,
-      flags: 0,
+      flags: 0 as number,
       maxBufferBytes: 2 ** 20,
       maxBindingBytes: 2 ** 20,
       maxStorageBuffers: 8,
@@ -51,11 +52,15 @@ class SilentDevice {
     submit: () => undefined,
     nudge: () => {
       this.asked += 1;
-      if (this.asked < this.#answersAt) return;
-      for (const reached of this.#reached.splice(0)) reached();
+      if (this.asked >= this.#answersAt) this.answer();
     },
     destroy: () => {},
   };
+
+  /** Reports all fences. */
+  answer(): void {
+    for (const reached of this.#reached.splice(0)) reached();
+  }
 }
 
 async function startDrain(
@@ -164,5 +169,27 @@ test("a device of which a share is lent rests once its batch is done, others do 
   drain.setShare(1);
   await batch();
   expect(rests).toHaveLength(before);
+  await end();
+});
+
+test.each([
+  ["a graphics card", 0, 8_000],
+  ["a program on the CPU", Capability.fallbackAdapter, 60_000],
+])("while %s computes, a poll may block the thread", async (_, flags, silenceMs) => {
+  const device = new SilentDevice(Number.POSITIVE_INFINITY, flags);
+  const promised: number[] = [];
+  const nudge = device.executor.nudge;
+  device.executor.nudge = () => {
+    promised.push(ring.load(Word.silenceMs));
+    nudge();
+  };
+  const { ring, end } = await startDrain(device, true, false);
+  const fence = ring.fence();
+  ring.flush();
+  while (device.asked < 3) await pause(1);
+  expect(new Set(promised)).toEqual(new Set([silenceMs]));
+  device.answer();
+  expect(await isReachedWithin(ring, fence, LIMIT_MS)).toBe(true);
+  expect(ring.load(Word.silenceMs)).toBe(0);
   await end();
 });

@@ -13,6 +13,7 @@ import {
   type OpenExecutor,
 } from "./executor.ts";
 import {
+  Capability,
   CLOSE_REQUEST,
   ErrorCode,
   HEARTBEAT_MS,
@@ -55,6 +56,8 @@ const BLOCK_MS = 20;
 const SLEEP_MS = 10_000;
 /** How long a call of the device may block the thread: for a large upload, or if the device's queue is full. */
 const BUSY_SILENCE_MS = 8_000;
+/** The same for a device that is a program on the CPU, which other programs may keep busy. */
+const BUSY_SOFTWARE_SILENCE_MS = 60_000;
 /** How long the compilation of a shader may block the thread. */
 const COMPILE_SILENCE_MS = 60_000;
 
@@ -112,6 +115,7 @@ export class Drain {
   #askPauseMs = ASK_MS;
   /** How many fences the device has not reached. */
   #openFences = 0;
+  #busySilenceMs = BUSY_SILENCE_MS;
   /** Whether the newest command was a fence, whose end will wake the issuer. */
   #newsFollows = false;
   #wake: (() => void) | undefined;
@@ -139,7 +143,7 @@ export class Drain {
     this.#lost = isSecond || !(await this.#openDevice());
     // Opening may have blocked this thread for longer than an issuer waits.
     this.#control.add(Word.progress, 1);
-    this.#control.store(Word.silenceMs, 0);
+    this.#promiseNews();
     this.#control.store(Word.state, this.#lost ? State.lost : State.running);
     this.#control.signal();
   }
@@ -210,7 +214,7 @@ export class Drain {
   async #turn(): Promise<void> {
     const begunAt = performance.now();
     this.#memory.refresh();
-    this.#control.store(Word.silenceMs, BUSY_SILENCE_MS);
+    this.#control.store(Word.silenceMs, this.#busySilenceMs);
     for (let done = 0; done < TURN_COMMANDS && this.#position !== this.#written; ) {
       const waiting = this.#executeOne();
       if (waiting !== undefined) await waiting;
@@ -224,9 +228,15 @@ export class Drain {
     this.#askedAt = this.#activeAt;
     this.#askPauseMs = ASK_MS;
     this.#publish();
-    this.#control.store(Word.silenceMs, 0);
+    this.#promiseNews();
     if (full !== undefined) await full;
     if (this.#share < 1) await this.#restAfter(begunAt);
+  }
+
+  // Says how long this thread may be silent between two commands. While the device computes, the polls for its end may
+  // block the thread, too.
+  #promiseNews(): void {
+    this.#control.store(Word.silenceMs, this.#openFences > 0 ? this.#busySilenceMs : 0);
   }
 
   // Waits until the device has done the batch, and then rests according to its share.
@@ -341,6 +351,8 @@ export class Drain {
     try {
       this.#executor = await this.#open(this.#events(this.#generation));
       this.#control.putCapabilities(this.#executor.capabilities);
+      const isSoftware = (this.#executor.capabilities.flags & Capability.fallbackAdapter) !== 0;
+      this.#busySilenceMs = isSoftware ? BUSY_SOFTWARE_SILENCE_MS : BUSY_SILENCE_MS;
       this.#control.putCounters(this.#executor.counters);
       return true;
     } catch (error) {
@@ -388,6 +400,7 @@ export class Drain {
   #reach(fence: number, generation: number): void {
     if (generation !== this.#generation || this.#lost) return;
     this.#openFences -= 1;
+    this.#promiseNews();
     this.#activeAt = performance.now();
     if (this.#executor !== undefined) this.#control.putCounters(this.#executor.counters);
     this.#control.store(Word.fenceDone, fence);
@@ -557,7 +570,7 @@ export class Drain {
       executor.createPipeline(w(1), spec);
     } finally {
       this.#control.add(Word.progress, 1);
-      this.#control.store(Word.silenceMs, BUSY_SILENCE_MS);
+      this.#control.store(Word.silenceMs, this.#busySilenceMs);
     }
     return undefined;
   }
