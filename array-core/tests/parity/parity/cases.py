@@ -128,7 +128,7 @@ def ufuncs(short: bool) -> Iterator[Case]:
 
 
 def scalars() -> Iterator[Case]:
-    """Yield cases of an array and a scalar: either one first, weak or not, in both modes."""
+    """Yield cases of an array and a scalar, in either order; the scalar is weak or not."""
     for function in BINARY:
         for number, letter in enumerate(LETTERS):
             array = placed(sets_of(function, letter + letter)[0], "contiguous")
