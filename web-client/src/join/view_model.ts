@@ -35,7 +35,7 @@ export type Action =
 export interface ActionView {
   readonly kind: Action;
   readonly label: string;
-  /** Whether a switch is on. Other buttons do not have it. */
+  /** Whether a switch is on. Other buttons do not have this field. */
   readonly pressed?: boolean;
 }
 
