@@ -21,8 +21,8 @@ NOT_DIFFERENTIABLE = {
     "accuracy", "argmax", "argmax_crf1d", "argmin", "binary_accuracy", "ceil",
     "classification_summary", "f1_score", "fix", "floor", "precision", "r2_score", "recall", "sign",
 }  # fmt: skip
-#: Functions whose numerical derivative is computed in float32. They refuse float64, or compute in
-#: float32 or return it for every input (``cast`` as it is called here, ``roi_pooling_2d``), or draw
+#: Functions whose numerical derivative is computed in float32, because they refuse float64, compute
+#: in float32, always return float32 (``cast`` as it is called here, ``roi_pooling_2d``), or draw
 #: noise in the data's dtype.
 IN_FLOAT32 = {
     "batch_matmul", "bilinear", "cast", "gaussian", "group_normalization", "resize_images",

@@ -68,9 +68,10 @@ class Operand:
 class Case:
     """One operation.
 
-    ``form`` says how it is called: ``call``; ``operator`` and ``in_place``, through ``python``, a
-    function of the module operator; ``out``, with ``out`` given; ``overlap``, with an output that
-    shares memory with an operand; ``cast`` and ``assign``, which convert; ``reduce``.
+    ``form`` says how the operation is called: ``call`` and ``reduce`` call the function;
+    ``operator`` and ``in_place`` call ``python``, a function of the module operator; ``out`` gives
+    an output; ``overlap`` gives one that shares memory with an operand; ``cast`` and ``assign``
+    convert.
     """
 
     group: str
