@@ -311,7 +311,7 @@ class AsyncClient:
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
 
     async def tokens(self) -> list[dict[str, Any]]:
-        """Return one's own tokens, as the server shows them; for administrators, everybody's.
+        """Return this user's tokens, as the server shows them; for administrators, all tokens.
 
         The tokens' texts are not stored; each token has a number.
         """
