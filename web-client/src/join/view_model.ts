@@ -408,7 +408,7 @@ export function panelView(input: ViewInput): PanelView {
   return statePanel(state, input);
 }
 
-/** Null until there is something to show. */
+/** Returns null until there is something to show. */
 export function contributionView(
   contribution: Contribution | undefined,
   words: Dictionary,
