@@ -320,7 +320,7 @@ def report(
 
 
 def test(arguments: Sequence[str]) -> int:
-    """``./run test``."""
+    """Run the command ``./run test``."""
     parser = argparse.ArgumentParser(
         prog="./run test", description="Run suites with what they need: all of them, or a choice."
     )
