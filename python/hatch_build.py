@@ -1,4 +1,4 @@
-"""Puts the worker's packages into the wheel: a dry run calls them. Runs in the build, nowhere else.
+"""Puts the worker's packages into the wheel, because a dry run needs them. Runs only in a build.
 
 In a checkout the worker's packages are next to this folder. In a source distribution they are
 inside it.
@@ -18,9 +18,7 @@ class WorkerPackages(BuildHookInterface[Any]):
     """A build hook that adds the worker's packages to a wheel or source distribution."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the packages to the build. An editable install needs none, because it finds them in
-        its checkout.
-        """
+        """Add the packages, except to an editable install, which finds them in its checkout."""
         if version == "editable":
             return
         root = Path(self.root)

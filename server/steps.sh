@@ -4,7 +4,7 @@
 build_preset() { # build_preset PRESET [TARGET...]
   local key fresh=()
   key=$(fingerprint CMakePresets.json)
-  # CMake's cache of another compiler silently loses the preset's other variables, also the sanitizers.
+  # If the preset's compiler has changed, CMake silently drops its other variables, also the sanitizers.
   up_to_date "configure-$1" "$key" || fresh=(--fresh)
   cmake --preset "$1" "${fresh[@]}" >build/logs/configure-"$1".log || { cat build/logs/configure-"$1".log; return 1; }
   mark "configure-$1" "$key"

@@ -17,7 +17,7 @@ const names = {
 };
 
 /**
- * Writes a list of the built files. The list is not in the folder `app`, but beside it, because the server treats the
+ * Writes a list of the built files. The list is not in the folder `app`, but next to it, because the server treats the
  * files in `app` as files that never change. The list has no hash in its name, so it changes with every build.
  */
 function listing(): Plugin {

@@ -94,7 +94,7 @@ def run(command: Command) -> tuple[dict[str, Any], int]:
 
     def end() -> None:
         late.set()
-        # As Ctrl-C does, so that a browser is closed too.
+        # Sends the signal of Ctrl-C, so that a browser is closed too.
         process.send_signal(signal.SIGINT)
         try:
             process.wait(GRACE_S)

@@ -76,7 +76,7 @@ class Operation:
 
     @property
     def constant(self) -> str:
-        """Its name in the C interface."""
+        """The operation's name in the C interface."""
         return f"AC_CALL_{self.name.upper()}"
 
 

@@ -22,7 +22,7 @@ from png import write_png
 
 FOLDER = Path(__file__).resolve().parent
 
-# How many steps a point takes to leave the circle of radius 2; `limit` where it stays.
+# Computes after how many steps a point leaves the circle of radius 2, or `limit` if it stays.
 STEPS = ac.ElementwiseKernel(
     "T cx, T cy, int32 limit",
     "int32 steps",
@@ -53,14 +53,14 @@ def by_operations(cx: ac.ndarray, cy: ac.ndarray, limit: int) -> ac.ndarray:
         xx, yy = x * x, y * y
         inside = xx + yy <= 4
         steps += inside
-        # Points outside stand still.
+        # Points outside do not move any more.
         ac.add(2 * x * y, cy, out=y, where=inside)
         ac.add(xx - yy, cx, out=x, where=inside)
     return steps
 
 
 def plane(width: int) -> tuple[ac.ndarray, ac.ndarray]:
-    """Return the points' real parts, a row, and their imaginary parts, a column."""
+    """Return the real parts of the points as a row, and the imaginary parts as a column."""
     height = width * 3 // 4
     cx = np.linspace(-2.25, 0.75, width, dtype=np.float32)
     cy = np.linspace(1.125, -1.125, height, dtype=np.float32)
@@ -68,7 +68,7 @@ def plane(width: int) -> tuple[ac.ndarray, ac.ndarray]:
 
 
 def picture(steps: npt.NDArray[np.int32], limit: int) -> npt.NDArray[np.uint8]:
-    """Return the picture: black inside, from blue to white outside."""
+    """Return the picture: the set is black, and the points outside are blue to white."""
     light = np.sqrt(steps / limit)[..., None]
     colour = np.clip(light * [1.2, 1.5, 2.5] + [0, 0.02, 0.2], 0, 1)
     colour[steps == limit] = 0
@@ -79,7 +79,7 @@ def picture(steps: npt.NDArray[np.int32], limit: int) -> npt.NDArray[np.uint8]:
 def measured(
     compute: Callable[[ac.ndarray, ac.ndarray, int], ac.ndarray], width: int, limit: int
 ) -> npt.NDArray[np.int32]:
-    """Return the steps of every point, and print what they took."""
+    """Return the steps of every point. Print the number of launches and the seconds."""
     cx, cy = plane(width)
     launches = ac.counters()["dispatches"]
     start = time.perf_counter()

@@ -111,7 +111,7 @@ class Field:
 
 @dataclass
 class Struct:
-    """An object on the wire, or the part of one."""
+    """An object on the wire, or a part of one."""
 
     name: str
     doc: str
@@ -145,7 +145,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Union:
-    """Structs that the value of one field, ``by``, distinguishes. ``members`` are keyed by it."""
+    """Structs that one field, ``by``, distinguishes. The keys of ``members`` are its values."""
 
     name: str
     doc: str

@@ -172,7 +172,7 @@ def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) 
     Raises
     ------
     FailedError
-        The server, the phones or the study lack something.
+        The phones did not start, a program failed, or counts differ.
     """
     folder = given.state / "ours"
     shutil.rmtree(folder, ignore_errors=True)
@@ -228,7 +228,7 @@ def check_ours(database: Path, told: dict[str, Any], ran: dict[str, Any], trials
 
 
 def best_workers(name: str, given: argparse.Namespace) -> int:
-    """Return the number of workers with which a peer is fastest, tried on a fifth of a study."""
+    """Return the number of workers with which a peer runs a fifth of a study fastest."""
     rates: dict[int, float] = {}
     for workers in PEERS[name].workers:
         try:
@@ -362,7 +362,7 @@ def machine(load: float, phone_count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure the figures that are named, and keep the others of an earlier run."""
+    """Measure the named figures. The report keeps the others of an earlier run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--list", action="store_true", help="print the figures")

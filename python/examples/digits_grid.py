@@ -4,7 +4,7 @@
 
 Each candidate has three blocks of 3x3 convolution, batch-norm and ReLU, whose channels come from a
 grid. It trains one epoch on 1,437 images; its value is the accuracy on the other 360. This machine
-needs scikit-learn but no Chainer, the browsers Chainer but no scikit-learn.
+needs scikit-learn and not Chainer; the browsers need Chainer and not scikit-learn.
 """
 
 import argparse

@@ -81,7 +81,7 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
 test("three crashed renderers make a trial poison; a study beside it finishes", async () => {
   const study = await queue("constant.py", "--endless");
   const joinUrl = await server.joinUrl();
-  // There is one device more than the trial crashes. It finishes the other study.
+  // The trial crashes all devices but one, which finishes the other study.
   let volunteers = await Promise.all(
     Array.from({ length: DEVICES_TO_POISON + 1 }, () => joinVolunteer(browser, joinUrl)),
   );

@@ -222,7 +222,7 @@ def forget_results() -> None:
 
 def run_ctest(names: Sequence[str], results: dict[str, Result], out: TextIO) -> None:
     """Run steps and the steps that they need. When one starts or ends, print a line; when it ends,
-    add its result to ``results``. An interrupt leaves there the results from before it.
+    add its result to ``results``. After an interrupt, ``results`` has the steps that ended before.
     """
     JUNIT.mkdir(parents=True, exist_ok=True)
     pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
@@ -320,7 +320,7 @@ def report(
 
 
 def test(arguments: Sequence[str]) -> int:
-    """``./run test``."""
+    """Run the command ``./run test``."""
     parser = argparse.ArgumentParser(
         prog="./run test", description="Run suites with what they need: all of them, or a choice."
     )

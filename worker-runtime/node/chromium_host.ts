@@ -93,8 +93,8 @@ interface PageThreads {
   readonly thread: string;
   readonly gpuThread: string;
   /**
-   * Addresses of the modules of the gpu thread's owner and of the hooks. The function that runs in the page imports
-   * them from there, because it cannot use this file's imports.
+   * Addresses of two modules, the gpu thread's owner and the hooks. The function that runs in the page imports from
+   * these addresses, because it cannot use this file's imports.
    */
   readonly owner: string;
   readonly hooks: string;

@@ -10,7 +10,7 @@ export const TEST_LIMIT_MS = 4 * LIMIT_MS;
 
 /**
  * Measures at most ten times, until one time is below `withinMs`, and returns the least time. On a busy machine, fast
- * work is fast at least once. Work that waits for a time-out never is.
+ * work is fast at least once. Work that waits for a time-out is never fast.
  */
 export async function quickest(
   withinMs: number,

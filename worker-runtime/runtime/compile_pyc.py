@@ -94,8 +94,8 @@ def compile_archive(source: Any, options: Any) -> bytes:
 
     ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out),
     ``only`` (patterns of names to compile; the others stay sources), ``docstrings`` (patterns of
-    names whose docstrings stay), ``lazy`` (patterns of packages' ``__init__.py`` that import their
-    own modules when they are asked for) and ``append`` (name -> statements that are added at the
+    names whose docstrings stay), ``lazy`` (patterns of packages' ``__init__.py`` whose imports of
+    their own modules are delayed) and ``append`` (name -> statements that are added at the
     end of the file, such as one that removes the name of an excluded module from ``__all__``).
     """
     out = io.BytesIO()

@@ -43,7 +43,7 @@ class Tools:
     python : str
         Interpreter whose ``pip`` is called.
     node : str
-        Node.js binary; ``npm`` is looked for beside it, then on ``PATH``.
+        Node.js binary; ``npm`` is searched next to it, then on ``PATH``.
     cache : Path
         Folder that keeps verified files between runs.
     local : Path or None
@@ -84,7 +84,7 @@ def check_sha256(path: Path, expected: str, origin: str) -> None:
 
 
 def backed_off(what: str, attempt_once: Callable[[], None], attempts: int = ATTEMPTS) -> None:
-    """Call until it succeeds, and wait 1, 2, 4... seconds (with jitter) between the tries."""
+    """Call ``attempt_once`` until it succeeds, with pauses of 1, 2, 4... s (and jitter)."""
     for number in range(1, attempts + 1):
         try:
             attempt_once()

@@ -82,8 +82,8 @@ def judge(rows: list[Row], version: str, reference: Path | None) -> None:
     """Add to each row of arraycore how far its first losses are from those of NumPy on CPython.
 
     Only a few losses are compared, because rounding errors grow from step to step. All losses of
-    captured steps are also compared with those of plain steps in the same place, which have the
-    same bits.
+    captured steps are also compared with those of plain steps in the same place. Their bits must be
+    equal.
     """
     ours = [row for row in rows if "losses" in row and row["where"] not in ("tfjs", "numpy")]
     models = sorted({f"{row['model']}:{row['batch']}" for row in ours if "losses_apart" not in row})

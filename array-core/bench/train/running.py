@@ -24,7 +24,10 @@ MOUNTS = ("python/examples", "array-core/tests/chainer")
 
 
 def command(where: str | None, version: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command up to the script's own arguments, and its environment; None is native."""
+    """Return the command without the script's own arguments, and its environment.
+
+    ``where`` is a place, or None for a native process.
+    """
     env = dict(os.environ)
     place = None if where is None else PLACES[where]
     if place is None:
@@ -55,7 +58,10 @@ def lines(command: tuple[str, ...], env: dict[str, str] | None = None) -> Iterat
 
 
 def run(where: str | None, version: str, *arguments: str, on: str = "") -> list[dict[str, Any]]:
-    """Return what ``steps.py`` prints in a place, or natively if None: an object per network."""
+    """Return the objects, one per network, that ``steps.py`` prints in a place.
+
+    If ``where`` is None, it runs in a native process.
+    """
     line, env = command(where, version)
     on = on or ("numpy" if where is None else "cupy")
     return list(lines((*line, *arguments, "--on", on), env))

@@ -1,4 +1,4 @@
-"""The networks of the training bench, those of the examples, and data that are the same anywhere.
+"""The networks that the training bench trains, and data that are the same on every machine.
 
     work = Work("resnet18", 16, "numpy")
     work.step(0)  # trains, and returns the loss
@@ -42,8 +42,8 @@ class Kind:
     batches : tuple of int
         The batch sizes of the table.
     items : int
-        How many items of the table's "items/s" one element of a batch has: 1, or the characters of
-        a strip.
+        How many items of the table's "items/s" one element of a batch has: 1, or the number of
+        characters that are predicted in a text.
     """
 
     make: Callable[[], Any]
@@ -76,7 +76,7 @@ def scenes(count: int, stream: Any) -> tuple[Any, Any]:
 
 
 def strips(count: int, stream: Any) -> tuple[Any, Any]:
-    """Return texts with a pattern, (count, 21) int32, twice, because labels are in the text."""
+    """Return texts with a pattern, (count, 21) int32, as data and as labels, which are equal."""
     first = stream.randint(0, 64, (count, 1), dtype=np.int32)
     text = (first + 7 * np.arange(21, dtype=np.int32)) % 64
     return text.astype(np.int32), text.astype(np.int32)

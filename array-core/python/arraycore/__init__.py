@@ -127,7 +127,7 @@ _array_methods.bind()
 for _value in [globals()[_name] for _name in __all__]:
     if isinstance(_value, FunctionType | type) and _value.__module__.startswith("arraycore._"):
         _value.__module__ = "arraycore"
-# Where pickles of version 0.1 look for arrays and for streams of random numbers.
+# Pickles of version 0.1 look for arrays and for streams of random numbers in these modules.
 sys.modules["arraycore._creation"] = _creation
 sys.modules["arraycore._streams"] = random._generators
 

@@ -428,7 +428,7 @@ def det(a: Any) -> ndarray:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Return the signs of determinants and the logarithms of their magnitudes, by NumPy."""
+    """Return signs of determinants and logarithms of their magnitudes, by NumPy on the CPU."""
     return SlogdetResult(*by_numpy(np.linalg.slogdet, a))
 
 
@@ -496,7 +496,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> ndarray:
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray, int, ndarray]:
-    """Return the least-squares solution, residuals, rank and singular values, by NumPy."""
+    """Return least-squares solution, residuals, rank and singular values, by NumPy on the CPU."""
     return by_numpy(np.linalg.lstsq, a, b, rcond)  # type: ignore[no-any-return]
 
 
@@ -511,7 +511,7 @@ def cond(x: Any, p: Any = None) -> ndarray:
 
 
 def tensorinv(a: Any, ind: int = 2) -> ndarray:
-    """Return the inverse of a tensor as a map of its last axes to the first, by NumPy."""
+    """Return the inverse of a tensor as a map of last to first axes, by NumPy on the CPU."""
     return by_numpy(np.linalg.tensorinv, a, ind)  # type: ignore[no-any-return]
 
 

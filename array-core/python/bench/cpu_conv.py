@@ -1,10 +1,10 @@
-"""How fast the CPU convolves float32 images, and the usual way with NumPy beside it.
+"""Measures how fast the CPU convolves float32 images, and how fast NumPy does on the same CPU.
 
     ./run python array-core/python/bench/cpu_conv.py
 
-Windows of 3 x 3 with padding 1, one thread, from Python, the best of several turns. NumPy unfolds
-the windows into a matrix (``sliding_window_view``, copied) and multiplies it. A product of matrices
-of the same sizes is measured too. Prints one flat JSON object.
+Windows are 3 x 3, with padding 1. One thread computes, called from Python, and the best of several
+turns counts. NumPy copies the windows into a matrix (``sliding_window_view``) and multiplies it. A
+product of matrices of the same sizes is measured too. Prints one flat JSON object.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def unfolded(x: Any, w: Any) -> Any:
-    """Return NumPy's convolution by one product of matrices."""
+    """Return the convolution that NumPy computes as one product of matrices."""
     wide = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (2, 3))
     columns = windows.transpose(0, 2, 3, 1, 4, 5).reshape(-1, CHANNELS * 9)

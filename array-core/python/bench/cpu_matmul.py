@@ -1,10 +1,10 @@
-"""How fast the CPU multiplies square float32 matrices, and NumPy beside it.
+"""Measures how fast the CPU multiplies square float32 matrices, and how fast NumPy does.
 
     ./run python array-core/python/bench/cpu_matmul.py [--size N] [--no-numpy]
 
-By ``a @ b`` from Python, on as many threads as ``./run python --threads`` gives; the best of
-several turns in which each computes once. ``--size`` is 1024 where nothing else is said. Prints one
-flat JSON object: threads, billions of operations a second, and ours over NumPy's.
+Python computes ``a @ b`` on as many threads as ``./run python --threads`` gives, and the best of
+several turns counts. ``--size`` is 1024 by default. Prints one flat JSON object: the number of
+threads, billions of operations per second, and arraycore's speed divided by NumPy's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How long a device takes for one launch, by its own clock: what its benches share.
+"""Measures the time of one launch by a device's own clock, for the benchmarks of this folder.
 
-Launches are issued in one batch; nothing is read back while they run.
+Launches are issued in one batch, and nothing is read back while they run.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from collections.abc import Callable
 import arraycore as ac
 
 LAUNCHES = 200
-WARM_UP = 4000  # an idle device takes some of a second until its clock is up
+WARM_UP = 4000  # an idle device takes a part of a second to reach its full clock rate
 
-TURNS = 5  # of what is compared
+TURNS = 5  # of each function that is compared
 
 Run = Callable[[], object]
-#: Of a number of elements: what launches once, and what stops where the result is wrong.
+#: Takes a number of elements. Returns a function that launches once, and a function that ends the
+#: program if the result is wrong.
 Bench = Callable[[int], tuple[Run, Callable[[], None]]]
 
 
 def nanoseconds(bench: Bench, elements: int) -> float:
-    """Return how long one launch takes.
+    """Return how many nanoseconds one launch takes.
 
     Raises
     ------
     SystemExit
-        The launches were not the device's own, something was read back, or the result is wrong.
+        A turn was not one launch on the device, something was read back, or the result is wrong.
     """
     launch, check = bench(elements)
     for _ in range(WARM_UP):
         launch()
-    with ac.device_timer():  # makes what reading the clock needs
+    with ac.device_timer():  # creates what reading the clock needs
         launch()
     check()
     before = ac.counters()
@@ -49,7 +50,7 @@ def nanoseconds(bench: Bench, elements: int) -> float:
 
 
 def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]:
-    """Return the best speed of each in billions of operations a second, measured in turns."""
+    """Return the best speed of each run in 10**9 operations per second. The runs take turns."""
     best = dict.fromkeys(runs, 0.0)
     for _ in range(TURNS):
         for name, run in runs.items():
@@ -64,7 +65,7 @@ def speeds(runs: dict[str, Run], flop: float, launches: int) -> dict[str, float]
 def main(
     what: str, bench: Bench, first: str, figures_of: Callable[[int, float], dict[str, float]]
 ) -> None:
-    """Measure with the elements of the command line; print one JSON object.
+    """Measure with the number of elements from the command line, and print one JSON object.
 
     Parameters
     ----------
@@ -73,9 +74,9 @@ def main(
     bench : callable
         See :data:`Bench`.
     first : str
-        The figure that is null, with the reason, where the device cannot tell it.
+        The figure that is null, with a reason, if the device is unsuitable.
     figures_of : callable
-        The figures of a number of elements and a launch's nanoseconds.
+        Returns the figures, from the number of elements and the nanoseconds of a launch.
     """
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--elements", type=int, default=10_000_000)

@@ -1,10 +1,10 @@
-"""How long a page waits for array-core's first result, once Pyodide is up.
+"""Measures how long a page waits for array-core's first result after Pyodide has started.
 
     ./run python --host chromium --backend webgpu array-core/python/bench/first_result.py
 
-From the moment before the module is compiled and linked (a mark of the worker runtime) until the
-elements of ``a + b`` are in Python: module, package, device, adapter, shader, readback, each cold.
-Prints one JSON object, in seconds.
+The time begins just before the module is compiled and linked (a mark of the worker runtime), and
+ends when the elements of ``a + b`` are in Python. It contains the first use of the module, package,
+device, adapter, shader and readback. Prints one JSON object with seconds.
 """
 
 import json
@@ -33,7 +33,7 @@ if ac.counters()["dispatches"] != 1 or ac.counters()["cpu_ops"] != 0:
 print(
     json.dumps(
         {
-            # NumPy is Pyodide's part of the start.
+            # The import of NumPy is left out, because it belongs to Pyodide's start.
             "first_result_s": round((now_ms - marked_ms) / 1e3 + script_s - numpy_s, 3),
             "numpy_s": round(numpy_s, 3),
         }

@@ -1,10 +1,11 @@
-"""What fusion costs and saves: issuing an operation that waits, and a chain of twenty.
+"""Measures what fusion costs and saves: the issue of one operation, and a chain of twenty.
 
     ./run python --backend webgpu array-core/python/bench/fusion_cost.py [--elements N]
 
-``fused_issue_us``: one ``y = y * 2.0`` of a chain, the median over chains of twenty; the read that
-computes the chain is not counted. ``chain_ms`` and ``unfused_chain_ms``: the chain with its read,
-medians. Prints one JSON object. Fails where a chain was not one launch, or twenty without fusion.
+``fused_issue_us`` is the time to issue one ``y = y * 2.0`` of a chain of twenty, without the read
+that computes the chain. ``chain_ms`` and ``unfused_chain_ms`` are the times of a whole chain with
+its read. All are medians. Prints one JSON object. Fails if a chain was not one launch with fusion,
+or not twenty without it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def chain(x: ac.ndarray) -> ac.ndarray:
 
 
 def measure(x: ac.ndarray, launches: int) -> tuple[float, float]:
-    """Return the median microseconds of one operation, and milliseconds of a chain and its read."""
+    """Return median times: of one operation in us, and of a chain with its read in ms."""
     issued, whole = [], []
     for turn in range(TIMES + 10):
         before = ac.counters()["dispatches"]

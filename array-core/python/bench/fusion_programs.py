@@ -1,16 +1,18 @@
-"""Random programs with fusion and without it.
+"""Compares random programs with and without fusion.
 
     python3 array-core/python/bench/fusion_programs.py [--programs N] [--seed N]
     ./run python --backend webgpu --mount array-core array-core/python/bench/fusion_programs.py \
         --steady [--programs N] [--seed N]
 
-The programs are those of ``array-core/tests/native/array_core_fuzz/fusion_program.py``. Fails where
-an element, an error or a step differs, and where live bytes are more than 1.1 times those without
-fusion; then it prints the program's seed and steps, the first step that differs by too much, and
-that step's operands and result, with their bits. ``--seed N --programs 1`` runs it again. On the
-CPU every operation is compared bit for bit; with ``--steady`` (a GPU) those whose results are not
-amplified, and each step may err by two units in the last place an operation: programs whose bits
-differ by no more are printed too, and counted as ``inexact``. Its last line is one JSON object.
+The programs are those of ``array-core/tests/native/array_core_fuzz/fusion_program.py``. A program
+fails if elements, errors or steps differ, or if fusion needs more than 1.1 times the live bytes.
+The script then prints the program's seed and steps, and the first step that differs by too much,
+with the bits of its operands and its result. ``--seed N --programs 1`` runs that program again.
+
+Without ``--steady``, for the CPU, programs use every operation and are compared bit for bit. With
+``--steady``, for a GPU, they use only operations that do not amplify errors, and each operation may
+err by two units in the last place. Programs whose bits differ by no more than that are printed and
+counted as ``inexact``. The last line is one JSON object.
 """
 
 from __future__ import annotations

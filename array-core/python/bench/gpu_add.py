@@ -1,9 +1,9 @@
-"""How fast the device adds: 10,000,000 float32 elements, ``a + b`` into an array that is there.
+"""Measures how fast the device adds 10,000,000 float32 elements: ``a + b`` into an existing array.
 
     ./run python --backend webgpu array-core/python/bench/gpu_add.py [--elements N]
 
-200 launches in one batch, timed by the device's own clock: 12 bytes an element are moved. Prints
-one JSON object, gigabytes a second; null with the reason on a software device or without a clock.
+The device's own clock times 200 launches in one batch. Each element moves 12 bytes. Prints one JSON
+object with gigabytes per second, or null with a reason on a software device or without a clock.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BYTES_PER_ELEMENT = 12  # two are read, one is written
 
 
 def bench(elements: int) -> tuple[Callable[[], object], Callable[[], None]]:
-    """Return what adds once, and what checks the sums."""
+    """Return a function that adds once, and a function that checks the sums."""
     values = np.arange(elements, dtype=np.float32) % 1000
     a, b = ac.array(values), ac.array(np.ones(elements, np.float32))
     out = ac.empty(elements, np.float32)

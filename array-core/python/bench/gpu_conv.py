@@ -1,12 +1,12 @@
-"""How fast the device convolves float32 images, beside a product of matrices of the same run.
+"""Compares the speed of a device's float32 convolutions with that of a product of matrices.
 
     ./run python --backend webgpu array-core/python/bench/gpu_conv.py
 
-Windows of 3 x 3 with padding 1, of ``--sizes N C O H W``; the product has the sizes that the
-convolution has as one, (O, 9 C) by (9 C, N H W), so that both do the same multiplications. Each is
-timed by the device's own clock over several launches, in turns, and the best turn counts. The last
-line is one JSON object: the convolution's speed and those of its gradients over the product's; null
-where the device has no clock.
+Windows are 3 x 3 with padding 1, and ``--sizes`` gives N C O H W. The product is (O, 9 C) by
+(9 C, N H W), so it does the same multiplications as the convolution. The device's own clock times
+several launches of each. They take turns, and the best turn counts. The last line is one JSON
+object: the speeds of the convolution and of its gradients, divided by the product's, or null if the
+device has no clock.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import arraycore as ac
 import numpy as np
 from device_clock import Run, speeds
 
-#: Images, channels, results, height and width; a software device takes less.
+#: Images, input channels, output channels, height and width; smaller for a software device.
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12
-#: Launches at most, however small the sizes are.
+#: The most launches in one turn, however small the sizes are.
 MOST = 10_000
 NAMES = ("gpu_conv_vs_gemm", "gpu_conv_data_vs_gemm", "gpu_conv_weights_vs_gemm",
          "gpu_conv_gflops", "gpu_conv_gemm_gflops")  # fmt: skip

@@ -1,14 +1,16 @@
-"""How fast the device multiplies float32 matrices, beside two plain tiled kernels of the same run.
+"""Compares how fast the device multiplies float32 matrices with two plain tiled kernels.
 
     ./run python --backend webgpu --mount array-core/bench array-core/python/bench/gpu_matmul.py
 
-The references are ``array-core/bench/matmul_ref_{64,128}.wgsl``, run as they are; a naive kernel,
-one element an invocation, is the third, on software devices. Each is timed by the device's own
-clock over several launches into an array that is there, in turns, and the best turn counts.
-``--tiles`` compares every tile of ours and prints a table. The last line is one JSON object: our
-speed over the best reference's at each size, and the speed of ragged sizes over that of the aligned
-size next to them; null where the device has no clock. A software device is measured at n = 256,
-others are not.
+The references are ``array-core/bench/matmul_ref_{64,128}.wgsl``, run as they are. On software
+devices, a naive kernel with one element per invocation is a third reference. The device's own clock
+times several launches of each into an existing array. They take turns, and the best turn counts.
+``--tiles`` compares all tiles of array-core's kernels and prints a table.
+
+The last line is one JSON object. For each size it has array-core's speed divided by that of the
+best reference. For each size that is no multiple of a tile it has the speed divided by that at
+1024. These figures are null if the device has no clock. A software device is measured at n = 256
+only, other devices at larger sizes.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from arraycore._runtime import operations
 from device_clock import Run, speeds
 
 ALIGNED, RAGGED, SOFTWARE = (1024, 2048, 4096), (1000, 1023), 256
-TURN_FLOP = 4e11  # what one turn computes on a device, about; on a software device one launch
-WARM_UP_FLOP = 4e12  # an idle device takes some of a second until its clock is up
-#: ``gemm::tiles()`` of src/gemm/choose.cc.
+TURN_FLOP = 4e11  # about what a turn computes; on a software device a turn is one launch
+WARM_UP_FLOP = 4e12  # an idle device takes a part of a second to reach its full clock rate
+#: The tiles of ``gemm::tiles()`` in src/gemm/choose.cc, in the same order.
 TILES = ("128x128 by 8x8", "64x128 by 4x8", "64x64 by 4x4", "64x64 by 8x4", "32x64 by 4x4",
          "32x32 by 4x4")  # fmt: skip
 
@@ -58,7 +60,7 @@ class Bench:
 
     def __init__(self, size: int, folder: Path | None) -> None:
         random = np.random.default_rng(size)
-        # Small integers: every product and sum is exact.
+        # The elements are small integers, so every product and sum is exact.
         self.a, self.b = (random.integers(-4, 5, (size, size)).astype("f4") for _ in range(2))
         self.left, self.right = ac.array(self.a), ac.array(self.b)
         self.out = ac.empty((size, size), "float32")
@@ -88,7 +90,7 @@ class Bench:
         return self.text((self.folder / name).read_text(encoding="utf-8"), step)
 
     def check(self, run: Run) -> None:
-        """Stop where the product is wrong."""
+        """End the program if the product is wrong."""
         self.out[...] = 0
         run()
         rows = slice(None, None, max(1, self.size // 61))
@@ -96,7 +98,7 @@ class Bench:
             raise SystemExit(f"A product of size {self.size} is wrong.")
 
     def gflops(self, runs: dict[str, Run], launches: int) -> dict[str, float]:
-        """Return the best speed of each, measured in turns."""
+        """Return the best speed of each run. The runs take turns."""
         for run in runs.values():
             self.check(run)
         return speeds(runs, 2 * self.size**3, launches)
@@ -113,7 +115,7 @@ def warm_up(bench: Bench) -> None:
 
 
 def table(sizes: tuple[int, ...], folder: Path | None, software: bool) -> None:
-    """Print the speed of every tile at every size; a tile that does not fit is the chooser's."""
+    """Print the speed of each tile at each size. If it does not fit, another is chosen."""
     for size in sizes:
         bench = Bench(size, folder)
         for number, name in enumerate(("chosen", *TILES)):
@@ -167,7 +169,7 @@ def main() -> None:
     if device.name == "cpu":
         raise SystemExit("This measures a device: run it with --backend webgpu.")
     software = device.is_software
-    # Every figure of the report has its place, also where this device does not tell it.
+    # The report has every figure, with null for those that are not measured on this device.
     figures: dict[str, Any] = {"device": device.name, **dict.fromkeys(NAMES)}
     if not device.has_clock:
         print(json.dumps(figures | {"reason": "The device has no clock."}))

@@ -1,10 +1,10 @@
-"""How long the device sums: 10,000,000 float32 elements into one that is there.
+"""Measures how long the device takes to sum 10,000,000 float32 elements into an existing array.
 
     ./run python --backend webgpu array-core/python/bench/gpu_sum.py [--elements N]
 
-200 sums in one batch, timed by the device's own clock, nothing read back: 4 bytes an element are
-read. Prints one JSON object, milliseconds a sum; null with the reason on a software device or
-without a clock.
+The device's own clock times 200 sums in one batch, without a read in between. Each element is a
+read of 4 bytes. Prints one JSON object with milliseconds per sum, or null with a reason on a
+software device or without a clock.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 
 def bench(elements: int) -> tuple[Callable[[], object], Callable[[], None]]:
-    """Return what sums once, and what checks the sum."""
+    """Return a function that sums once, and a function that checks the sum."""
     values = np.arange(elements, dtype=np.float32) % 7
     exact = float(values.sum(dtype=np.float64))
     a = ac.array(values)

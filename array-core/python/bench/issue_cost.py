@@ -1,12 +1,12 @@
-"""What it costs to issue one operation: ``a + b`` and ``x * 2.0``, each result freed at once.
+"""Measures the time to issue ``a + b`` and ``x * 2.0``, whose results are freed at once.
 
     ./run python --backend webgpu array-core/python/bench/issue_cost.py [--elements N]
 
-20,000 calls each into a ring of 4 MiB that the gpu thread drains meanwhile; the closing read is not
-counted. Prints one JSON object: medians, 99th percentiles and means in microseconds. A browser's
-clock has steps of 5 microseconds, so the first two are multiples of that; ``_grouped`` is the
-median over the means of 100 calls. Without fusion, so that each operation is launched. Fails when
-an operation was more than one crossing or not one dispatch.
+Each operation is called 20,000 times, into a ring of 4 MiB that the gpu thread drains meanwhile.
+The last read is not counted. Fusion is off, so that each operation is launched. Prints one JSON
+object with medians, 99th percentiles and means in microseconds. A browser's clock has steps of 5
+microseconds, so medians and percentiles are multiples of 5; ``_grouped`` is the median of the means
+of 100 calls each. Fails if an operation was more than one crossing, or not one dispatch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GROUP = 100
 
 
 def measure(name: str, operation: Callable[[], object], last: ac.ndarray) -> dict[str, float]:
-    """Return what one call's time was, the median under its name."""
+    """Return the median time of a call under ``name``, and other figures under longer names."""
     for _ in range(WARM_UP):
         operation()
     last.get()

@@ -1,10 +1,10 @@
-"""Whether memory grows: in a training-like loop, and while 512 MB stream up and down.
+"""Measures whether memory grows in a training-like loop, and while 512 MB are copied both ways.
 
     ./run python --backend webgpu array-core/python/bench/memory_growth.py [--iterations N] [--mb N]
 
-``loop_bytes_growth``: bytes by which arrays, the device's buffers and the module's memory together
-grew after iteration 50 of an elementwise loop. ``stream_heap_growth_mb``: by how many MB the
-module's memory grew while arrays of 32 MB went up and came back. Prints one JSON object.
+``loop_bytes_growth`` is by how many bytes arrays, the device's buffers and the module's memory
+together grew after iteration 50 of an elementwise loop. ``stream_heap_growth_mb`` is by how many MB
+the module's memory grew while arrays of 32 MB were uploaded and read back. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 import arraycore as ac
 import numpy as np
 
-SETTLED = 50  # iterations until pools and shaders are there
+SETTLED = 50  # by this iteration, all pools and shaders exist
 STREAMED_MB = 32  # one array
 MB = 1_000_000
 
@@ -26,7 +26,7 @@ def held() -> dict[str, int]:
 
 
 def loop(iterations: int) -> dict[str, int]:
-    """Return growth by counter; each iteration is a step of gradient descent with momentum."""
+    """Return the growth of each counter. An iteration is a gradient descent step with momentum."""
     generator = np.random.default_rng(0)
     shape = (64, 100)
     x = ac.array(generator.standard_normal(shape, np.float32))
@@ -52,7 +52,7 @@ def loop(iterations: int) -> dict[str, int]:
 
 
 def stream(total_mb: int) -> float:
-    """Return by how many MB the module's memory grew."""
+    """Upload arrays and read them back. Return by how many MB the module's memory grew."""
     data = np.arange(STREAMED_MB * MB // 4, dtype=np.float32)
     before = ac.counters()["heap_bytes"]
     for i in range(total_mb // STREAMED_MB):

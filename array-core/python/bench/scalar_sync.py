@@ -1,12 +1,12 @@
-r"""What it costs to read one element, beside a copy and readback written by hand.
+r"""Compares the time to read one element with a copy and readback written by hand.
 
     ./run python --host HOST --backend webgpu --hooks \
         array-core/python/bench/scalar_sync.py --host HOST
 
-Both read 4 bytes that lie on the device, in turns of the same run: ``float(a[3])`` from Python, and
-by hand JavaScript on the same device and its thread alone (copy to a staging buffer that is used
-again, submit, ``mapAsync``, copy out). Figures are microseconds, medians; prints one flat JSON
-object.
+Both sides read 4 bytes from the same device, and take turns. Python reads with ``float(a[3])``. The
+code by hand is JavaScript on the device's own thread: it copies to a staging buffer that is used
+again, submits, waits for ``mapAsync`` and copies out. Figures are medians in microseconds. Prints
+one flat JSON object.
 """
 
 from __future__ import annotations

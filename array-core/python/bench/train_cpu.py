@@ -1,15 +1,17 @@
-"""How long Chainer's training steps take on the CPU: on arraycore and on NumPy, in one process.
+"""Measures Chainer's training steps on the CPU, on arraycore and on NumPy, in one process.
 
     ./run python --wheel CHAINER_WHEEL --mount array-core/tests/chainer \
         array-core/python/bench/train_cpu.py --network cnn --on cupy numpy
 
 ``cnn`` is the network of ``python/examples/mnist_grid.py`` with ``--channels``, on random images of
-28 x 28; ``resnet18`` the one for images of 32 x 32, with a stem of 3 x 3 and 64 to 512 channels.
-MomentumSGD, float32. ``--plain-dot`` takes the faster ``tensordot`` away from NumPy that
-``hyperflock_worker.compat`` gives it. Each of ``--on`` takes its turn step by step, so that what
-else the machine does meets both. Prints one flat JSON object: ``cupy_ms`` and ``numpy_ms`` (the
-fastest step, waiting for its loss), the first losses' largest relative difference, and what a step
-on arraycore took of its counters.
+28 x 28. ``resnet18`` is the network for images of 32 x 32, with a stem of 3 x 3 and 64 to 512
+channels. MomentumSGD trains in float32. NumPy uses the faster ``tensordot`` that
+``hyperflock_worker.compat`` installs; ``--plain-dot`` removes it. The libraries of ``--on``
+alternate at each step, so that other work on the machine affects both alike.
+
+Prints one flat JSON object: ``cupy_ms`` and ``numpy_ms``, the time of the fastest step with the
+read of its loss; the largest relative difference of the first losses; and how much arraycore's
+counters grew in one step.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ SPENT = ("crossings", "dispatches", "fused", "peak_bytes")
 
 
 def resnet18(classes: int) -> Any:
-    """ResNet-18 for images of 32 x 32 (K. He et al., "Deep Residual Learning", 2015)."""
+    """Return ResNet-18 for images of 32 x 32 (K. He et al., "Deep Residual Learning", 2015)."""
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -74,7 +76,7 @@ def resnet18(classes: int) -> Any:
 
 
 class Training:
-    """A network, its optimizer and one batch; the same for the same seed, whatever computes."""
+    """A network, its optimizer and one batch. They are the same on each array library."""
 
     def __init__(self, network: str, channels: list[int], batch: int, on: str) -> None:
         import chainer

@@ -1,17 +1,19 @@
-"""Random view programs by the package and by NumPy: slices, transposes, reshapes, broadcasts,
-negative strides, overlapping assignments.
+"""Compares random view programs in arraycore and in NumPy.
+
+The programs slice, transpose, reshape, broadcast, and assign between views that overlap.
 
     ./run python --backend webgpu --mount array-core array-core/python/bench/view_programs.py \
         [--programs N] [--seed N] [--keys]
 
-Natively by the same arguments with ``ARRAYCORE_LIBRARY`` and ``PYTHONPATH=array-core/python``.
-``--keys``: with steps that index by integers and masks, in reads and in assignments.
+The script also runs natively with these options, if ``ARRAYCORE_LIBRARY`` is set and
+``PYTHONPATH`` is ``array-core/python``. With ``--keys`` programs also read and write by indices of
+integers and masks.
 
-The programs are those of ``array-core/tests/native/array_core_fuzz``, over the dtypes that a GPU
-computes. Fails where a shape, a stride, a flag, an error or an element differs, and where anything
-was read back, or done by the CPU in the GPU's place, before the last step of a program. The bytes
-that told how many elements of a mask are true are counted by themselves. Its last line is one JSON
-object.
+The programs are those of ``array-core/tests/native/array_core_fuzz``, with the dtypes that a GPU
+computes. The script fails if a shape, a stride, a flag, an error or an element differs. It also
+fails if, before the last step of a program, something was read back or the CPU computed for the
+GPU. Bytes that were read to learn how many elements a mask selects are allowed, and are counted as
+``size_bytes``. The last line is one JSON object.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ TEST(Writer, AClosedControlBlockIsNoRingAnyMore) {
   EXPECT_EQ(rig.control[Word::magic], 0U);
 }
 
-// Takes the best of many short series, so that a busy machine does not decide.
+// Takes the best of many short series, so that a busy machine does not decide the result.
 TEST(Writer, ADispatchCostsLessThanAMicrosecond) {
   PumpRig rig(1 << 16);
   rig.executor.record = false;

@@ -21,8 +21,8 @@ NOT_DIFFERENTIABLE = {
     "accuracy", "argmax", "argmax_crf1d", "argmin", "binary_accuracy", "ceil",
     "classification_summary", "f1_score", "fix", "floor", "precision", "r2_score", "recall", "sign",
 }  # fmt: skip
-#: Functions whose numerical derivative is computed in float32. They refuse float64, or compute in
-#: float32 or return it for every input (``cast`` as it is called here, ``roi_pooling_2d``), or draw
+#: Functions whose numerical derivative is computed in float32, because they refuse float64, compute
+#: in float32, always return float32 (``cast`` as it is called here, ``roi_pooling_2d``), or draw
 #: noise in the data's dtype.
 IN_FLOAT32 = {
     "batch_matmul", "bilinear", "cast", "gaussian", "group_normalization", "resize_images",
@@ -41,7 +41,7 @@ RANDOM = {
 
 
 def apart(*shape: int, low: float = -1.0, high: float = 1.0) -> Input:
-    """Floats in [low, high) in random order, all different and none 0."""
+    """Return an input: floats in [low, high) in random order, all different and none 0."""
 
     def made(stream: Stream) -> Any:
         count = int(np.prod(shape))
@@ -55,32 +55,32 @@ def apart(*shape: int, low: float = -1.0, high: float = 1.0) -> Input:
 
 
 def positive(*shape: int) -> Input:
-    """Floats of [0.3, 1.7)."""
+    """Return an input: floats in [0.3, 1.7)."""
     return apart(*shape, low=0.3, high=1.7)
 
 
 def between(low: float, high: float, *shape: int) -> Input:
-    """Floats of [low, high)."""
+    """Return an input: floats in [low, high)."""
     return apart(*shape, low=low, high=high)
 
 
 def whole(below: int, *shape: int) -> Input:
-    """int32 numbers of [0, below)."""
+    """Return an input: int32 numbers in [0, below)."""
     return lambda stream: stream.randint(0, below, shape).astype(np.int32)
 
 
 def these(values: Any, dtype: str = "int32") -> Input:
-    """Exactly the given values."""
+    """Return an input: exactly the given values."""
     return lambda stream: np.array(values, dtype)
 
 
 def definite(*shape: int) -> Input:
-    """Matrices that are far from singular."""
+    """Return an input: matrices that are far from singular."""
     return lambda stream: stream.uniform(-0.4, 0.4, shape) + 2 * np.eye(shape[-1])
 
 
 def boxes(count: int, side: int) -> Input:
-    """Regions of an image as left, top, right and bottom: whole numbers, int32."""
+    """Return an input: regions of an image as left, top, right and bottom, int32."""
 
     def made(stream: Stream) -> Any:
         begin = stream.randint(0, side // 2, (count, 2))
@@ -93,22 +93,22 @@ def boxes(count: int, side: int) -> Input:
 
 
 def unary(name: str, made: Input = apart(3, 4), **options: Any) -> Case:  # noqa: B008
-    """A function of one array."""
+    """Return the case of a function of one array."""
     return lambda F, x: getattr(F, name)(x, **options), (made,)
 
 
 def binary(name: str, *made: Input, **options: Any) -> Case:
-    """A function of several arrays."""
+    """Return the case of a function of several arrays."""
     return lambda F, *xs: getattr(F, name)(*xs, **options), made or (apart(3, 4), apart(3, 4))
 
 
 def of_list(name: str, *made: Input, **options: Any) -> Case:
-    """A function of a list of arrays."""
+    """Return the case of a function of a list of arrays."""
     return lambda F, *xs: getattr(F, name)(list(xs), **options), made
 
 
 def recurrent(name: str, gates: int, ways: int, has_cell: bool) -> Case:
-    """A recurrent network of one layer over sequences of 3, 2 and 1 elements."""
+    """Return the case of a recurrent layer over sequences of 3, 2 and 1 elements."""
     units, size, state = 3, 2, (ways, 3, 3)
 
     def run(F: Any, *xs: Any) -> Any:
@@ -130,7 +130,7 @@ def recurrent(name: str, gates: int, ways: int, has_cell: bool) -> Case:
 
 
 def window(name: str, axes: int, transposed: bool = False) -> Case:
-    """A convolution, or a transposed one, with strides and padding."""
+    """Return the case of a convolution, or of a transposed one, with strides and padding."""
     weights = (2, 3, *(3,) * axes)
     space = {1: (6,), 2: (5, 4), 3: (4, 3, 4)}[axes]
     return (
@@ -140,12 +140,12 @@ def window(name: str, axes: int, transposed: bool = False) -> Case:
 
 
 def pooling(name: str, *shape: int, **options: Any) -> Case:
-    """A pooling with overlapping windows."""
+    """Return the case of a pooling with overlapping windows."""
     return lambda F, x: getattr(F, name)(x, 3, stride=2, pad=1, **options), (apart(*shape),)
 
 
 def regions(name: str, *options: Any) -> Case:
-    """A pooling over regions of images."""
+    """Return the case of a pooling over regions of images."""
     return (
         lambda F, x, rois, of: getattr(F, name)(
             x, rois.array.astype(x.dtype), of, 3, 0.6, *options

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 VERSIONS = ("5.4.0", "7.8.1")
 SCRIPT = Path(__file__).with_name("train.py")
-#: The allowed relative difference of a loss from NumPy's; options for networks that train fast.
+#: The allowed relative difference of a loss from NumPy's, and options for small, fast networks.
 BAR = 1e-3
 SMALL = ("--width", "4", "--side", "12", "--batch", "8")
 

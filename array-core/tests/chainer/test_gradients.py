@@ -1,4 +1,4 @@
-"""No function of Chainer's is forgotten, and each one's values and gradients are right natively."""
+"""Every function of Chainer has a case, and its values and gradients are right in a native run."""
 
 from __future__ import annotations
 

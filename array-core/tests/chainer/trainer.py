@@ -64,7 +64,7 @@ def main(folder: Path) -> None:
     assert isinstance(other.predictor[0].W.array, cupy.ndarray)
     np.testing.assert_array_equal(other.predictor[0].W.array.get(), kept)
 
-    # Through pickle, and to the host and back.
+    # An array keeps its values through a pickle, and through copies to the host and back.
     again = pickle.loads(pickle.dumps(model.predictor[0].W.array))
     np.testing.assert_array_equal(again.get(), kept)
     model.to_cpu()

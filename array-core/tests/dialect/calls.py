@@ -57,7 +57,7 @@ class Call:
         return [a for a in [*self.ins, *self.outs] if isinstance(a, np.ndarray)]
 
     def letters(self) -> dict[str, np.dtype[Any]]:
-        """Return the dtype that arrays give to each type letter; outputs come first."""
+        """Return the dtype of each type letter, from its first array; outputs come first."""
         bound: dict[str, np.dtype[Any]] = {}
         pairs = [*zip(self.outputs, self.outs, strict=False)]
         pairs += zip(self.inputs, self.ins, strict=True)

@@ -1,4 +1,4 @@
-"""The meaning of a kernel's C++: turns its texts into a Python function over NumPy scalars.
+"""Turns the C++ texts of a kernel into a Python function over NumPy scalars.
 
 This is a second implementation of the dialect (``array-core/docs/dialect.md``). It shares no code
 with the compiler in C++, so each can check the other. It knows the part of C++ that Chainer's

@@ -29,21 +29,22 @@ INTEGERS = {
     "resize_images_interpolate_bilinear": "S",
     "resize_images_interpolate_grad_bilinear": "S",
 }
-# Allowed difference between a kernel and its meaning, relative to the larger of 1 and the value.
-# Both compute floats in float32, but in different orders, and with different last digits of exp and
-# similar functions. With float16, each variable is rounded to 11 bits.
+# Allowed difference between a kernel's result and that of its C++ in Python (meaning.py), relative
+# to the larger of 1 and the value. Both compute floats in float32, but in different orders, and
+# with different last digits of exp and similar functions. With float16, each variable is rounded to
+# 11 bits.
 TOLERANCE = {"float16": 8e-3, "float32": 5e-5}
 # From this size on, the last digits of an integer that was computed in float32 may be wrong.
 LARGE = 2**24
-# A kernel may differ by this many times the rounding error of the meaning itself. If a text
-# subtracts nearly equal numbers, the last digits of a device's division or root become leading
-# digits.
+# A kernel may differ by this many times the rounding error of the computation in Python. If a
+# kernel subtracts nearly equal numbers, the last digits of a device's division or root become
+# leading digits.
 NOISE = 8
 UNWRITTEN = 77  # no result is 77, so an element that is not written is found
 
 
 class Wrong(AssertionError):
-    """A kernel gave another result than its text means."""
+    """A kernel gave another result than its C++ in Python."""
 
 
 def _cast(values: Array, to: np.dtype[Any]) -> Array:
@@ -116,7 +117,7 @@ def _meaning(kind: str, texts: str, bound: str) -> Callable[..., None]:
 
 
 def mean(call: Call) -> None:
-    """Execute a call by the meaning of its texts."""
+    """Compute a call's outputs with the Python function that `meaning` makes of its C++."""
     both = [*zip(call.inputs, call.ins, strict=True), *zip(call.outputs, call.outs, strict=True)]
     bound = {p.name: str(value.dtype) for p, value in both}
     run = _meaning(call.kind, json.dumps(call.texts), json.dumps(bound))
@@ -151,7 +152,7 @@ def difference(got: Array, wanted: Array, noise: Array | float = 0.0) -> str:
 
 
 def _noise(sample: Sample, bound: Mapping[str, str], wanted: Call) -> list[Array]:
-    """Return the distance of each element of the call's memory from its value by float64."""
+    """Return how far each element of the call's memory is from its value in float64."""
     wide = sample.again({k: "float64" if v == "float32" else v for k, v in bound.items()})
     mean(wide)
     pairs = zip(Memory(wanted.arrays()).flats, Memory(wide.arrays()).flats, strict=True)
@@ -160,7 +161,7 @@ def _noise(sample: Sample, bound: Mapping[str, str], wanted: Call) -> list[Array
 
 
 def check(engine: Engine, sample: Sample, bound: Mapping[str, str]) -> None:
-    """Run the call on the engine and by its meaning; raise Wrong if their memory differs."""
+    """Run the call on the engine and in Python; raise Wrong if the results differ."""
     call, wanted = sample.again(bound), sample.again(bound)
     engine.run(call)
     mean(wanted)

@@ -1,4 +1,4 @@
-"""Each kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and computes its meaning."""
+"""Each kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and is computed right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Copies of elements with a conversion, one element after the other, by the IR's own conversion.
+// Copies elements one after the other, and converts each by the IR's own conversion.
 // The probe uses them where the library would launch a kernel.
 #pragma once
 

@@ -31,7 +31,7 @@ MOVED = {
 
 
 class OldNames:
-    """A finder and loader of the modules in `MOVED`: each is an alias of the module now."""
+    """A finder and loader of the modules in `MOVED`: each is an alias of today's module."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -43,7 +43,7 @@ class OldNames:
         return ModuleSpec(fullname, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return a module with the names of the module now."""
+        """Return a module with the names of today's module."""
         now = import_module(f"hyperflock.{MOVED[spec.name.rpartition('.')[2]]}")
         module = ModuleType(spec.name)
         vars(module).update({k: v for k, v in vars(now).items() if not k.startswith("__")})

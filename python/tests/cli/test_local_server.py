@@ -1,4 +1,4 @@
-"""A local server: started, found by the other commands, shared, stopped, and its failures.
+"""A local server is started, found by the other commands, shared and stopped, and may fail.
 
 The tests of ``up`` and related commands run the real server (marked ``server``); others need none.
 """

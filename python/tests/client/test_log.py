@@ -11,9 +11,10 @@ from hyperflock._transport import background_loop as _loop
 
 
 class FakeHttp:
-    """A server with one trial, which prints a line at each look and finishes after some.
+    """A server with one trial. A look is a request for the trial's row.
 
-    The first look finds no row of the trial. A cancelled study ends there.
+    The first looks find no row. Each of the last two finds one more printed line, and at look
+    number ``looks`` the trial has finished. If ``cancelled``, the study is cancelled.
     """
 
     def __init__(self, lines: list[str], *, looks: int = 0, cancelled: bool = False) -> None:

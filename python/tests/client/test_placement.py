@@ -1,6 +1,6 @@
-"""What a study requires of devices: found in the code, checked, sent.
+"""What a study requires of devices is found in the code, checked and sent.
 
-And `device()` in a script.
+This file also tests `device()` in a script.
 """
 
 from __future__ import annotations

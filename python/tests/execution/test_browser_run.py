@@ -1,4 +1,4 @@
-"""Trials in a browser on this machine: the page it gets, its messages, and each way to end."""
+"""Trials in a browser on this machine: the page it opens, its messages, and each way to end."""
 
 from __future__ import annotations
 

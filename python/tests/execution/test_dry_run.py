@@ -213,7 +213,7 @@ def test_worker_that_is_not_here_is_said(
 def test_browser_gives_the_value_of_cpython_and_holds_the_lock(
     client: Client, tmp_path: Path
 ) -> None:
-    """The objective is a closure over an array, which is sent as a file, in headless Chromium."""
+    """The objective runs in headless Chromium. It is a closure over an array, sent as a file."""
     large = np.arange(100_000.0)
     here = client.grid(holding(large), SPACE, dry_run="cpython")
     there = client.grid(holding(large), SPACE, dry_run="browser")

@@ -350,7 +350,7 @@ def test_replay_in_a_browser(client: Client, server: FakeConsole, objective: Any
     found = study.replay(0, on="chromium")
     assert found.same, str(found)
     assert found.versions["pyodide"] == "314.0.3"
-    # This study asked for no device, so the row is one that no volunteer could send.
+    # No volunteer could cause this row, because the study asked for no device.
     now = found.versions["runtime"][:12]
     assert found.notes == (
         f"the runtime was {'a' * 12}, and the server's is {now} now",

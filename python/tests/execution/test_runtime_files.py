@@ -1,4 +1,4 @@
-"""Files for browsers on this machine: fetched once, checked by hash, and kept without a server."""
+"""Files for browsers on this machine: fetched once, checked by hash, kept for later runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_server_that_is_away_is_not_missed_once_all_is_kept(
         server.built = SmallRuntime(tmp_path / "built").folder
         _read(server.url)
     assert _read(server.url) == b"an archive"
-    # A file that was never fetched is missing.
+    # A file that was never fetched cannot be read without the server.
     with pytest.raises(DryRunError, match=r"page-Abc_-1\.js cannot be had") as caught:
         _read(server.url, PAGE)
     assert caught.value.code == "runtime_unavailable"

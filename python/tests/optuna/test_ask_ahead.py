@@ -44,7 +44,7 @@ def test_samplers_that_do_not_learn_are_asked_ahead(
     together = threading.Barrier(3)
 
     def in_step(trial: Any) -> float:
-        # The devices share these equally. Which device computes the rest is chance.
+        # The devices share the first 60 trials equally. Which device computes the others is chance.
         if trial.number < 60:
             together.wait(LIMIT_S)
         return given.square(trial)
@@ -80,7 +80,7 @@ def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) ->
 
 
 def test_nothing_is_asked_ahead_beside_long_trials(server: FakeConsole, client: Client) -> None:
-    """A trial asked ahead is computed even if an error of an earlier one ends the call."""
+    """A trial that was asked ahead is computed even if an earlier trial's error ends the call."""
     study = optuna.create_study(sampler=RandomSampler(seed=1))
     with patch.object(_sense, "_SHORT_S", 0.0), Devices(server, given.square, 3):
         optimize(study, given.square, 12, client=client)

@@ -27,7 +27,7 @@ KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "2"))
 IS_JUDGED = "HYPERFLOCK_TEST_KILLS" in os.environ
 SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
 KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
-# The longest allowed time from a claim until no trial that nobody computes is marked as running.
+# The longest allowed time from a claim until devices compute all trials that are marked as running.
 SETTLED_S = 10.0
 # A trial that was lost with so many devices is poison (R18).
 POISON = 3
@@ -70,7 +70,7 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
             if state == "COMPLETE":
                 assert values == list(rows[number].values) == [curve_end(**params)]
         assert [trial for trial in told if trial not in trials] == []
-        # Nothing is doubled: callbacks saw each trial once, and one attempt of each counted.
+        # Nothing is doubled: callbacks saw each trial once, and exactly one attempt counts.
         assert [n for n, times in Counter(trial[0] for trial in told).items() if times > 1] == []
         for number in rows:
             attempts = study.trial(number).attempt_list or ()
@@ -92,7 +92,7 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
 def judge(settled_s: float, unfinished: int) -> None:
     """Check the figures that depend on the machine's load against their limits."""
     assert settled_s < SETTLED_S
-    # A new owner does not ask again for what its predecessor has asked for.
+    # A new owner does not ask again for the trials that its predecessor has asked for.
     assert unfinished <= 3 * PHONES
 
 

@@ -1,4 +1,4 @@
-"""Optuna studies without a name: the server shows the objective's name, but never mixes them."""
+"""Optuna studies without a name: the server shows the objective's name, but keeps them apart."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
     assert not set(lost) & set(known)
     texts = [str(call.args[0]) for call in warned.call_args_list]
     assert [repr(error) in text for text in texts] == [True] * len(lost)
-    # The trials that are left resume, and end.
+    # The unfinished trials resume, and end.
     again = optuna.load_study(study_name="mine", storage=storage, sampler=RandomSampler(seed=2))
     with Devices(server, given.square):
         optimize(again, given.square, 3, client=client)
@@ -465,7 +465,7 @@ def test_what_finished_while_nobody_listened_is_told(
 ) -> None:
     """The owner leaves while devices hold two trials.
 
-    They finish, and the next call hears of it.
+    They finish, and the next call of `optimize` gets their results.
     """
     held = threading.Event()
 

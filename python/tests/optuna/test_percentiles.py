@@ -1,4 +1,4 @@
-"""Percentile pruning in the owner: it answers as Optuna's pruners do, and leaves others to them."""
+"""The owner prunes by percentiles as Optuna does, and lets Optuna evaluate all other pruners."""
 
 from __future__ import annotations
 

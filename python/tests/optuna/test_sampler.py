@@ -170,7 +170,7 @@ def test_service_and_notebook_end_when_their_study_was_deleted(
         service = Service(client, Description())
         service.until("standing by")
         with server.lock:
-            del server.specs[1]  # as if it had ended and been deleted while both were away
+            del server.specs[1]  # as if it was deleted while neither process was connected
         server.kick()
         with pytest.raises(hyperflock.NotFoundError):
             service.join()

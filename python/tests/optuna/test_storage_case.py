@@ -25,7 +25,10 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "optuna.md"
 
 
 def listed(name: str) -> Reason | None:
-    """Return the reason why a test of this Optuna version cannot pass on the view, or None."""
+    """Return why a test of this Optuna version cannot pass on the view of a server's studies.
+
+    None means that it can pass.
+    """
     reason = NOT_CARRIED.get(name)
     return reason if reason and VERSION in reason.versions else None
 

@@ -294,7 +294,7 @@ def _suggested(scene: Scene) -> None:
 
 
 def _command(*arguments: str) -> Callable[[Scene], None]:
-    """Return a function that raises the code that a command prints."""
+    """Return a function that runs a command, and raises an error with the code that it prints."""
 
     def run(scene: Scene) -> None:
         told: list[str] = []

@@ -3,8 +3,8 @@
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --goal 50     # until 50 trials are good
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --trials 50   # 50 trials of this process
 
-STORAGE ``-`` is in memory. OBJECTIVE is a name of asked_objectives. It prints ``begun`` before it
-optimizes, each trial when its callback runs, and at the end a list of all, each line as JSON.
+STORAGE ``-`` is in memory. OBJECTIVE is a name of asked_objectives. The program prints lines of
+JSON: ``begun`` before it optimizes, each trial in its callback, and all trials at the end.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Session:
     Parameters
     ----------
     module
-        The module whose code the cells are. It is ``__main__`` while they run.
+        The module in which the cells run. It is ``__main__`` while they run.
     command
         Runs ``hyperflock`` with arguments and returns its exit code.
     studies

@@ -10,7 +10,7 @@ from written_storage import NotCarried
 
 
 class Reason(NamedTuple):
-    """Why a test fails, the tests' names, and the versions of Optuna that contain the test."""
+    """Why some tests fail, their names, and the versions of Optuna that contain them."""
 
     why: str
     raises: type[BaseException]

@@ -49,7 +49,7 @@ class Config:
 
 
 class Base:
-    """A base class, found by the class that needs it."""
+    """A base class. It is bundled because a bundled class derives from it."""
 
     def bias(self) -> float:
         return 0.25

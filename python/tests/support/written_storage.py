@@ -95,13 +95,13 @@ class OwnedStudy:
         return self.own.get_trial_number_from_id(self.own.create_new_trial(self._own_study))
 
     def ask(self, number: int) -> None:
-        """Hand a trial to the server, with no room for more, so that no idle device waits."""
+        """Send a trial to the server, with no room for others, so that it asks for no more."""
         self._reply(asked=[AskedTrial(number)])
 
     def answer(self, number: int, name: str, internal: float, kind: BaseDistribution) -> None:
         """Answer the next question of a device.
 
-        If the own study refuses the value, send an error.
+        If the owner's own study refuses the value, send an error.
         """
         while (call := self._next_question()) is None or call.trial != number:
             pass
@@ -151,7 +151,8 @@ class WrittenStorage(Storage):
         self._owned: dict[int, OwnedStudy] = {}
         self._running: dict[int, Running] = {}
         self._idle: list[Device] = []
-        # Waiting trials are handed over last, so that no device leases one instead of another.
+        # Waiting trials that the server does not know yet. They are sent only when trials are read,
+        # so that the device of a trial created meanwhile does not lease one of them instead.
         self._waiting: list[tuple[OwnedStudy, int]] = []
 
     def __reduce__(self) -> Any:
@@ -325,7 +326,7 @@ class WrittenStorage(Storage):
         running.send(_protocol.TrialResult, outcome, **told)
         assert isinstance(running.answer(), _protocol.ResultAck)
         self._idle.append(running.device)
-        # A failed attempt is acknowledged before its trial has ended: it may be tried again.
+        # A failed attempt is acknowledged before its trial has ended: the trial may be tried again.
         self._wait_until(*divmod(trial_id, 2**32), is_open=False)
 
 

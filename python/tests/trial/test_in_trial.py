@@ -29,7 +29,7 @@ LIMIT_S = 600
 LOCK = lock_text((), ())
 PLACES: tuple[Place, ...] = ("local", "dry_run", "worker")
 NAMES = {"names": sorted(hyperflock.__all__), "version": hyperflock.__version__}
-# The program of a dry run: all cases, each as an attempt, and a look at this package.
+# The script of a dry run. It runs each case as an attempt, and lists which modules it finds.
 ALL = """
 import importlib.util
 import json
@@ -124,7 +124,7 @@ def test_a_call_does_what_is_expected(
     assert case.prints in found["printed"]
     assert bool(found["printed"]) == bool(case.prints)
     assert found.get("reports", []) == [list(point) for point in case.reports]
-    if place != "local":  # its host keeps only the curve
+    if place != "local":  # the local host keeps only the curve
         assert found["uploads"] == list(case.uploads)
         assert found["attributes"] == dict(case.attributes)
 

@@ -123,9 +123,9 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   if (started) propose(storage::EndAttempt{what.attempt, *attempt.end_state, {}});
   drop_attempt(what.attempt);
   if (outcome.applied == Applied::superseded) {
-    // A trial that this server finishes is removed from memory. So if the trial is still in memory,
-    // another server finished it, or this server finished it before it restarted: restore_study may
-    // let the grid's cursor start at 0 again.
+    // Storage says that the trial has finished. If it is still in memory, another server finished
+    // it, or this server did so before it restarted. After a restart, restore_study may start the
+    // grid's cursor at 0 again.
     if (find_trial(key) != nullptr) finish_trial(key);
   } else {
     requeue(key, started ? 0 : jitter(kConflictBackOffMs));

@@ -35,7 +35,7 @@ export type Action =
 export interface ActionView {
   readonly kind: Action;
   readonly label: string;
-  /** Whether a switch is on. Other buttons do not have it. */
+  /** Whether a switch is on. Other buttons do not have this field. */
   readonly pressed?: boolean;
 }
 
@@ -408,7 +408,7 @@ export function panelView(input: ViewInput): PanelView {
   return statePanel(state, input);
 }
 
-/** Null until there is something to show. */
+/** Returns null until there is something to show. */
 export function contributionView(
   contribution: Contribution | undefined,
   words: Dictionary,

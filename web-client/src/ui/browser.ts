@@ -14,7 +14,7 @@ const storeOf = (storage: () => Storage) => ({
   setItem: (key: string, value: string) => storage().setItem(key, value),
   removeItem: (key: string) => storage().removeItem(key),
 });
-/** This origin's storage, for choices. */
+/** This origin's storage, for the user's choices. */
 export const local = storeOf(() => localStorage);
 /** This tab's storage. */
 export const session = storeOf(() => sessionStorage);

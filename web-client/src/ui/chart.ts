@@ -65,8 +65,8 @@ function powerTicks(from: number, to: number): readonly number[] {
 }
 
 /**
- * Returns where a value lies between two others, from 0 to 1. It halves first, because the range of doubles may be
- * infinite.
+ * Returns where a value lies between two others, from 0 to 1. All are halved first, because a difference may exceed the
+ * largest double.
  */
 function share(value: number, from: number, to: number): number {
   const range = to / 2 - from / 2;

@@ -22,7 +22,7 @@ export interface Curve {
 }
 
 function scale(value: number, from: number, to: number, low: number, high: number): number {
-  // It halves before it subtracts, because the range of finite doubles may be infinite.
+  // Both ends are halved before the subtraction, because their difference may exceed the largest double.
   const range = to / 2 - from / 2;
   const share = range === 0 ? 0.5 : (value / 2 - from / 2) / range;
   return Math.round((low + share * (high - low)) * 100) / 100;

@@ -301,7 +301,7 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         assert said, process.communicate()  # it ended early: the second part says why
         whole_s = float(said)
         assert process.stdout.readline() == "waiting\n"
-        time.sleep(0.3)  # lets b.get() begin; the interrupt is caught without it, too
+        time.sleep(0.3)  # so that b.get() begins; without this pause the interrupt is also caught
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "caught\n"

@@ -32,7 +32,7 @@ MAX_UNPACKED_BYTES = 256 << 20
 # A wheel may hold more than a researcher's own sources do.
 MAX_WHEEL_FILES = 20_000
 
-# Windows knows a drive by its colon; the browser's file system knows no name beyond 255 bytes.
+# On Windows a colon names a drive. The browser's file system refuses names of more than 255 bytes.
 _PART = re.compile(r"[^/\\\x00-\x1f:]{1,200}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 

@@ -139,8 +139,8 @@ def code_of(error: BaseException) -> str:
 def names_of(error: BaseException) -> list[str]:
     """Return ``module.QualName`` of the exception's type and of its bases, in their MRO.
 
-    Code on another machine can catch by type with them. The list is empty if the names cannot be
-    read.
+    With them, code on another machine can catch the error by its type. The list is empty if the
+    names cannot be read.
     """
     try:
         kinds = [kind for kind in type.mro(type(error)) if kind is not object]

@@ -37,7 +37,7 @@ from hyperflock_worker.failures import AttemptError
 
 
 class _Running:
-    """Holds the trial of an attempt, to read it after the attempt, also after an error."""
+    """Holds the trial of an attempt, which is read when the attempt has ended or failed."""
 
     trial: Trial | None = None
 
@@ -181,7 +181,7 @@ def _attributes_of(found: _Running, more: Mapping[str, Any]) -> str:
             return text
     except BaseException:
         pass
-    # The objective may have damaged the trial; its result must not be lost for that.
+    # The objective may have damaged the trial. Its result must not be lost because of that.
     print("the trial's attributes are lost: they cannot be read", file=sys.stderr)
     return ""
 

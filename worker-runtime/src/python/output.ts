@@ -1,6 +1,7 @@
 // Writes what trial code prints to the browser's console, with a limit of lines a second that a person can read. Of the
-// lines above the limit, the newest wait for a later second or the trial's end, and older ones are only counted. A line
-// without an end is not collected. Runs on the python thread. Python may block it for long, so no timer is used.
+// lines above the limit, the newest wait for a later second or the trial's end, and older ones are only counted. Of a
+// line without an end, only the beginning is kept. Runs on the python thread. Python may block it for long, so no timer
+// is used.
 
 const LINES_PER_SECOND = 50;
 /** The most lines written in a second, including the line that counts the lines that were left out. */

@@ -1,1 +1,1 @@
-"""NumPy's and CuPy's names, what they have beyond arraycore's, and files."""
+"""NumPy's and CuPy's names, calls of NumPy for functions without a kernel, and files."""

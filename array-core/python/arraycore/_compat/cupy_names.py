@@ -1,7 +1,8 @@
 """Makes ``import cupy`` and ``import cupyx`` find arraycore, if a program asks for that.
 
-The packages of these names are in ``_namespaces``, which is not on Python's path before. So an
-installed CuPy keeps working, and programs that check for CUDA by importing ``cupy`` do not find it.
+The packages of these names are in ``_namespaces``. Only :func:`install_cupy` puts this folder on
+Python's path. So in other programs an installed CuPy works, and a check for CUDA by an import of
+``cupy`` does not find arraycore.
 """
 
 from __future__ import annotations

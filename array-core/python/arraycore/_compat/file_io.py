@@ -1,4 +1,4 @@
-"""Functions that read arrays from memory and files, write them and print them, by NumPy's own.
+"""Functions that read, write and print arrays with NumPy's functions of the same names.
 
 Functions that read return arrays of arraycore; those that write or print wait for the device.
 """

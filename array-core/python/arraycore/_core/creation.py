@@ -114,7 +114,7 @@ def _stacked(object: Any) -> ndarray:
 def asarray(
     a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str = "K"
 ) -> ndarray:
-    """Return ``a`` itself if it is an array of arraycore that fits, else a new array."""
+    """Return ``a`` itself if it is an array of this dtype and order, else a new array."""
     return array(a, dtype, copy=False, order=order)
 
 
@@ -122,7 +122,7 @@ asanyarray = asarray
 
 
 def as_device_array(a: Any) -> ndarray:
-    """Return ``a`` itself if it is an array of arraycore, of any class, else a new array."""
+    """Return ``a`` itself if it is an array of arraycore, else a new array of its elements."""
     return a if isinstance(a, ndarray) else asarray(a)
 
 

@@ -156,7 +156,7 @@ def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
 
 def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
     """Return indices that are in bounds as non-negative int32."""
-    wide = indices.astype(np.int64)  # a short one may not hold the extent
+    wide = indices.astype(np.int64)  # a short dtype may not hold the extent
     return np.where(wide < 0, wide + extent, wide).astype(np.int32)
 
 

@@ -21,7 +21,7 @@ from .._runtime.dtypes import DTYPES, check_cast, supported
 from .flags import Flags
 
 if TYPE_CHECKING:
-    # Type checkers see the methods that are bound later; at run time this import would be a circle.
+    # Type checkers see the methods that are bound later. At run time the import would be circular.
     from .._array_methods import ArrayMethods
 else:
     ArrayMethods = object

@@ -22,7 +22,8 @@ _INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
 _IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
 
 
-#: The default of ``initial``, as in NumPy; None forbids the identity too.
+#: The default of ``initial``, as in NumPy: the reduction starts with its identity, if it has one.
+#: With None it does not use its identity either, so to reduce no elements is an error.
 NO_VALUE: Any = np._NoValue
 
 
@@ -35,8 +36,8 @@ def _number(name: str) -> int:
 def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
     """Return how far a result may be from the exact one, in units in the last place.
 
-    For sums, and reductions that are made of sums, the unit is that of the same reduction of the
-    elements' magnitudes.
+    For sums, and reductions that are made of sums, the units are those of a larger number: the
+    same reduction of the elements' magnitudes.
 
     Parameters
     ----------

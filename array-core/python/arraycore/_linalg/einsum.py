@@ -1,4 +1,4 @@
-"""``einsum``: sums of products in index notation, as products of matrices two operands at a time.
+"""``einsum``: sums of products in index notation, computed as products of two matrices at a time.
 
 Every axis of an operand has a label. A label of only one operand that the result does not have is
 summed first. Then two operands at a time are joined: a label of both is summed by the matrix

@@ -50,7 +50,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return the dot products of the vectors along the last axis; the first is conjugated.
+    """Return the dot products of the vectors along the last axis; ``x1`` is conjugated.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
     added = asarray(values).astype(source.dtype, copy=False)
     places = np.arange(*obj.indices(extent)) if isinstance(obj, slice) else np.asarray(obj)
     count = places.size
-    if count == 1:  # before that place, however many
+    if count == 1:  # all values go before that place
         added = added[(None,) * max(0, source.ndim - added.ndim)]
         if places.ndim == 0 and added.ndim > 1:
             added = moveaxis(added, 0, number)
@@ -170,7 +170,7 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
 
 
 def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
-    """Return a pair for each axis, broadcast as in NumPy; ``kind`` int refuses other numbers."""
+    """Return a pair for each axis, broadcast as in NumPy. If ``kind`` is int, refuse floats."""
     if kind is int and given.dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     pairs = np.broadcast_to(given, (ndim, 2)).tolist()

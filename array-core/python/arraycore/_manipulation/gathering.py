@@ -32,7 +32,7 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def bounded(indices: Any, extent: int, mode: str) -> Any:
-    """Return indices, of arraycore or NumPy, after ``mode`` moved them into an axis.
+    """Return indices, of arraycore or NumPy, after ``mode`` moved them into the axis's range.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def bounded(indices: Any, extent: int, mode: str) -> Any:
     if mode == "raise" or not extent:
         return indices
     if not isinstance(indices, ndarray):
-        wide = indices.astype(np.int64)  # a short one may not hold the extent
+        wide = indices.astype(np.int64)  # a short dtype may not hold the extent
         return wide % extent if mode == "wrap" else np.clip(wide, 0, extent - 1)
     if extent - 1 > np.iinfo(indices.dtype).max:
         indices = indices.astype(np.int64)
@@ -126,7 +126,7 @@ def take(
 
 
 def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, tuple[Any, ...]]:
-    """Return what ``take_along_axis`` indexes, and its key.
+    """Return the array that ``take_along_axis`` indexes, and the key.
 
     Raises
     ------

@@ -97,7 +97,7 @@ def _steps(shape: tuple[int, ...], order: str) -> list[int]:
 
 
 def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
-    """Return coordinates along an axis as an int64 array, after ``mode`` moved them into it."""
+    """Return coordinates as an int64 array, after ``mode`` moved them into the axis's range."""
     given = as_device_array(given)
     if given.dtype.kind not in "iu":
         raise TypeError("only int indices permitted")

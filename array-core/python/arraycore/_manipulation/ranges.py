@@ -185,7 +185,10 @@ def meshgrid(
 
 
 class _Grid:
-    """The class of ``mgrid`` and ``ogrid``: makes a grid of slices; a complex step is a count."""
+    """The class of ``mgrid`` and ``ogrid``, which make grids of slices.
+
+    A complex step is the number of points.
+    """
 
     __slots__ = ("_sparse",)
 

@@ -228,7 +228,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 def scatter_add(a: ndarray, slices: Any, value: Any) -> None:
     """Add to ``a[slices]`` in place, once for each time that an element is named.
 
-    It is cupyx.scatter_add: as ``add.at``, but the value is cast to the array's dtype. A device
+    It is cupyx.scatter_add. Unlike ``add.at`` it casts the value to the array's dtype. A device
     adds in any order, so floats may differ in the last place.
 
     Parameters

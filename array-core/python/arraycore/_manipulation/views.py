@@ -61,7 +61,7 @@ def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
 
 
 def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
-    """Return a view with new axes of extent 1; ``axis`` counts in the result."""
+    """Return a view with new axes of extent 1; ``axis`` has their positions in the result."""
     return ndarray(operations.expand_dims(require_array(a), integers(axis)))
 
 

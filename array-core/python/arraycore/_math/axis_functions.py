@@ -200,7 +200,7 @@ def i0(x: Any) -> ndarray:
     ndarray
         An array of x's shape and dtype, or float64 for integers and booleans. float16 is computed
         in float32. The relative error is a few units in the last place. Quotients on a device are
-        less exact: there it is up to 3 units for each unit of ``abs(x)``.
+        less exact: there the error is up to 3 units for each unit of ``abs(x)``.
 
     Raises
     ------
@@ -255,7 +255,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     condlist : array of bools or sequence of them
         The conditions, each of x's shape.
     funclist : sequence of callables or numbers
-        A function or number for each condition, and optionally one more as the default, else 0.
+        A function or number for each condition, and optionally one more for the elements for which
+        no condition is true; by default these are 0.
     args, kw
         Further arguments of the functions.
     """

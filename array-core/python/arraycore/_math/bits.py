@@ -132,7 +132,7 @@ def _is_little(bitorder: str) -> bool:
 
 
 def _rows(values: ndarray, axis: int | None) -> tuple[ndarray, int]:
-    """Return the array with the axis moved to the end, and the axis's place."""
+    """Return the array with the axis moved to the end, and the axis's old position."""
     if axis is None:
         return values.ravel(), 0
     along = axis_of(axis, values.ndim)

@@ -38,7 +38,7 @@ __all__ = [
 # A NaN stays NaN, since no comparison with it is true.
 _CLIPPED = "y = x < low ? low : x; y = y > high ? high : y;"
 _clip = elementwise("T x, T low, T high", "T y", _CLIPPED, "clip")
-# A device may compare as if NaN did not exist.
+# On a device, comparisons with NaN may have any result, so NaN is handled explicitly.
 _clip_floats = elementwise(
     "T x, T low, T high", "T y", _CLIPPED + " y = isnan(x) ? x : y", "clip_floats"
 )

@@ -127,7 +127,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> ndarray:
 
 
 def polyfit(x: Any, y: Any, deg: int, *args: Any, **kwargs: Any) -> Any:
-    """Return the polynomial of degree ``deg`` that fits points by least squares, by NumPy."""
+    """Return the polynomial of a degree that fits points best, by NumPy on the CPU."""
     return by_numpy(np.polyfit, x, y, deg, *args, **kwargs)
 
 
@@ -137,5 +137,5 @@ def roots(p: Any) -> ndarray:
 
 
 def poly(seq_of_zeros: Any) -> ndarray:
-    """Return the polynomial with given roots, or of a matrix's eigenvalues, by NumPy."""
+    """Return the polynomial with these roots, or a matrix's eigenvalues, by NumPy on the CPU."""
     return by_numpy(np.poly, seq_of_zeros)  # type: ignore[no-any-return]

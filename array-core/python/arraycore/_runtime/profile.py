@@ -172,9 +172,9 @@ class Profile:
 def profile() -> Iterator[Profile]:
     """Record what the block launches, uploads and reads; wait for the device before and after it.
 
-    The block launches the same operations as without a profile, and they cost nothing more while
-    none is taken. During a profile, a device runs each kernel in a pass of its own. So kernels do
-    not overlap and the block takes longer, but each kernel's own time is correct. Browsers round a
+    A profile does not change which operations the block launches. Outside of profiles it costs
+    nothing. During a profile, a device runs each kernel in a pass of its own. So kernels do not
+    overlap and the block takes longer, but each kernel's own time is correct. Browsers round a
     device's clock, mostly to 0.1 ms. So the time of a single short kernel is rough, but sums are
     not.
 

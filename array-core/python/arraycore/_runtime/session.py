@@ -173,11 +173,11 @@ def reset() -> None:
 def counters() -> dict[str, int]:
     """Return array-core's counters since :func:`open` or :func:`reset`.
 
-    ``crossings`` are calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU back
-    end, ``sync_waits`` the times that Python waited for a device, ``heap_bytes`` the WebAssembly
-    module's memory, ``device_bytes`` the device's buffers, those kept for the next array included,
-    ``fused`` operations that needed no dispatch of their own. The other counters are numbers of
-    arrays and kernel launches, and bytes.
+    ``crossings`` counts calls into array-core, ``cpu_ops`` operations that the CPU did for a GPU
+    back end, ``sync_waits`` how often Python waited for a device, and ``fused`` operations that
+    needed no dispatch of their own. ``heap_bytes`` is the size of the WebAssembly module's memory,
+    and ``device_bytes`` that of the device's buffers, including those kept for the next arrays. The
+    other counters are numbers of arrays and kernel launches, and bytes.
     """
     counted = {name: int(bridge.counter(number)) for number, name in enumerate(COUNTERS)}
     return counted | {"fused": int(bridge.counter(_FUSED))}

@@ -148,7 +148,7 @@ def histogramdd(
     sample : ndarray or sequence
         An array in which each row is an observation, or a sequence of one vector for each variable.
     bins : int, or a sequence of ints or edges
-        The number of bins of all variables; or for each its number or edges.
+        The number of bins of all variables; or, for each variable, the number or the edges.
     range : sequence of pairs or None, optional
         The first and last edge of each variable's bins. Those that are missing are the smallest and
         the largest value, which are read from the device.

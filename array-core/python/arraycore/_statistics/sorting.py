@@ -153,7 +153,7 @@ def kept_places(flags: ndarray) -> ndarray:
 
 
 def _distinct(values: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray]:
-    """Return the distinct values, the indices that sort, and where in these each value begins."""
+    """Return the distinct values, the indices that sort, and where each value then begins."""
     order = argsort(values)
     ordered = take_axis(values, order, 0)
     flags = empty(values.shape, bool)
@@ -221,7 +221,7 @@ _scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", 
 
 
 def _ranks(begins: ndarray, size: int) -> ndarray:
-    """Return the index of its distinct value for each place of a sorted vector."""
+    """Return, for each element of a sorted vector, the index of its distinct value."""
     return searchsorted(begins, arange(size, dtype=np.int64), "right") - 1  # type: ignore[no-any-return]
 
 

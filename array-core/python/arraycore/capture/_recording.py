@@ -39,7 +39,7 @@ _LIBRARIES = {"arraycore", "chainer", "cupy", "hyperflock", "hyperflock_worker"}
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 T = TypeVar("T")
-#: Numbers that a step is given by the host, always as many and in the same order.
+#: Numbers that the host gives a step: always the same count, in the same order.
 Numbers = Sequence[float]
 
 

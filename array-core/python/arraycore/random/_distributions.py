@@ -106,7 +106,7 @@ class Source:
     def _shaped(
         self, distribution: int, each: Any, scale: Any, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        """Return ``scale * X``, where ``each``, a number or an array, is X's shape or mean."""
+        """Return ``scale * X``; ``each``, a number or an array, is X's shape parameter or mean."""
         wanted, drawn = _floating(dtype)
         if size is None:
             size = np.broadcast_shapes(_shape(each), _shape(scale))

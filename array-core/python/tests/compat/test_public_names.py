@@ -72,8 +72,8 @@ OF_INTEGERS = {
     "bitwise_and", "bitwise_count", "bitwise_or", "bitwise_xor", "gcd", "invert", "lcm",
     "left_shift", "right_shift",
 }  # fmt: skip
-#: Functions that NumPy lacks. Each gives arraycore's result, and the value that is expected by
-#: `math` or because the inverse function was applied.
+#: Functions that NumPy lacks. Each entry returns arraycore's result and the expected value, which
+#: comes from `math`, from an identity, or from the inverse function.
 SPECIAL: dict[str, Any] = {
     "erf": lambda x: (ac.special.erf(x), np.vectorize(math.erf)(FLOATS)),
     "erfc": lambda x: (ac.special.erfc(x), np.vectorize(math.erfc)(FLOATS)),

@@ -1,4 +1,5 @@
-// Operations that index by arrays and masks, and readers of their words. Python's thread only.
+// The operations that index by arrays and masks, and the functions that decode their arguments from
+// the words of an ac_call. Python's thread only.
 #include <array>
 #include <optional>
 #include <string>

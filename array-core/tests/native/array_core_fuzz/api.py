@@ -147,7 +147,7 @@ class Machine:
         return key, 4 * len(masks) * len(asking)
 
     def _keyed(self, words: Iterator[int], uses: str, do: Callable[[Any], Any]) -> Any:
-        """Return a function that does an operation by a key, and counts the bytes of its sizes."""
+        """Return a function that does an operation with a key, and counts bytes read for sizes."""
         key, allowed = self._key(words, uses)
 
         def run() -> Any:

@@ -24,7 +24,7 @@ class CallCase(Case):
     call: Callable[..., Any] | None = None
     #: Units in the last place that a result may be off.
     ulp: float = 0.0
-    #: Letters of dtypes that NumPy computes in besides the operands' and results'.
+    #: Letters of the dtypes in which NumPy computes, besides those of operands and results.
     computed: str = ""
     #: Whether results are indices or counts: int64 in arraycore, of a pointer's size in NumPy.
     places: bool = False

@@ -68,9 +68,10 @@ class Operand:
 class Case:
     """One operation.
 
-    ``form`` says how it is called: ``call``; ``operator`` and ``in_place``, through ``python``, a
-    function of the module operator; ``out``, with ``out`` given; ``overlap``, with an output that
-    shares memory with an operand; ``cast`` and ``assign``, which convert; ``reduce``.
+    ``form`` says how the operation is called: ``call`` and ``reduce`` call the function;
+    ``operator`` and ``in_place`` call ``python``, a function of the module operator; ``out`` gives
+    an output; ``overlap`` gives one that shares memory with an operand; ``cast`` and ``assign``
+    convert.
     """
 
     group: str
@@ -128,7 +129,7 @@ def ufuncs(short: bool) -> Iterator[Case]:
 
 
 def scalars() -> Iterator[Case]:
-    """Yield cases of an array and a scalar: either one first, weak or not, in both modes."""
+    """Yield cases of an array and a scalar, in either order; the scalar is weak or not."""
     for function in BINARY:
         for number, letter in enumerate(LETTERS):
             array = placed(sets_of(function, letter + letter)[0], "contiguous")

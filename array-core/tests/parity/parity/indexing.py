@@ -40,7 +40,7 @@ def _two(m: Any, x: Any) -> Any:
     return m.atleast_2d(x)
 
 
-#: Reads: keys of one array, of several, of masks, mixed.
+#: Reads with keys that consist of one array, several arrays, masks, or a mixture.
 _READS: tuple[tuple[str, Call], ...] = (
     ("a[i]", lambda m, x: x[m.array(_at(x.shape[0], 5))]),
     ("a[list]", lambda m, x: x[_at(x.shape[0], 4).tolist()]),

@@ -129,7 +129,8 @@ def _share(
         share = np.where(near, 0.0, off / bound.ulp)
     if gpu and dtype == np.float32:
         tiny = np.finfo(np.float32).tiny
-        # 0 of either sign may replace a subnormal, and a subnormal 0; but an exact 0 has its sign.
+        # 0 of either sign may replace a subnormal, and a subnormal may replace 0. But the sign of
+        # an exact 0 counts.
         small = (np.abs(right) <= tiny) & (np.abs(ours) <= tiny) & ((right != 0) | (ours != 0))
         if bound.ulp > 0:
             with np.errstate(all="ignore"):

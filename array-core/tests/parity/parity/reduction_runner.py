@@ -219,7 +219,8 @@ def _magnitudes(case: Case, wide: Array, options: dict[str, Any]) -> Array:
     found: Array
     name, _, method = case.function.partition(".")
     if case.function in _SPREADS:
-        # The error of the mean (for a variance, its square) and the rounding of the distances add.
+        # The error has two parts: that of the mean (for a variance, its square), and the rounding
+        # of the distances.
         spread = np.asarray(_method(case, np)(wide, **options))
         centre = np.asarray(np.mean(sizes, **plain))
         if case.function.endswith("var"):

@@ -159,7 +159,7 @@ def _long() -> Iterator[Case]:
                 length = int(np.prod(shape))
                 values = np.resize(numbers(letter, function, "ordinary"), length)
                 if letter in "efF" and function in PRODUCTS:
-                    # So many other factors would overflow, or err by more than any tolerance.
+                    # The product of so many other factors would overflow, or err by too much.
                     values = random.choice([-1, 1], length).astype(letter)
                 if letter == "e" and function in SUMS:
                     values = (values / 64).astype(letter)

@@ -40,7 +40,7 @@ def _exp(x: Decimal) -> Decimal:
 
 
 def _erf(x: Decimal) -> Decimal:
-    """Series of positive terms, for 0 <= x < 6."""
+    """Return erf(x) by a series of positive terms, for 0 <= x < 6."""
     term = total = x
     n = 0
     while term > total * Decimal(10) ** -62:
@@ -51,7 +51,7 @@ def _erf(x: Decimal) -> Decimal:
 
 
 def _scaled_erfc(x: Decimal) -> Decimal:
-    """exp(x * x) * erfc(x) by Laplace's continued fraction, for x >= 6."""
+    """Return exp(x * x) * erfc(x) by Laplace's continued fraction, for x >= 6."""
     value = x
     for k in range(120, 0, -1):
         value = x + Decimal(k) / 2 / value
@@ -100,7 +100,7 @@ def _erfcinv(y: Decimal) -> Decimal:
 
 @cache
 def _bernoulli(n: int) -> Decimal:
-    """B(2n), by its recurrence over all Bernoulli numbers."""
+    """Return B(2n), by the recurrence over all Bernoulli numbers."""
     numbers = [Fraction(1)]
     for m in range(1, 2 * n + 1):
         known = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
@@ -110,7 +110,7 @@ def _bernoulli(n: int) -> Decimal:
 
 
 def _lgamma(x: Decimal) -> Decimal:
-    """Stirling's series for x >= 40; the recurrence first raises a smaller x > 0 to that."""
+    """Return log(gamma(x)) for x > 0 by Stirling's series, after a recurrence to x >= 40."""
     shift = Decimal(1)
     while x < 40:
         shift *= x
@@ -132,7 +132,7 @@ def _sine(x: Decimal) -> Decimal:
 
 
 def _sine_pi(x: Decimal) -> Decimal:
-    """|sin(pi x)| of a number that is not whole."""
+    """Return |sin(pi x)| of a number that is not whole."""
     return abs(_sine(_pi() * (x - x.to_integral_value())))
 
 

@@ -1,4 +1,4 @@
-"""Values that find faults: NaN, infinities, -0, subnormals, the ends of each type, the ordinary."""
+"""Values that find faults: NaN, infinities, -0, subnormals, ends of types, ordinary values."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ volunteer's runtime has its own, and declared wheels are sent with the bundle. T
 other callable is written as source first (capture.py). A bundle has neither bytecode nor pickles,
 and the same sources give the same bytes.
 
-`bundle_objective` looks at the stack of the calling thread. Any thread may call the rest.
+`bundle_objective` looks at the stack of its caller. Any thread may call the other functions.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ This covers lambdas, closures, nested and decorated functions, partials, callabl
 that was typed into a notebook or a prompt. They become generated modules, which contain the
 definitions and values that the objective uses, directly or indirectly. Whatever a device can import
 from a file is imported there, and the file becomes part of the bundle. The result is source and not
-bytecode, because devices have another version of Python. Of the researcher's code only what
-`copy.copy` calls runs (``__reduce_ex__``). One thread at a time.
+bytecode, because devices have another version of Python. This module runs no code of the researcher
+except what `copy.copy` calls (``__reduce_ex__``). One thread at a time.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ class Home:
 
     @property
     def is_typed(self) -> bool:
-        """Whether a device cannot import its module: it is the running script, a notebook or a
-        prompt.
+        """Whether its module is the running script, a notebook or a prompt.
+
+        A device cannot import such a module.
         """
         return self.module is None or self.module.__name__ == "__main__"
 
@@ -124,7 +125,7 @@ class Capture:
         self._values = ValueWriter(self)
 
     def take(self, objective: Callable[..., Any], function: object) -> Captured:
-        """Return ``objective`` as source; ``function`` is the function that a call of it runs.
+        """Return ``objective`` as source; ``function`` is what a call of the objective runs.
 
         Raises
         ------
@@ -168,7 +169,7 @@ class Capture:
         return alias
 
     def reference(self, module: str, qualname: str, home: Home, where: str) -> str:
-        """Return an expression for an object that its module has under its own name."""
+        """Return an expression for an object that is found in its module by its own name."""
         if module == "builtins":
             return qualname
         first, _, rest = qualname.partition(".")
@@ -344,7 +345,7 @@ class Capture:
                     self._take_module(name, f"{where} imports")
 
     def check_store(self, where: str) -> None:
-        """Check that a study's trials send the files of a store of Optuna's."""
+        """Check that the objective may use Optuna's artifact stores, which a grid's may not."""
         if "optuna" not in self._wheels:
             raise cannot(
                 "package",
@@ -394,7 +395,7 @@ class Capture:
 
     @staticmethod
     def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
-        """Check the globals of a function whose module a device imports as well."""
+        """Check the globals of a function in a module that a device imports."""
         path = Path(str(module.__file__)).resolve()
         for name in sorted(_definitions.written_globals(function.__code__)):
             raise cannot(

@@ -113,7 +113,7 @@ def guarded(app: Application) -> Application:
 
 
 def explained(app: Application) -> Application:
-    """Return an application that answers with the message of this package's errors."""
+    """Return an application that answers with the error's message if this package raises one."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_kept_from_log)
 
@@ -141,7 +141,7 @@ def explained(app: Application) -> Application:
 
 
 def _kept_from_log(record: logging.LogRecord) -> bool:
-    """Whether to log a record: errors of this package become an answer instead."""
+    """Whether to log a record. Errors of this package are not logged but put into the answer."""
     error = sys.exc_info()[1]
     while error is not None and not isinstance(error, HyperflockError):
         error = error.__context__

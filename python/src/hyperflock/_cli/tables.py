@@ -202,7 +202,7 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 
 def replayed(found: Sequence[Compared]) -> Table:
-    """Return a table of compared items; of a long curve the largest differences and the end."""
+    """Return a table of compared items; of a long curve the last step and the worst ones."""
     steps = [one for one in found if one.what.startswith("step ")]
     hidden: set[str] = set()
     if len(steps) > _LAST:

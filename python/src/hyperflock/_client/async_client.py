@@ -197,7 +197,7 @@ class AsyncClient:
             in a local headless Chromium with the server's browser runtime, which is fetched once
             and kept.
         progress
-            Whether to show progress bars; None means if standard error is a terminal.
+            Whether to show progress bars; by default only if standard error is a terminal.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class AsyncClient:
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
 
     async def tokens(self) -> list[dict[str, Any]]:
-        """Return one's own tokens, as the server shows them; for administrators, everybody's.
+        """Return this user's tokens, as the server shows them; for administrators, all tokens.
 
         The tokens' texts are not stored; each token has a number.
         """
@@ -333,7 +333,7 @@ class AsyncClient:
         await self._http.post(f"/api/tokens/{number_of(token, 'token')}/revoke", {})
 
     async def server(self) -> dict[str, Any]:
-        """Return what the server says of this user and itself: name, role, version, limits."""
+        """Return this user's name and role, and the server's version and limits."""
         return dict(await self._http.get("/api/me"))
 
     def _study(self, row: Any, progress: bool | None = None) -> AsyncStudy:

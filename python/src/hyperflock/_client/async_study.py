@@ -170,7 +170,7 @@ class AsyncStudy(StudyView):
         )
 
     def log(self, number: int, *, follow: bool = False) -> AsyncGenerator[str, None]:
-        """Yield the newest lines that a trial printed, of all its attempts.
+        """Yield the newest lines that all attempts of a trial printed.
 
         Parameters
         ----------
@@ -309,9 +309,8 @@ class AsyncStudy(StudyView):
         ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
         ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A
         parameter's dtype depends on its values in the study's space. Values of one type give bool,
-        int64, float64 or str; int and float together give float64. With None among them it is the
-        nullable dtype, and in all other cases object. With pandas 2, texts have the dtype object
-        too.
+        int64, float64 or str; int and float together give float64. If None is among them, the dtype
+        is the nullable one. All other mixtures give object, and so do texts with pandas 2.
 
         Raises
         ------
@@ -442,7 +441,7 @@ class AsyncStudy(StudyView):
         Parameters
         ----------
         progress
-            Whether to show a progress bar on standard error; None means if it is a terminal.
+            Whether to show a progress bar on standard error; by default only if it is a terminal.
         timeout_s
             Raise `WaitTimeoutError` if the study has not ended after this time.
         """

@@ -21,7 +21,7 @@ _ASK_FROM_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Blob:
-    """A content with its hash."""
+    """Bytes or a file to upload, with their hash."""
 
     sha256: str
     size: int
@@ -37,7 +37,7 @@ async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | Non
     http, blobs
         The connection to the server, and the blobs.
     progress
-        Whether to show a bar for large ones; None means if standard error is a terminal.
+        Whether to show a bar for large ones; by default only if standard error is a terminal.
 
     Returns
     -------

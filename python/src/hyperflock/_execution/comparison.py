@@ -20,8 +20,8 @@ class Compared:
     recorded, here : str, float or None
         The recorded value and the value of the run here; None if there is none.
     difference : float or None
-        The difference of two numbers, relative to the larger one; absolute if that is below 1; None
-        for other values.
+        The difference of two numbers, relative to the larger one, or absolute if the larger one is
+        below 1; None for other values.
     same : bool
         Whether two numbers differ by no more than the tolerance, or two texts are equal.
     """

@@ -52,7 +52,7 @@ _LOOK_S = 0.02
 # Packages that an installed Optuna imports. The browsers' build of Optuna does not need them.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
 
-# The environment variables that the child process gets. None is a token, a key or an address.
+# The environment variables that the child process gets. None of them holds a secret or an address.
 _KEPT = frozenset(
     {
         *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP"),
@@ -330,7 +330,7 @@ async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
 
 
 def _start(folder: Path, file: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the job of a folder; a file gets what it prints."""
+    """Start the job of a folder, with its output written to a file."""
     command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
     return subprocess.Popen(
         command,

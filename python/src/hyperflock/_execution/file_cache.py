@@ -4,9 +4,9 @@
     cache.get(sha256)                # the checked bytes, or None
     cache.put(sha256, content)
 
-A damaged file counts as missing. The files that were not used for the longest time are removed when
-all together exceed the limit. If the folder cannot be written, nothing is kept, without an error.
-Several processes and threads may use one folder.
+A damaged file counts as missing. When all files together exceed the limit, those that were not used
+for the longest time are removed. If the folder cannot be written, nothing is kept, without an
+error. Several processes and threads may use one folder.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 The snapshot describes plain values, containers, arrays, enum members and objects of the named
 modules. It describes functions and classes of other modules by their names. Any other part is None,
-which means that it cannot be compared. Of the value's own code nothing runs, apart from the
-``repr`` of standard types.
+which means that it cannot be compared. No code of the value runs, apart from the ``repr`` of
+standard types.
 
 The child process of a dry run gets a copy of this file, so it imports nothing of this package.
 """

@@ -37,8 +37,9 @@ def suggest_grid(space: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Sc
 
 
 def grid_size(space: Mapping[str, Sequence[Scalar]]) -> int:
-    """Return the number of points of ``space``. Raises `SpaceTooLargeError` and what `suggest_grid`
-    does.
+    """Return the number of points of ``space``.
+
+    It raises `SpaceTooLargeError` and the errors of `suggest_grid`.
     """
     return _size(dimensions_of(space))
 

@@ -96,7 +96,7 @@ def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialRes
     Raises
     ------
     NoCompleteTrialError
-        None is complete yet.
+        No trial is complete yet.
     HyperflockError
         ``bad_plot``: there is no such kind.
     """

@@ -218,8 +218,10 @@ class Http:
         return (await self._request("POST", path, lambda: content, headers)).json()
 
     async def delete(self, path: str) -> Any:
-        """Send a DELETE and return the JSON answer. Return None if an earlier try may have deleted
-        it but its answer was lost, and the server now has nothing to delete.
+        """Send a DELETE and return the JSON answer.
+
+        Return None if a repeated request finds nothing to delete, because an earlier try, whose
+        answer was lost, may have deleted it.
         """
         reply = await self._request("DELETE", path, gone_is_done=True)
         return None if reply.status == 404 else reply.json()

@@ -3,8 +3,8 @@
 A volunteer's browser has these modules, `hyperflock._base` and the package's public names, and
 nothing else of the package. `run_local`, dry runs and replays run the same code on this machine.
 Only the `host.Host` that answers a trial differs: it is the worker's bridge, or a class of host.py.
-These modules import no other room than `_base`, and need only NumPy. Optuna, Chainer and array-core
-are imported when a call needs them.
+These modules import nothing else of this package than `_base`, and need only NumPy. Optuna, Chainer
+and array-core are imported when a call needs them.
 """
 
 from typing import Any

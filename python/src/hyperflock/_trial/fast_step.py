@@ -18,7 +18,10 @@ __all__ = ["FastStep", "fast_step", "scalar"]
 
 
 def scalar(value: float) -> Scalar:
-    """Return a number that captured steps follow: read ``.value`` in the step, set it outside."""
+    """Return a number that may change between captured steps.
+
+    Read its ``value`` inside the step, and set it outside.
+    """
     from arraycore.capture import Scalar
 
     return Scalar(value)

@@ -24,7 +24,7 @@ from optuna.study._frozen import FrozenStudy as FrozenStudy
 from optuna.study._tell import _tell_with_warning
 from optuna.trial import FrozenTrial, TrialState
 
-# The private names of each object or module, as `tests/optuna/test_internals.py` makes them.
+# The private names by object or module; `tests/optuna/test_internals.py` creates these objects.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "artifact store in a folder": ("_base_path",),
     "artifact store that retries": ("_backend",),

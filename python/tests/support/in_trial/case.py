@@ -62,7 +62,8 @@ class Case:
     is_value : bool
         Whether the last expression is the objective's value.
     in_child : bool
-        Whether the case needs the package of a trial's runtime. `run_local` has the whole package.
+        Whether the case expects the reduced package that a trial's process imports, without the
+        client. `run_local` imports the whole package, so it does not run such a case.
     """
 
     body: str

@@ -1,4 +1,4 @@
-"""Cases of a trial of an Optuna study: its methods, and Optuna's that it refuses.
+"""Cases of a trial of an Optuna study: its methods, and those of Optuna that it refuses.
 
 No sampler runs. The values of `SUGGESTED` are those of an earlier attempt. A suggestion with any
 other name gets the error that a replay gives.

@@ -7,8 +7,9 @@
 Nothing of Chainer is copied or edited. Names that NumPy dropped are set as attributes again
 (``numpy_names``), missing modules get small stand-ins (``stand_ins``), and functions whose meaning
 changed are wrapped right after their module was imported (``patches``). If arraycore is Chainer's
-``cupy``, so are functions that need an array's address (``addresses``) and those that arraycore has
-kernels for (``device_functions``). Call it on the thread that imports Chainer.
+``cupy``, functions that need an array's address (``addresses``) and functions for which arraycore
+has kernels (``device_functions``) are wrapped too. Call `install` on the thread that imports
+Chainer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Replaces functions of Chainer that need addresses of a GPU's memory, if arraycore is ``cupy``.
 
-Arrays of a browser's device have no addresses. Five places in Chainer need one: batched LU by
-cuBLAS, ``ndarray.base`` to recognise a view, and the memory of an array in ``as_strided``. With
-NumPy and with CuPy Chainer's own functions run.
+Arrays of a browser's device have no addresses. Chainer needs them for batched LU by cuBLAS, for
+``ndarray.base``, by which it recognises a view, and for the memory of an array in ``as_strided``.
+With NumPy and with CuPy Chainer's own functions run.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ BOTH = ("7.8.1", "5.4.0")
 
 
 def _is_arraycores(array: Any) -> bool:
-    """Return whether an array is one of arraycore; then arraycore is Chainer's ``cupy``."""
+    """Return whether an array is one of arraycore, so that arraycore is Chainer's ``cupy``."""
     arraycore = sys.modules.get("arraycore")
     return arraycore is not None and isinstance(array, arraycore.ndarray)
 
 
 def _replace(owner: Any, name: str, by: Callable[..., Any], array_at: int = 0) -> None:
-    """Call ``by`` instead of a function if the argument at a place is an array of arraycore."""
+    """Call ``by`` instead of a function if argument ``array_at`` is an array of arraycore."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -112,7 +112,7 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
         if storage_offset + high > last - first:
             raise ValueError("Out of buffer: too large index was specified")
         tricks = module.cuda.cupy.lib.stride_tricks
-        # A vector of all places in memory, from the array's lowest one on.
+        # A vector of the array's memory, from its element with the lowest address on.
         backward = tuple(axis for axis, stride in enumerate(own.strides) if stride < 0)
         lowest = module.cuda.cupy.flip(array, backward) if backward else array
         row = tricks.as_strided(lowest, (last - first + 1,), (own.itemsize,))
@@ -124,7 +124,7 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
 
 
 def _reach(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
-    """Return the lowest and highest place of a strided array's elements; the first one's is 0."""
+    """Return the lowest and highest offset of an array's elements from its first element."""
     ends = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0)
 

@@ -1,8 +1,8 @@
 """Sets names that NumPy 2 removed as attributes of ``numpy`` again.
 
 Chainer needs ``sctypes`` (7.8.1, ``functions.array.as_strided``) and ``float`` (7.8.1,
-``functions.array.resize_images``). Objectives of that time use the others. A name that NumPy still
-has is not changed.
+``functions.array.resize_images``). Objectives that were written for NumPy 1 use the others. A name
+that NumPy still has is not changed.
 """
 
 from __future__ import annotations

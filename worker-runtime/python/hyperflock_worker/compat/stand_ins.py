@@ -1,8 +1,8 @@
 """Stand-ins for modules that Chainer imports and that may not be installed.
 
 There are two kinds. ``FALLBACKS`` are found by a finder at the *end* of ``sys.meta_path``, so an
-installed module is used instead. ``SHADOWS`` replace modules that no longer exist or are deprecated
-for a single module of Chainer, while that is imported.
+installed module is used instead. ``SHADOWS`` replace modules that no longer exist or are
+deprecated, but only while a certain module of Chainer is imported.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ export class Attempt {
     this.#upload = null;
   }
 
-  /** How many points the server has. The python thread may be a limited number ahead. */
+  /** How many points the server has. The python thread may be ahead by a limited number. */
   get taken(): number {
     return this.#taken;
   }

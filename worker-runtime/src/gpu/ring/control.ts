@@ -135,7 +135,7 @@ export class Control {
   }
 }
 
-/** Returns the control block at `address`, or undefined if its issuer has closed it and its memory may be in other use. */
+/** Returns the control block at `address`, or undefined if its issuer has closed it. Its memory may be reused then. */
 export function controlAt(memory: WebAssembly.Memory, address: number): Control | undefined {
   const words = new Int32Array(sharedBuffer(memory), address, CONTROL_WORDS);
   return Atomics.load(words, Word.magic) === MAGIC ? new Control(memory, address) : undefined;

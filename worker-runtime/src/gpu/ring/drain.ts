@@ -83,7 +83,7 @@ export interface DrainOptions {
   readonly asks?: boolean;
   /** The share of time in which the device may work, above 0 and at most 1. After each batch it rests accordingly. */
   readonly share?: number;
-  /** Waits for the rest. Tests replace it. */
+  /** Pauses for `ms` milliseconds while the device rests. Tests replace this function. */
   readonly rest?: (ms: number) => Promise<void>;
 }
 

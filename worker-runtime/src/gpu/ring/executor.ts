@@ -98,7 +98,7 @@ export interface Executor {
   dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
   /** Calls `land` with the bytes before the next fence is reached. */
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
-  /** Calls `reached` once all commands so far are done and all reads have landed, fences in order. */
+  /** Calls `reached` when all earlier commands are done and all reads have landed. Fences are reached in order. */
   fence(reached: () => void): void;
   timestampBegin(): void;
   timestampEnd(land: (data: Uint8Array) => void): void;

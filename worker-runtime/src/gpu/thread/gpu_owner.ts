@@ -97,8 +97,8 @@ export class GpuThreadOwner {
       this.#worker.post(message);
       return;
     }
-    // A ring that was served before asks for another thread because the old one does not answer. The old one must not use
-    // the ring at the same time.
+    // A ring that was served before asks for another thread if its thread does not answer. Two threads must not use the
+    // ring at the same time.
     const old = this.#worker;
     this.#worker = undefined;
     this.#given = 1;

@@ -1,4 +1,4 @@
-"""``cupyx``: CuPy's functions that NumPy does not have, by arraycore."""
+"""``cupyx``: CuPy's functions that NumPy does not have, computed by arraycore."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def certain_calls(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
 
 
 def called_name(call: ast.Call) -> str | None:
-    """Return the dotted name that is called; None if it is another expression."""
+    """Return the dotted name that is called; None if another expression is called."""
     parts: list[str] = []
     node = call.func
     while isinstance(node, ast.Attribute):

@@ -62,7 +62,7 @@ class Bringer:
             ).start()
 
     def bring(self, ids: Collection[str], trial: int | None = None) -> Future[None]:
-        """Start copying these artifacts, of one trial or of any."""
+        """Start copying these artifacts, of one trial or of all trials."""
         wanted = frozenset(ids) - self._done
         return self._soon(lambda: self._bring(wanted, trial))
 

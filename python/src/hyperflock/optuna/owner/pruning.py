@@ -79,7 +79,7 @@ class Percentiles:
     ----------
     study
         The study. If it is in memory and has a percentile pruner, this class decides; otherwise
-        Optuna.
+        Optuna decides.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ import hooks of :mod:`hyperflock_worker.compat` replace Chainer's own kernels by
 that ``arraycore.nn`` does not support (different dtypes, layouts) still use Chainer's kernels.
 
 The switch is read when Chainer is imported. :func:`chainers_own` turns the functions off for a
-block; tests use it to compare the two.
+block; tests use it to compare both ways.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Convolutions, transposed convolutions and gradients, without unfolded copies of the data.
 
 Chainer unfolds the data (``im2col``), multiplies, and folds gradients back. The methods that do so
-are replaced; Chainer has checked types and kept its inputs before. With ``cover_all`` the last
-window reaches further beyond the data, which is more padding after it.
+are replaced. Before it calls them, Chainer has checked types and kept its inputs. With
+``cover_all`` the last window reaches further beyond the data, which equals more padding at the end.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _geometry(function: Any) -> _Geometry:
 # A network calls this with the same few arguments in every step.
 @lru_cache(maxsize=1024)
 def _places(geometry: _Geometry, space: Extents, window: Extents) -> Extents:
-    """Return the number of places of the window along each axis."""
+    """Return the number of positions of the window along each axis."""
     counts = []
     for extent, k, s, p, d in zip(
         space, window, geometry.stride, geometry.pad, geometry.dilate, strict=True

@@ -1,8 +1,8 @@
-"""Maximum and average pooling and their gradients: one launch each, as Chainer's own kernels.
+"""Maximum and average pooling and their gradients: one launch each, as with Chainer's kernels.
 
 Chainer's kernels compute a window's coordinates from an element's number, for each element. The
 CPU has faster loops for ``arraycore.nn``. With ``cover_all`` the last window reaches further beyond
-the data, which is more padding after it.
+the data, which equals more padding at the end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Geometry:
             self.stride, self.pad = tuple(function.stride), tuple(function.pad)
 
     def places(self, space: Sequence[int], cover_all: bool) -> tuple[int, ...]:
-        """Return the number of places of the window along each axis."""
+        """Return the number of positions of the window along each axis."""
         counts = []
         for extent, k, s, p in zip(space, self.window, self.stride, self.pad, strict=True):
             free = extent + 2 * p - k
