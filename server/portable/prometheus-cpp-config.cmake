@@ -1,7 +1,7 @@
 # The core of prometheus-cpp, compiled from Debian's sources of the installed version (prometheus_sources in
 # server/steps.sh).
 set(prometheus ${CMAKE_SOURCE_DIR}/build/cache/prometheus-cpp)
-file(GLOB prometheus_sources ${prometheus}/core/src/*.cc)
+file(GLOB_RECURSE prometheus_sources ${prometheus}/core/src/*.cc)
 if(NOT prometheus_sources)
   message(FATAL_ERROR "the sources of prometheus-cpp are not in ${prometheus}; './run wheels' fetches them")
 endif()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hyperflock import HyperflockError
 from hyperflock._local.authority import Authority, Made
@@ -75,13 +76,7 @@ def test_phone_that_trusts_the_authority_trusts_the_server(tmp_path: Path) -> No
     assert leaf.not_valid_after_utc - leaf.not_valid_before_utc < datetime.timedelta(days=398)
     text = authority.fingerprint()
     der = ssl.PEM_cert_to_DER_cert(authority.root.read_text())
-    assert text == x509.load_der_x509_certificate(der).fingerprint(_sha256()).hex(":").upper()
-
-
-def _sha256() -> object:
-    from cryptography.hazmat.primitives import hashes
-
-    return hashes.SHA256()
+    assert text == x509.load_der_x509_certificate(der).fingerprint(hashes.SHA256()).hex(":").upper()
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ _STOP = """document.querySelector('[data-action="stop"]')?.click()"""
 class _Pipe(Browser):
     """A browser whose page can be asked."""
 
+    @property
+    def pid(self) -> int:
+        """The first process."""
+        return self._process.pid
+
     _number = 0
     _session = ""
 
@@ -94,7 +99,7 @@ class ChromiumVolunteer(Volunteer):
         self._path = engine.path
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
-        self._browser: Browser | None = None
+        self._browser: _Pipe | None = None
 
     def start(self, origin: str, code: str) -> None:
         """Open the join page and tap Start.
@@ -118,6 +123,12 @@ class ChromiumVolunteer(Volunteer):
     def is_running(self) -> bool:
         """Whether the browser has not ended yet."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def pid(self) -> int:
+        """The browser's first process."""
+        assert self._browser is not None
+        return self._browser.pid
 
     def stop(self) -> None:
         """Ask the thread to end the browser."""

@@ -67,6 +67,11 @@ class Volunteer(ABC):
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
 
+    @property
+    @abstractmethod
+    def pid(self) -> int:
+        """Its first process."""
+
     @abstractmethod
     def wait(self) -> None:
         """Wait for the end and force it if it takes too long."""
@@ -190,6 +195,12 @@ class NodeVolunteer(Volunteer):
         """Whether Node has not ended yet."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def pid(self) -> int:
+        """The process of Node."""
+        assert self._process is not None
+        return self._process.pid
+
     def stop(self) -> None:
         """Close the input, which asks the volunteer to end."""
         self._is_ending = True
@@ -281,6 +292,11 @@ class Volunteers:
     def is_any_running(self) -> bool:
         """Whether one of them has not ended yet."""
         return any(volunteer.is_running for volunteer in self._all)
+
+    @property
+    def pids(self) -> list[int]:
+        """The first process of each."""
+        return [volunteer.pid for volunteer in self._all]
 
     def stop(self) -> None:
         """End all of them; they give their trials back."""
