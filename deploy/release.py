@@ -1,7 +1,9 @@
 """Makes a release in one folder and publishes nothing: ``./run release``.
 
     hyperflock-VERSION.tar.gz             the sources, as git has them
-    hyperflock-VERSION-*.whl              the researcher's package
+    hyperflock-VERSION-py3-none-any.whl   the researcher's package
+    hyperflock-VERSION-py3-none-*.whl     the same with a server, for each system on which
+                                          `./run wheels` ran
     arraycore-VERSION-*.whl               the array library, for tests outside of a browser
     hyperflock-server-VERSION-image.tar.gz
                                           the inputs of `docker build` for the server's image
@@ -130,6 +132,20 @@ def checksums(out: Path) -> str:
     return "".join(lines)
 
 
+def wheels_of(folder: Path, version: str) -> list[Path]:
+    """Return the wheels of a release: the two pure ones, and those with a server."""
+    found = []
+    for name in ("hyperflock", "arraycore"):
+        pure = sorted(folder.glob(f"{name}-{version}-*-any.whl"))
+        if len(pure) != 1:
+            raise ReleaseError(f"There are {len(pure)} wheels of {name} {version} in {folder}.")
+        found += pure
+    whole = sorted(set(folder.glob(f"hyperflock-{version}-*.whl")) - set(found))
+    if not whole:
+        raise ReleaseError(f"No wheel of hyperflock {version} in {folder} has a server.")
+    return found + whole
+
+
 def release(root: Path, wheels: Path) -> Path:
     """Make the release's folder anew and return it."""
     version = version_of(root)
@@ -137,11 +153,8 @@ def release(root: Path, wheels: Path) -> Path:
     out = root / f"build/release-{version}"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    for name in ("hyperflock", "arraycore"):
-        found = list(wheels.glob(f"{name}-{version}-*.whl"))
-        if len(found) != 1:
-            raise ReleaseError(f"There are {len(found)} wheels of {name} {version} in {wheels}.")
-        shutil.copy(found[0], out)
+    for wheel in wheels_of(wheels, version):
+        shutil.copy(wheel, out)
     source_archive(root, out, version)
     image_context(root, out, version)
     (out / "SHA256SUMS").write_text(checksums(out))

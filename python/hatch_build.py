@@ -1,24 +1,30 @@
-"""Puts the worker's packages into the wheel, because a dry run needs them. Runs only in a build.
+"""Puts files from other folders into the wheel. Runs only in a build.
 
-In a checkout the worker's packages are next to this folder. In a source distribution they are
-inside it.
+- The worker's packages, which a dry run calls. In a checkout they are next to this folder, in a
+  source distribution they are inside it.
+- The example that ``hyperflock demo`` runs.
+- The server and what it serves, if ``HYPERFLOCK_WHEEL_PACKED`` names a folder with them
+  (``deploy/wheels.py``). ``HYPERFLOCK_WHEEL_TAG`` is then the wheel's tag. Without them the wheel
+  is pure: it works everywhere and has no server.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGES = ("hyperflock_worker",)
+DEMO = "digits_grid.py"
 
 
-class WorkerPackages(BuildHookInterface[Any]):
-    """A build hook that adds the worker's packages to a wheel or source distribution."""
+class MoreFiles(BuildHookInterface[Any]):
+    """A build hook that adds files to a wheel or source distribution."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the packages, except to an editable install, which finds them in its checkout."""
+        """Add the files, except to an editable install, which finds them in its checkout."""
         if version == "editable":
             return
         root = Path(self.root)
@@ -29,3 +35,13 @@ class WorkerPackages(BuildHookInterface[Any]):
             for path in sorted((found / package).rglob("*.py")):
                 inside = path.relative_to(found).as_posix()
                 build_data["force_include"][str(path)] = f"{target}/{inside}"
+        if self.target_name != "wheel":
+            return
+        demo = f"hyperflock/_local/demo/{DEMO}"
+        build_data["force_include"][str(root / "examples" / DEMO)] = demo
+        if packed := os.environ.get("HYPERFLOCK_WHEEL_PACKED"):
+            for path in sorted(Path(packed).iterdir()):
+                inside = f"hyperflock/_local/packed/{path.name}"
+                build_data["force_include"][str(path)] = inside
+            build_data["tag"] = os.environ["HYPERFLOCK_WHEEL_TAG"]
+            build_data["pure_python"] = False

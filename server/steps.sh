@@ -20,6 +20,31 @@ run_ctest() {
 # Builds the server, and the load emulator with which a test of the Python package compares its results.
 step_server() { build_preset release hyperflock-server asked_load; }
 
+# Fetches the sources of the installed prometheus-cpp into the cache. Debian has no static library of it. apt verifies
+# the sources by the keys of the repository from which the library came.
+prometheus_sources() {
+  local place=$ROOT/build/cache/prometheus-cpp version apt
+  version=$(dpkg-query -W -f '${source:Version}' prometheus-cpp-dev)
+  up_to_date prometheus_sources "$version" && [[ -d $place ]] && return 0
+  rm -rf "$place" "$place".apt
+  mkdir -p "$place".apt/lists/partial "$place".apt/cache/archives/partial
+  apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sort -u >"$place".apt/sources.list
+  apt=(-o "Dir::Etc::SourceList=$place.apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$place.apt/lists" -o "Dir::Cache=$place.apt/cache" -o APT::Sandbox::User=root)
+  apt-get "${apt[@]}" -o Acquire::Retries=3 update
+  (cd "$place".apt && apt-get "${apt[@]}" -o Acquire::Retries=3 source --only-source "prometheus-cpp=$version")
+  mv "$place".apt/prometheus-cpp-*/ "$place"
+  rm -rf "$place".apt
+  mark prometheus_sources "$version"
+}
+
+# The server of wheels: a static program that needs no library of the system.
+step_server_portable() {
+  prometheus_sources
+  build_preset portable hyperflock-server
+}
+
 step_benches() { build_preset release; }
 
 # Clang compiles the tests and GCC the release, so that both compilers check every line.

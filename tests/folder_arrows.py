@@ -181,6 +181,7 @@ PARTS = (
             _client
             optuna/storage
             optuna/owner
+            _local
             _cli
             .
         """,

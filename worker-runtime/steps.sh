@@ -7,6 +7,15 @@ step_runtime() {
     --brotli-quality "${BROTLI_QUALITY:-9}"
 }
 
+# The volunteer for Node, which wheels bring for machines without a browser.
+step_volunteer() {
+  local key
+  key=$(fingerprint worker-runtime/src worker-runtime/node worker-runtime/vite.volunteer.config.ts package-lock.json)
+  up_to_date volunteer "$key" && [[ -f build/volunteer/volunteer.js ]] && return 0
+  npx vite build --logLevel warn --config worker-runtime/vite.volunteer.config.ts
+  mark volunteer "$key"
+}
+
 step_runtime_test() { run_pytest worker-runtime/runtime worker-runtime/python; }
 
 step_worker_test() { run_vitest worker-runtime; }

@@ -1,10 +1,12 @@
 """Searches the channels of a small CNN on scikit-learn's digits, in volunteers' browsers.
 
     HYPERFLOCK_TOKEN=... python digits_grid.py [--url URL] [--channels 4,8] [--join-url [LINK]]
+        [--digits FILE]
 
 Each candidate has three blocks of 3x3 convolution, batch-norm and ReLU, whose channels come from a
 grid. It trains one epoch on 1,437 images; its value is the accuracy on the other 360. This machine
-needs scikit-learn and not Chainer; the browsers need Chainer and not scikit-learn.
+needs scikit-learn, or a file with the same arrays (``--digits``), and not Chainer. The browsers need
+Chainer and not scikit-learn.
 """
 
 import argparse
@@ -65,9 +67,13 @@ def objective(trial):
     return float((scores.argmax(axis=1) == labels[TRAIN_IMAGES:]).mean())
 
 
-def load():
+def load(path=None):
     """Return the digits as plain arrays, so that the browsers need no scikit-learn."""
     import numpy as np
+
+    if path is not None:
+        with np.load(path) as arrays:
+            return dict(arrays)
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -86,6 +92,7 @@ def main():
     parser.add_argument("--token", help="a researcher's token (or HYPERFLOCK_TOKEN)")
     parser.add_argument("--channels", default="4,8", help="values of each channel count")
     parser.add_argument("--runtime", default="chainer-7.8.1", help="or chainer-5.4.0")
+    parser.add_argument("--digits", help="an .npz file of the digits, in place of scikit-learn")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--join-url",
@@ -102,7 +109,7 @@ def main():
     study = client.grid(
         objective,
         {"c1": channels, "c2": channels, "c3": channels},
-        data={"digits": load()},
+        data={"digits": load(args.digits)},
         name="digits: channels of a small CNN",
         direction="maximize",
         seed=args.seed,

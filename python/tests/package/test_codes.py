@@ -29,11 +29,18 @@ from hyperflock import AsyncClient, Client, HyperflockError
 from hyperflock._base.codes import BUNDLE_CODES, CODES
 from hyperflock._cli import command as _cli
 from hyperflock._cli import dashboard as _cli_dashboard
-from hyperflock._cli import local_server as _up
+from hyperflock._cli import demo as _cli_demo
 from hyperflock._cli import submit as _cli_submit
 from hyperflock._client.submission import Submission
 from hyperflock._execution import dry_run as _dry_run
 from hyperflock._execution import worker as _worker
+from hyperflock._local import parts as _parts
+from hyperflock._local import server as _up
+from hyperflock._local import share as _share
+from hyperflock._local.engines import Engine, find_engine
+from hyperflock._local.pack import LIST, unpacked
+from hyperflock._local.tunnel import Program, Tunnel
+from hyperflock._local.volunteers import Volunteers
 from hyperflock._model import data as _data
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
@@ -97,7 +104,7 @@ class Scene:
     def local_server(self, script: str) -> None:
         binary = Path(self.file(f"#!/bin/sh\n{script}\n"))
         binary.chmod(0o755)
-        parts = _up.Parts(binary, self.folder, self.folder)
+        parts = _parts.Parts(binary, self.folder, self.folder)
         _up.LocalServer(self.folder / "home").start(parts, [])
 
 
@@ -207,9 +214,43 @@ def _no_worker(scene: Scene) -> None:
 
 
 def _no_server(scene: Scene) -> None:
-    scene.monkeypatch.setattr(_up, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setattr(_parts, "_CHECKOUT", scene.folder)
+    scene.monkeypatch.setattr(_parts, "_PACKED", scene.folder)
     scene.monkeypatch.setenv("PATH", str(scene.folder))
-    _up.find_parts(None, None, None)
+    _parts.find_parts(None, None, None)
+
+
+def _damaged_parts(scene: Scene) -> None:
+    (scene.folder / LIST).write_text("{}")
+    unpacked(scene.folder, scene.folder / "cache")
+
+
+def _no_engine(scene: Scene) -> None:
+    scene.monkeypatch.setenv("PATH", str(scene.folder))
+    scene.monkeypatch.setenv("HYPERFLOCK_NODE", str(scene.folder / "none"))
+    find_engine("node", scene.folder)
+
+
+def _volunteer_that_cannot_start(scene: Scene) -> None:
+    engine = Engine("node", str(scene.folder / "none"), "Node")
+    with Volunteers(engine, scene.folder, scene.folder, lambda line: None) as volunteers:
+        volunteers.start(1, "http://127.0.0.1:1", "code")
+
+
+def _no_tunnel(scene: Scene) -> None:
+    program = Path(scene.file("#!/bin/sh\necho '2026-01-01T00:00:00Z ERR 429'; exit 1\n"))
+    program.chmod(0o755)
+    Tunnel(Program("cloudflared", str(program)), 1, scene.folder).start()
+
+
+def _no_way(scene: Scene) -> None:
+    scene.monkeypatch.setenv("PATH", str(scene.folder))
+    _share.find_way("ngrok")
+
+
+def _no_demo(scene: Scene) -> None:
+    scene.monkeypatch.setattr(_cli_demo, "_PLACES", (scene.folder,))
+    _cli_demo._command([], scene.folder)
 
 
 def _time_limit(scene: Scene) -> None:
@@ -329,12 +370,14 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "blob_damaged": lambda s: _replayed(s, damage=True),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_listen": _dashboard_at_a_port_that_is_taken,
+    "cannot_share": _no_way,
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
     "checkpoint_malformed": lambda s: decode("tree", b""),
     "checkpoint_not_a_tree": lambda s: _trial().checkpoint(object()),
     "checkpoint_too_large": lambda s: _trial().checkpoint(np.broadcast_to(np.float64(1), 2**24)),
     "data_invalid": _sent(data={"a": 7}),
     "data_not_found": _sent(data={"a": "none.npy"}),
+    "demo_missing": _no_demo,
     "directions_differ": _other_directions,
     "dry_run_broken": _broken_dry_run,
     "dry_run_unavailable": _no_worker,
@@ -354,8 +397,10 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "no_pyarrow": _no_pyarrow,
     "not_in_trial": _not_in_trial,
     "not_optuna_study": lambda s: _optimize(s, "no study"),
+    "no_volunteer_engine": _no_engine,
     "objective_failed": lambda s: _optimize(s, optuna.create_study()),
     "owner_replaced": _replaced,
+    "parts_damaged": _damaged_parts,
     "no_token": lambda s: Client(s.server.url),
     "replay_failed": lambda s: _replayed(s, script=_NO_IMPORT),
     "not_found": lambda s: s.answered(404),
@@ -374,6 +419,8 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "suggest_invalid": lambda s: _optuna_trial().suggest_float("", 0, 1),
     "suggest_mismatch": _suggested,
     "time_limit": _time_limit,
+    "tunnel_failed": _no_tunnel,
+    "volunteer_failed": _volunteer_that_cannot_start,
     "too_long": _sent(name="n" * 257),
     "too_many": _sent(data={f"d{n}": np.ones(1) for n in range(65)}),
     "trial_unfinished": lambda s: _replayed(s, state="running"),

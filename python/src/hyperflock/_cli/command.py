@@ -5,7 +5,7 @@ answer; 4 the watched study was cancelled or ended without a complete trial; 130
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
-sampler.py and server.py.
+sampler.py, server.py, up.py and demo.py.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from hyperflock._base.version import __version__
 from hyperflock._cli import artifacts as _cli_artifacts
 from hyperflock._cli import dashboard as _cli_dashboard
 from hyperflock._cli import deletion as _cli_deletion
+from hyperflock._cli import demo as _cli_demo
 from hyperflock._cli import replay as _cli_replay
 from hyperflock._cli import sampler as _cli_sampler
 from hyperflock._cli import server as _cli_server
 from hyperflock._cli import studies as _cli_studies
 from hyperflock._cli import submit as _cli_submit
+from hyperflock._cli import up as _cli_up
 from hyperflock._cli.shared import (
     EXIT_DETACHED,
     EXIT_NO_RESULT,
@@ -55,6 +57,8 @@ PARTS = (
     _cli_replay,
     _cli_sampler,
     _cli_server,
+    _cli_up,
+    _cli_demo,
 )  # importing a module registers its commands
 
 
@@ -66,7 +70,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run the command and return its exit code."""
     try:
-        code = app(arguments, prog_name="hyperflock", standalone_mode=False)
+        # Without arguments the help is what was asked for, and no wrong usage.
+        code = app(arguments or ["--help"], prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
         where = f" ({error.field})" if error.field else ""
         complain(error.code, f"{error.message}{where}")

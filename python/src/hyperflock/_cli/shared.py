@@ -54,11 +54,13 @@ TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", min=0, help="The tr
 _F = TypeVar("_F", bound=Callable[..., int])
 
 
-def command(*examples: str) -> Callable[[_F], _F]:
+def command(*examples: str, passes_on: bool = False) -> Callable[[_F], _F]:
     """Register a function as a command with its own name, and add examples to its help.
 
-    The list of commands shows the first sentence, wrapped and not cut.
+    The list of commands shows the first sentence, wrapped and not cut. With ``passes_on``, options
+    after the first argument, and unknown ones, are arguments for another program.
     """
+    passing = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
     def register(function: _F) -> _F:
         # The character "\b" keeps the line breaks of the examples. Without it, click joins and
@@ -66,7 +68,11 @@ def command(*examples: str) -> Callable[[_F], _F]:
         shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
         told = inspect.getdoc(function) or ""
         first = " ".join(told.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
-        registered: _F = app.command(epilog=shown, short_help=f"{first}.")(function)
+        registered: _F = app.command(
+            epilog=shown,
+            short_help=f"{first}.",
+            context_settings=passing if passes_on else None,
+        )(function)
         return registered
 
     return register

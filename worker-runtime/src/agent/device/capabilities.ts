@@ -53,12 +53,15 @@ function engineOf(userAgent: string): string {
   if (chromium !== undefined) return `chromium ${chromium}`;
   const firefox = major(/Firefox\/(\d+)/);
   if (firefox !== undefined) return `firefox ${firefox}`;
+  const node = major(/^Node\.js\/(\d+)/);
+  if (node !== undefined) return `node ${node}`;
   const webkit = major(/Version\/(\d+).*Safari/) ?? major(/AppleWebKit\/(\d+)/);
   return webkit === undefined ? "other" : `webkit ${webkit}`;
 }
 
 function classOf(facts: NavigatorFacts): Capabilities["class"] {
   const { userAgent } = facts;
+  if (userAgent.startsWith("Node.js/")) return "node";
   if (/iPad|Tablet|Android(?!.*Mobile)/.test(userAgent)) return "tablet";
   if (facts.userAgentData?.mobile === true || /Mobi|iPhone/.test(userAgent)) return "phone";
   return "desktop";

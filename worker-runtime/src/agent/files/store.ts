@@ -39,12 +39,7 @@ export class Store {
 
   static async open(code: string): Promise<Store> {
     const project = await sha256Hex(new TextEncoder().encode(code));
-    const opening = openDB<Schema>("hyperflock", 1, {
-      upgrade: (fresh) => {
-        fresh.createObjectStore("devices");
-        fresh.createObjectStore("blobs", { keyPath: "sha256" });
-      },
-    }).catch(() => null);
+    const opening = "indexedDB" in globalThis ? openDatabase() : null;
     const database = await Promise.race([opening, pauseThenNull(OPEN_MS)]);
     return new Store(database, project);
   }
@@ -94,6 +89,15 @@ export class Store {
   async #record(): Promise<DeviceRecord | null> {
     return (await this.#database?.get("devices", this.#project).catch(() => undefined)) ?? null;
   }
+}
+
+function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
+  return openDB<Schema>("hyperflock", 1, {
+    upgrade: (fresh) => {
+      fresh.createObjectStore("devices");
+      fresh.createObjectStore("blobs", { keyPath: "sha256" });
+    },
+  }).catch(() => null);
 }
 
 function pauseThenNull(ms: number): Promise<null> {

@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 from hyperflock import Client, HyperflockError
-from hyperflock._cli import addresses as _addresses
 from hyperflock._cli import command as _cli
-from hyperflock._cli import local_server as _up
 from hyperflock._cli import qr as _qr
+from hyperflock._local import addresses as _addresses
+from hyperflock._local import parts as _parts
+from hyperflock._local import server as _up
 from hyperflock._transport.settings import settings
 from objectives import objective
 from patience import LIMIT_S, until
@@ -160,9 +161,9 @@ def test_signal_ends_server_and_command_in_order(home: Path, number: signal.Sign
 def test_down_ends_the_server_of_another_terminal(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(self: _up.LocalServer) -> int:
+    def ended(self: _up.LocalServer, limit_s: float) -> int | None:
         assert _up.LocalServer(home).stop() is True
-        return wait(self)
+        return wait(self, limit_s)
 
     wait = _up.LocalServer.wait
     monkeypatch.setattr(_up.LocalServer, "wait", ended)
@@ -204,11 +205,10 @@ def test_server_that_cannot_start_tells_why(home: Path, capsys: pytest.CaptureFi
 def test_server_that_ends_by_itself_is_told(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(self: _up.LocalServer) -> int:
-        running = self.running()
-        assert running is not None
-        os.kill(running.pid, signal.SIGKILL)
-        return wait(self)
+    def killed(self: _up.LocalServer, limit_s: float) -> int | None:
+        if (running := self.running()) is not None:
+            os.kill(running.pid, signal.SIGKILL)
+        return wait(self, limit_s)
 
     wait = _up.LocalServer.wait
     monkeypatch.setattr(_up.LocalServer, "wait", killed)
@@ -220,24 +220,25 @@ def test_server_that_ends_by_itself_is_told(
 def test_missing_parts_are_told_with_what_brings_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_up, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(_parts, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(_parts, "_PACKED", tmp_path / "packed")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HyperflockError, match=r"\./run build") as none:
-        _up.find_parts(None, None, None)
+    with pytest.raises(HyperflockError, match=r"wheel .* '\./run build'") as none:
+        _parts.find_parts(None, None, None)
     with pytest.raises(HyperflockError, match="is no file") as wrong:
-        _up.find_parts(str(tmp_path / "nothing"), None, None)
+        _parts.find_parts(str(tmp_path / "nothing"), None, None)
     binary = tmp_path / "deep" / "er" / "bin" / "hyperflock-server"
     binary.parent.mkdir(parents=True)
     binary.write_text("#!/bin/sh\n")
     binary.chmod(0o755)
     with pytest.raises(HyperflockError, match="web folder is not here") as pages:
-        _up.find_parts(str(binary), None, None)
+        _parts.find_parts(str(binary), None, None)
     assert {e.value.code for e in (none, wrong, pages)} == {"server_not_found"}
     # First the layout of an image, found by PATH; then that of a checkout.
     for name in ("web", "runtime"):
         (tmp_path / "deep" / "er" / "share" / "hyperflock" / name).mkdir(parents=True)
     monkeypatch.setenv("PATH", str(binary.parent))
-    parts = _up.find_parts(None, None, None)
+    parts = _parts.find_parts(None, None, None)
     assert parts.server == binary
     assert parts.app == tmp_path / "deep" / "er" / "share" / "hyperflock" / "web"
     built = tmp_path / "build" / "release" / "bin" / "hyperflock-server"
@@ -245,7 +246,7 @@ def test_missing_parts_are_told_with_what_brings_them(
     built.write_text("")
     for name in ("web", "runtime"):
         (tmp_path / "build" / name).mkdir()
-    assert _up.find_parts(None, None, None) == _up.Parts(
+    assert _parts.find_parts(None, None, None) == _parts.Parts(
         built, tmp_path / "build" / "web", tmp_path / "build" / "runtime"
     )
 
@@ -254,7 +255,7 @@ def test_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     local = _up.LocalServer(tmp_path / "file" / "inside")
     with pytest.raises(HyperflockError) as caught:
-        local.start(_up.Parts(tmp_path, tmp_path, tmp_path), [])
+        local.start(_parts.Parts(tmp_path, tmp_path, tmp_path), [])
     assert caught.value.code == "cannot_write"
 
 

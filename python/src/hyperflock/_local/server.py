@@ -1,4 +1,4 @@
-"""Runs the server of ``hyperflock up`` on this machine: its files, process and data folder.
+"""Runs the server of ``hyperflock up`` on this machine: its process and its data folder.
 
     local = LocalServer(data_folder())
     ready = local.start(find_parts(None, None, None), compute="127.0.0.1:8780", ...)
@@ -23,26 +23,16 @@ from typing import Any
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._base.text import clean
+from hyperflock._local.parts import BINARY, Parts
 from hyperflock._transport.settings import CREDENTIALS_FILE, READY_FILE, read_json_file
 
-BINARY = "hyperflock-server"
 START_S = 120.0
 # This is longer than the server's own --drain-ms.
 STOP_S = 60.0
 
-_CHECKOUT = Path(__file__).resolve().parents[4]
 _POLL_S = 0.05
 # The kernel and ps keep this many characters of a program's name.
 _SHORT_NAME = BINARY[:15]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The files that a server needs: its program, the built pages and the browsers' runtime."""
-
-    server: Path
-    app: Path
-    runtime: Path
 
 
 @dataclass(frozen=True)
@@ -61,39 +51,6 @@ class Running:
     port: int
     compute: str
     console: str
-
-
-def find_parts(server: str | None, app: str | None, runtime: str | None) -> Parts:
-    """Return the server's files: the given ones, or those found by ``HYPERFLOCK_SERVER``, in this
-    checkout or on ``PATH``.
-
-    Raises
-    ------
-    HyperflockError
-        ``server_not_found``: the program or its files are missing; the message says how to get
-        them.
-    """
-    given = server or os.environ.get("HYPERFLOCK_SERVER")
-    built = _CHECKOUT / "build" / "release" / "bin" / BINARY
-    installed = shutil.which(BINARY)
-    if given:
-        binary = Path(given)
-    elif built.is_file():
-        binary = built
-    elif installed:
-        binary = Path(installed)
-    else:
-        raise HyperflockError(
-            f"there is no {BINARY} here; './run build' in a checkout makes it, 'docker compose up' "
-            "runs one, and --server or HYPERFLOCK_SERVER says where it is",
-            code="server_not_found",
-        )
-    if not binary.is_file():
-        raise HyperflockError(
-            f"'{binary}' is no file; give the path of {BINARY}", code="server_not_found"
-        )
-    pages = _folder(app, "HYPERFLOCK_APP", "web", binary)
-    return Parts(binary.resolve(), pages, _folder(runtime, "HYPERFLOCK_RUNTIME", "runtime", binary))
 
 
 class LocalServer:
@@ -123,6 +80,21 @@ class LocalServer:
         """
         return read_json_file(self.folder / CREDENTIALS_FILE)
 
+    def check_is_free(self) -> None:
+        """Check that no server runs on this folder.
+
+        Raises
+        ------
+        HyperflockError
+            ``server_already_up``.
+        """
+        if (other := self.running()) is not None:
+            raise HyperflockError(
+                f"a server runs on '{self.folder}' already (process {other.pid}, {other.console}); "
+                "'hyperflock down' ends it",
+                code="server_already_up",
+            )
+
     def start(self, parts: Parts, options: Sequence[str]) -> Running:
         """Start the server, wait until it listens, and return it; ``options`` are those of
         ``serve``.
@@ -133,12 +105,7 @@ class LocalServer:
             ``server_already_up``; ``server_failed``: it ended or did not become ready;
             ``cannot_write``: the data folder cannot be created.
         """
-        if (other := self.running()) is not None:
-            raise HyperflockError(
-                f"a server runs on '{self.folder}' already (process {other.pid}, {other.console}); "
-                "'hyperflock down' ends it",
-                code="server_already_up",
-            )
+        self.check_is_free()
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._ready.unlink(missing_ok=True)
@@ -171,12 +138,23 @@ class LocalServer:
             self.stop()
             raise
 
-    def wait(self) -> int:
-        """Wait for the end of the server that was started here and return its exit status."""
+    def wait(self, limit_s: float) -> int | None:
+        """Wait for the end of the server that was started here.
+
+        Returns
+        -------
+        int or None
+            Its exit status; None if it still runs after ``limit_s`` seconds.
+        """
         assert self._process is not None
-        while True:  # on some systems Ctrl-C does not interrupt one long wait
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return self._process.wait(0.5)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(limit_s)
+        return None
+
+    def reload(self) -> None:
+        """Let the server that was started here read its certificate again."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGHUP)
 
     def detach(self) -> None:
         """Let the server that was started here run on without this process."""
@@ -192,10 +170,12 @@ class LocalServer:
         if pid is not None and ran:
             _signal(pid, signal.SIGTERM)
             deadline = time.monotonic() + STOP_S
-            while self._is_up(pid) and time.monotonic() < deadline:
-                time.sleep(_POLL_S)
-            if self._is_up(pid):
-                _signal(pid, signal.SIGKILL)
+            try:
+                while self._is_up(pid) and time.monotonic() < deadline:
+                    time.sleep(_POLL_S)
+            finally:  # also after a second Ctrl-C
+                if self._is_up(pid):
+                    _signal(pid, signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
         self._ready.unlink(missing_ok=True)
@@ -229,25 +209,6 @@ class LocalServer:
         raise HyperflockError(
             f"the server did not start: {why} (its log: {self.log})", code="server_failed"
         )
-
-
-def _folder(given: str | None, variable: str, name: str, binary: Path) -> Path:
-    """Return the folder of the pages or the runtime. It is the given folder, the folder that the
-    environment variable names, or a folder at a known place of a build, a checkout or an image.
-    """
-    told = given or os.environ.get(variable)
-    prefix = binary.resolve().parent.parent
-    places = [Path(told)] if told else [prefix.parent / name, _CHECKOUT / "build" / name,
-                                        prefix / "share" / "hyperflock" / name,
-                                        Path("/usr/share/hyperflock") / name]  # fmt: skip
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
-        raise HyperflockError(
-            f"the server's {name} folder is not here; './run build' in a checkout makes it, and "
-            f"--{'app' if name == 'web' else name} or {variable} says where it is",
-            code="server_not_found",
-        )
-    return found.resolve()
 
 
 def _is_server(pid: int) -> bool:

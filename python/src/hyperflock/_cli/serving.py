@@ -1,0 +1,183 @@
+"""What ``up`` keeps running: the server, the way by which phones reach it, and volunteers here.
+
+    Serving(local, parts, addresses, way, Team(engine, 2), show, say).run()
+
+One thread; `run` blocks until the server ends. Everything that it started ends with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperflock._local.addresses import Reach, reaches
+from hyperflock._local.engines import Engine
+from hyperflock._local.parts import Parts
+from hyperflock._local.server import LocalServer, Running
+from hyperflock._local.share import Opened, Way
+from hyperflock._local.volunteers import Say, Volunteers
+
+# On some systems Ctrl-C does not interrupt one long wait.
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where a server listens and how it is reached, as the options of ``up`` say it.
+
+    Attributes
+    ----------
+    compute, console : str
+        The addresses at which it listens, with their ports.
+    public_url, tls_cert, tls_key : str or None
+        As the options of these names.
+    insecure : bool
+        As the option of this name.
+    """
+
+    compute: str
+    console: str
+    public_url: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    insecure: bool = False
+
+    @property
+    def port(self) -> int:
+        """The port for volunteers."""
+        return int(self.compute.rpartition(":")[2])
+
+    def options(self, opened: Opened | None) -> list[str]:
+        """Return the options of ``serve``."""
+        if opened is not None:
+            at = f"{opened.listens_at}:{self.port}"
+            return ["--compute", at, "--console", self.console, *opened.options]
+        options = ["--compute", self.compute, "--console", self.console]
+        for flag, value in (
+            ("--public-url", self.public_url),
+            ("--tls-cert", self.tls_cert),
+            ("--tls-key", self.tls_key),
+        ):
+            options += [flag, value] if value else []
+        return [*options, *(["--insecure"] if self.insecure else [])]
+
+    def reached(self, running: Running, opened: Opened | None) -> list[Reach]:
+        """Return the addresses of the compute origin, the best for phones first."""
+        bound, url = self.compute.rpartition(":")[0], self.public_url
+        secure = self.tls_cert is not None
+        if opened is not None:
+            bound, url, secure = opened.listens_at, opened.origin, opened.authority is not None
+        host = bound.strip("[]").replace("localhost", "127.0.0.1")
+        return reaches("https" if secure else "http", running.port, bound=host, public_url=url)
+
+    def from_here(self, running: Running, opened: Opened | None) -> tuple[str, Path | None]:
+        """Return the compute origin for volunteers on this machine, and the authority of its
+        certificate if only this machine knows it.
+        """
+        if opened is not None and opened.authority is not None:
+            return f"https://127.0.0.1:{running.port}", opened.authority
+        if self.tls_cert:
+            return running.compute, None
+        return f"http://127.0.0.1:{running.port}", None
+
+
+@dataclass(frozen=True)
+class Team:
+    """The volunteers to start on this machine."""
+
+    engine: Engine
+    count: int
+
+
+class Serving:
+    """One run of ``up``.
+
+    Parameters
+    ----------
+    local, parts
+        The server and its files.
+    addresses
+        Where it listens.
+    way
+        By which phones reach it; None: by the addresses alone.
+    team
+        The volunteers on this machine; None: there are none.
+    show
+        Prints the server's addresses; called again when they have changed.
+    say
+        Prints a line; called from several threads.
+    """
+
+    def __init__(
+        self,
+        local: LocalServer,
+        parts: Parts,
+        addresses: Addresses,
+        way: Way | None,
+        team: Team | None,
+        show: Callable[[Running, Opened | None], None],
+        say: Say,
+    ) -> None:
+        self._local = local
+        self._parts = parts
+        self._addresses = addresses
+        self._way = way
+        self._team = team
+        self._show = show
+        self._say = say
+
+    def start(self) -> None:
+        """Start a server that goes on after this process, without a way and volunteers."""
+        self._show(self._local.start(self._parts, self._addresses.options(None)), None)
+        self._local.detach()
+
+    def run(self, begun: Callable[[], None]) -> int:
+        """Run everything until the server ends and return the server's exit status.
+
+        ``begun`` is called once, when everything has started.
+        """
+        with contextlib.ExitStack() as running_things:
+            opened = None
+            if self._way is not None:
+                running_things.callback(self._way.close)
+                opened = self._way.open(self._addresses.port, self._local.folder)
+            running_things.callback(self._local.stop)
+            running = self._local.start(self._parts, self._addresses.options(opened))
+            self._show(running, opened)
+            if self._team is not None:
+                self._start(self._team, running, opened, running_things)
+            begun()
+            while (status := self._local.wait(_LOOK_S)) is None:
+                self._look_at_way()
+            return status
+
+    def _start(
+        self,
+        team: Team,
+        running: Running,
+        opened: Opened | None,
+        running_things: contextlib.ExitStack,
+    ) -> None:
+        folder = self._local.folder
+        volunteers = Volunteers(team.engine, self._parts.volunteer, folder, self._say)
+        running_things.callback(volunteers.stop)
+        origin, authority = self._addresses.from_here(running, opened)
+        code = str(self._local.credentials().get("enrolment_code", ""))
+        volunteers.start(team.count, origin, code, authority)
+
+    def _look_at_way(self) -> None:
+        change = self._way.check() if self._way is not None else None
+        if change is None:
+            return
+        if change.is_lost:
+            self._way = None
+        self._say(f"warning [tunnel_failed]: {change.text}" if change.is_lost else change.text)
+        if change.reads_certificate:
+            self._local.reload()
+        if change.opened is not None:
+            # A server knows its public address from its start. Devices connect again by themselves.
+            self._local.stop()
+            options = self._addresses.options(change.opened)
+            self._show(self._local.start(self._parts, options), change.opened)

@@ -1,0 +1,149 @@
+"""The page that explains how a phone trusts this machine's certificate authority.
+
+    with TrustPage("192.168.1.20", 8781, certificate, fingerprint) as page:
+        page.url                     # "http://192.168.1.20:8781/"
+
+A phone opens it before it trusts anything, so it is served over plain HTTP. It is one page and the
+authority's certificate, and nothing else: no join link, because everybody in the network can read
+along. The terminal and the page show the certificate's fingerprint, and a person compares it on the
+phone, because somebody in the network could exchange the certificate. Its threads end with it.
+"""
+
+from __future__ import annotations
+
+import html
+import socket
+import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+
+from hyperflock._base.errors import HyperflockError
+
+CERTIFICATE = "/hyperflock-ca.crt"
+_PAGE = Path(__file__).with_name("trust_page.html")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+# A connection that sends nothing is closed after this time.
+_TIMEOUT_S = 10.0
+
+
+class TrustPage:
+    """The page at an address of this machine.
+
+    Parameters
+    ----------
+    host
+        The address of this machine in its network.
+    port
+        The port to try first. If it is taken, any free port is used.
+    certificate
+        The authority's certificate, a PEM file.
+    fingerprint
+        Its SHA-256.
+    """
+
+    def __init__(self, host: str, port: int, certificate: Path, fingerprint: str) -> None:
+        contents = {
+            "/": ("text/html; charset=utf-8", page_html(fingerprint)),
+            # Both systems offer to install a certificate of this type.
+            CERTIFICATE: ("application/x-x509-ca-cert", _der(certificate)),
+        }
+        handler = type("_Handler", (_Handler,), {"contents": contents})
+        try:
+            self._server = _listening(host, port, handler)
+        except OSError as error:
+            raise HyperflockError(
+                f"the page about the certificate cannot be served at {host}: {error.strerror}",
+                code="cannot_listen",
+            ) from None
+        self._host = host
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """The page's address."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._server.server_address[1]}/"
+
+    def close(self) -> None:
+        """End the page."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> TrustPage:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def page_html(fingerprint: str) -> bytes:
+    """Return the page with the fingerprint of a certificate."""
+    # The groups of a line let a person compare them by eye; a narrow phone breaks between them.
+    groups = " ".join(
+        f"<span>{html.escape(fingerprint[i : i + 12].strip(':'))}</span>"
+        for i in range(0, len(fingerprint), 12)
+    )
+    text = _PAGE.read_text("utf-8").replace("{fingerprint}", groups)
+    return text.replace("{certificate}", CERTIFICATE).encode()
+
+
+def _der(certificate: Path) -> bytes:
+    return ssl.PEM_cert_to_DER_cert(certificate.read_text("ascii"))
+
+
+def _listening(host: str, port: int, handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
+    kind = _Server6 if ":" in host else _Server
+    try:
+        return kind((host, port), handler)
+    except OSError:
+        return kind((host, 0), handler)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+class _Handler(BaseHTTPRequestHandler):
+    contents: dict[str, tuple[str, bytes]] = {}  # noqa: RUF012 - a subclass replaces it
+    protocol_version = "HTTP/1.0"
+    server_version = "Hyperflock"
+    sys_version = ""
+    timeout = _TIMEOUT_S
+
+    def do_GET(self) -> None:
+        self._answer(sends_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(sends_body=False)
+
+    def _answer(self, *, sends_body: bool) -> None:
+        found = self.contents.get(self.path.partition("?")[0])
+        if found is None:
+            self.send_error(404)
+            return
+        kind, content = found
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        if sends_body:
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing; the terminal belongs to the command."""

@@ -1,0 +1,78 @@
+"""Programs that stand in for cloudflared and ngrok: they print what the real ones print.
+
+    fake_tunnels(tmp_path, monkeypatch)          # both are on PATH, which has nothing else
+
+Each start gives the next address. ``FAKE_TUNNEL`` changes what they do: ``refused`` ends with the
+words of a real failure, and ``silent`` never gets an address.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+_BOTH = """#!{python}
+import json, os, pathlib, signal, sys
+here = pathlib.Path({folder!r})
+starts = here / "starts"
+number = int(starts.read_text()) + 1 if starts.exists() else 1
+starts.write_text(str(number))
+(here / "words").write_text(json.dumps(sys.argv[1:]))
+mode = os.environ.get("FAKE_TUNNEL", "")
+def line(text):
+    print(text, file={stream}, flush=True)
+"""
+_CLOUDFLARED = """
+T = "2026-01-01T00:00:00Z"
+line(f"{T} INF Thank you for trying Cloudflare Tunnel. Doing so, without a Cloudflare account, is a"
+     " quick way to experiment and try it out.")
+line(f"{T} INF Requesting new quick Tunnel on trycloudflare.com...")
+if mode == "refused":
+    line("failed to request quick Tunnel: Post \\"https://api.trycloudflare.com/tunnel\\": dial "
+         "tcp: lookup api.trycloudflare.com: no such host")
+    sys.exit(1)
+if mode != "silent":
+    line(f"{T} INF +--------------------------------------------------------------------+")
+    line(f"{T} INF |  Your quick Tunnel has been created! Visit it at (it may take some time |")
+    line(f"{T} INF |  https://words-number-{number}.trycloudflare.com                          |")
+    line(f"{T} INF +--------------------------------------------------------------------+")
+    line(f"{T} INF Settings: map[no-autoupdate:true protocol:quic url:http://127.0.0.1:8780]")
+    line(f"{T} INF Registered tunnel connection connIndex=0 connection=11-22 event=0"
+         " ip=198.41.200.1 location=nrt01 protocol=quic")
+signal.pause()
+"""
+_NGROK = """
+if mode == "refused":
+    line(json.dumps({"lvl": "eror", "msg": "session closing", "err": "authentication failed: Usage "
+         "of ngrok requires a verified account and authtoken.", "obj": "tunnels.session"}))
+    line("ERROR:  authentication failed: Usage of ngrok requires a verified account and authtoken.")
+    line("ERROR:  ERR_NGROK_4018")
+    sys.exit(1)
+line(json.dumps({"lvl": "info", "msg": "starting web service", "addr": "127.0.0.1:4040",
+                 "obj": "web", "err": None}))
+if mode != "silent":
+    line(json.dumps({"lvl": "info", "msg": "started tunnel", "name": "command_line",
+                     "addr": sys.argv[2], "obj": "tunnels",
+                     "url": "https://one-and-the-same.ngrok-free.app"}))
+signal.pause()
+"""
+
+
+def fake_tunnels(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str, path: str = ""
+) -> Path:
+    """Put the programs on ``PATH`` and return the folder with what they note."""
+    place = folder / "tunnels"
+    place.mkdir()
+    for name in names or ("cloudflared", "ngrok"):
+        code, stream = (
+            (_CLOUDFLARED, "sys.stderr") if name == "cloudflared" else (_NGROK, "sys.stdout")
+        )
+        program = place / name
+        begin = _BOTH.format(python=sys.executable, folder=str(place), stream=stream)
+        program.write_text(begin + code)
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}:{path}" if path else str(place))
+    return place

@@ -1,0 +1,19 @@
+"""What `./run build` made, for tests that let real volunteers compute (marked ``browser``)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).resolve().parents[3] / "build"
+
+
+def use_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the commands find the server of the tests, and the built pages and runtime."""
+    monkeypatch.setenv("HYPERFLOCK_SERVER", os.environ["HYPERFLOCK_TEST_SERVER_BIN"])
+    for name in ("web", "runtime", "volunteer"):
+        assert (BUILD / name).is_dir(), f"build/{name} is missing: ./run build"
+    monkeypatch.setenv("HYPERFLOCK_APP", str(BUILD / "web"))
+    monkeypatch.setenv("HYPERFLOCK_RUNTIME", str(BUILD / "runtime"))

@@ -1,0 +1,60 @@
+// The browser's `Worker` for a volunteer in Node: starts thread.ts, which imports the given script. Node, main thread.
+
+import { Worker } from "node:worker_threads";
+
+/** What thread.ts gets as `workerData`. */
+export interface ThreadStart {
+  readonly origin: string;
+  /** The address of the script's file. */
+  readonly script: string;
+}
+
+type Listener = (event: object) => void;
+
+/** Returns a class of the browser's interface, as far as the agent uses it. */
+export function webWorkers(origin: string, bootstrap: URL): typeof globalThis.Worker {
+  class WebWorker {
+    readonly #thread: Worker;
+    #isTerminated = false;
+    readonly #listeners: Record<string, Listener[]> = { message: [], error: [] };
+
+    constructor(script: URL | string) {
+      this.#thread = new Worker(bootstrap, {
+        workerData: { origin, script: String(script) } satisfies ThreadStart,
+        env: {},
+        // What Python prints arrives as messages. These streams would mix with the lines of the main thread.
+        stdout: true,
+        stderr: true,
+      });
+      this.#thread.stdout.resume();
+      this.#thread.stderr.resume();
+      this.#thread.on("message", (data: unknown) => this.#tell("message", { data }));
+      this.#thread.on("error", (error) => this.#fail(String(error)));
+      this.#thread.on("exit", (code) => {
+        if (!this.#isTerminated) this.#fail(`The thread has ended with ${code}.`);
+      });
+    }
+
+    addEventListener(type: string, listener: Listener): void {
+      this.#listeners[type]?.push(listener);
+    }
+
+    postMessage(message: unknown, transfer: ArrayBuffer[] = []): void {
+      this.#thread.postMessage(message, transfer);
+    }
+
+    terminate(): void {
+      this.#isTerminated = true;
+      void this.#thread.terminate();
+    }
+
+    #fail(message: string): void {
+      this.#tell("error", { message, preventDefault: () => {} });
+    }
+
+    #tell(type: string, event: object): void {
+      for (const listener of this.#listeners[type] ?? []) listener(event);
+    }
+  }
+  return WebWorker as unknown as typeof globalThis.Worker;
+}
