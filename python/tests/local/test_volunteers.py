@@ -152,7 +152,8 @@ def test_changes_are_reported_once_each_and_the_end_too(
         "volunteer 1  computes trial 4 of study 7",
         "volunteer 1  has ended; 1 trial done",
     ]
-    assert not volunteers.is_any_running
+    is_running = volunteers.is_any_running
+    assert not is_running
     assert json.loads((tmp_path / "start").read_text()) == {
         "origin": "http://127.0.0.1:1",
         "code": "the secret code",
