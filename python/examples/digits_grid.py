@@ -5,8 +5,8 @@
 
 Each candidate has three blocks of 3x3 convolution, batch-norm and ReLU, whose channels come from a
 grid. It trains one epoch on 1,437 images; its value is the accuracy on the other 360. This machine
-needs scikit-learn, or a file with the same arrays (``--digits``), and not Chainer. The browsers need
-Chainer and not scikit-learn.
+needs scikit-learn, or a file with the same arrays (``--digits``), and not Chainer. The browsers
+need Chainer and not scikit-learn.
 """
 
 import argparse

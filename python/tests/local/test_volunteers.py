@@ -142,8 +142,9 @@ def test_changes_are_reported_once_each_and_the_end_too(
     ]
     volunteers, heard = _said(tmp_path, lines, "cat >/dev/null", monkeypatch)
     until("the last line", lambda: len(heard) == 5)
-    assert volunteers.is_any_running
+    was_running = volunteers.is_any_running
     volunteers.stop()
+    assert was_running
     assert heard == [
         "volunteer 1  starts (Node 24)",
         "volunteer 1  waits for work; 0 trials done",
@@ -152,8 +153,7 @@ def test_changes_are_reported_once_each_and_the_end_too(
         "volunteer 1  computes trial 4 of study 7",
         "volunteer 1  has ended; 1 trial done",
     ]
-    is_running = volunteers.is_any_running
-    assert not is_running
+    assert not volunteers.is_any_running
     assert json.loads((tmp_path / "start").read_text()) == {
         "origin": "http://127.0.0.1:1",
         "code": "the secret code",
