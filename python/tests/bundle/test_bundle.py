@@ -134,20 +134,32 @@ SUBMIT = """
 """
 
 
-def test_script_travels_under_its_stem_with_what_it_loaded_by_name(tmp_path: Path) -> None:
-    text = 'import importlib\nimportlib.import_module("plugin")\nimport helper\n' + OBJECTIVE
-    _write(tmp_path, {"plugin.py": "", "helper.py": "", "unused.py": ""})
+def test_script_leaves_what_its_objective_does_not_reach(tmp_path: Path) -> None:
+    text = """
+        import importlib
+        import helper, unused
+        plugin = importlib.import_module("plugin")
+        def objective(trial):
+            return helper.ONE + plugin.TWO
+        """
+    _write(tmp_path, {"plugin.py": "TWO = 2", "helper.py": "ONE = 1", "unused.py": ""})
     script = tmp_path / "my-train.py"
-    script.write_text(text + textwrap.dedent(SUBMIT))
+    script.write_text(textwrap.dedent(text) + textwrap.dedent(SUBMIT))
     assert _run_script(script).split() == [
-        "my_train:objective",
+        "hyperflock_main:objective",
         "helper.py",
-        "my_train.py",
+        "hyperflock_main.py",
         "plugin.py",
     ]
 
 
-def test_module_run_by_python_m_keeps_its_dotted_name(tmp_path: Path) -> None:
+def test_script_that_is_only_read_travels_under_its_stem(tmp_path: Path) -> None:
+    _write(tmp_path, {"my-train.py": "import helper\n" + OBJECTIVE, "helper.py": ""})
+    bundle = bundle_script(tmp_path / "my-train.py", "objective")
+    assert (bundle.entry, bundle.files) == ("my_train:objective", ("helper.py", "my_train.py"))
+
+
+def test_module_run_by_python_m_imports_relatively(tmp_path: Path) -> None:
     _write(tmp_path, {"pack/__init__.py": "", "pack/run.py": OBJECTIVE + textwrap.dedent(SUBMIT)})
     done = subprocess.run(
         [sys.executable, "-m", "pack.run"],
@@ -157,7 +169,12 @@ def test_module_run_by_python_m_keeps_its_dotted_name(tmp_path: Path) -> None:
         timeout=LIMIT_S,
         cwd=tmp_path,
     )
-    assert done.stdout.split() == ["pack.run:objective", "pack/__init__.py", "pack/run.py"]
+    assert done.stdout.split() == [
+        "pack.hyperflock_main:objective",
+        "pack/__init__.py",
+        "pack/hyperflock_main.py",
+        "pack/run.py",
+    ]
 
 
 def test_script_is_bundled_without_being_run(tmp_path: Path) -> None:

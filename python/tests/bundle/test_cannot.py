@@ -11,6 +11,7 @@ import importlib.machinery
 import importlib.util
 import multiprocessing
 import queue
+import re
 import socket
 import sqlite3
 import subprocess
@@ -43,6 +44,20 @@ from travelling_helper import (
 
 Refused = Callable[..., str]
 RAISED: set[str] = set()
+# A script that is only read may have no line to name.
+NO_PLACE = {
+    f"cannot_bundle_{kind}"
+    for kind in (
+        "coroutine",
+        "extension",
+        "function",
+        "module",
+        "script",
+        "size",
+        "source",
+        "wheel",
+    )
+}
 
 
 @pytest.fixture
@@ -62,10 +77,14 @@ def refused(client: Client, server: FakeConsole) -> Iterator[Refused]:
 
 
 def _sentence(error: BundleError) -> str:
+    """The sentence with its code, without the file and line that it begins with."""
     RAISED.add(error.code)
     assert "\n" not in error.message
     assert not error.message.removesuffix("data=...").endswith(".")
-    return str(error)
+    if error.code in NO_PLACE and error.place is None:
+        return str(error)
+    assert re.fullmatch(r"(.+\.py|a cell), line [1-9]\d*", str(error.place)), error
+    return str(error).removeprefix(f"{error.place}: ")
 
 
 def _module(folder: Path, text: str, name: str = "refused") -> types.ModuleType:
@@ -211,7 +230,7 @@ def test_global_of_a_file_that_lives_here_alone(refused: Refused, tmp_path: Path
         """,
     )
     assert refused(module.objective) == (
-        "'step' uses 'LINKS', which holds one thing that stays here, a network connection; "
+        "'step' uses 'LINKS'['one'], a network connection; "
         "a browser has none [cannot_bundle_socket]"
     )
     module.LINKS["one"].close()
@@ -307,7 +326,7 @@ def _bundle_of(folder: Path, text: str) -> None:
                 with trial:
                     return [hyperflock.Client().study(1).best_trial.value]
             """,
-            "'objective' of 'asking.py'",
+            "'objective'",
             "hyperflock.Client",
         ),
         (
@@ -316,7 +335,7 @@ def _bundle_of(folder: Path, text: str) -> None:
                 from hyperflock import run_local as run
                 return run(len, {}).value
             """,
-            "'objective' of 'asking.py'",
+            "'objective'",
             "hyperflock.run_local",
         ),
         (
@@ -328,17 +347,19 @@ def _bundle_of(folder: Path, text: str) -> None:
                 for step in range(3):
                     return best(step)
             """,
-            "'best' of 'asking.py'",
+            "'best'",
             "hyperflock.optuna.optimize",
         ),
         (
             """
             from hyperflock import Client
-            client = Client()
+            def main():
+                client = Client()
+            main()
             def objective(trial):
                 return 1.0
             """,
-            "the top of 'asking.py'",
+            "'main'",
             "hyperflock.Client",
         ),
     ],
@@ -382,31 +403,31 @@ def test_call_that_a_trial_may_never_make_is_allowed(tmp_path: Path, body: str) 
     ("text", "sentence"),
     [
         (
-            "import pandas",
-            "'refused.py' imports 'pandas', which the browsers' runtime does not have; "
-            "declare its wheel by wheels=[...], or import it only where this machine runs "
-            "[cannot_bundle_package]",
+            "import pandas\ndef helper():\n    return pandas.DataFrame\n",
+            "the file imports 'pandas', which the browsers' runtime does not have, and 'helper' "
+            "(refused.py, line 2) needs it; declare its wheel by wheels=[...], or import it only "
+            "where this machine runs [cannot_bundle_package]",
         ),
         (
             "def helper():\n    from torch import nn\n",
-            "'refused.py' imports 'torch', which the browsers' runtime does not have; "
+            "'helper' imports 'torch', which the browsers' runtime does not have; "
             "declare its wheel by wheels=[...], or import it only where this machine runs "
             "[cannot_bundle_package]",
         ),
         (
-            "import distutils",
-            "'refused.py' imports 'distutils', which the browsers' runtime does not have; "
-            "declare its wheel by wheels=[...], or import it only where this machine runs "
-            "[cannot_bundle_package]",
+            "import distutils\nhelper = distutils.version\ndef objective(trial): return helper",
+            "the file imports 'distutils', which the browsers' runtime does not have, and "
+            "'objective' (refused.py, line 3) needs it; declare its wheel by wheels=[...], or "
+            "import it only where this machine runs [cannot_bundle_package]",
         ),
         (
             f"def helper():\n    return open({__file__!r})\n",
-            f"'helper' of 'refused.py' uses the file '{__file__}' of this machine; "
+            f"'helper' uses the file '{__file__}' of this machine; "
             "send it by data=... and take its path from trial.data [cannot_bundle_path]",
         ),
         (
             "import numpy as np\ndef helper():\n    return np.load('refused.py')\n",
-            "'helper' of 'refused.py' uses the file 'refused.py' of this machine; "
+            "'helper' uses the file 'refused.py' of this machine; "
             "send it by data=... and take its path from trial.data [cannot_bundle_path]",
         ),
         (
@@ -513,64 +534,6 @@ def test_function_without_a_source(refused: Refused) -> None:
 # ---- state
 
 
-@pytest.mark.parametrize(
-    ("text", "change", "sentence"),
-    [
-        (
-            "RATE = 0.1",
-            "RATE = 0.5",
-            "'objective' uses 'RATE', which is 0.5 by now, but 0.1 in 'refused.py'; "
-            "set it in the file, or make it a parameter of the space [cannot_bundle_state]",
-        ),
-        (
-            "RATE: dict = {}",
-            "RATE['a'] = 1",
-            "'objective' uses 'RATE', which is {'a': 1} by now, but {} in 'refused.py'; "
-            "set it in the file, or make it a parameter of the space [cannot_bundle_state]",
-        ),
-        (
-            "",
-            "RATE = 1",
-            "'objective' uses 'RATE', which 'refused.py' does not set when it is imported; "
-            "set it at the top of the file, or make it a parameter of the space "
-            "[cannot_bundle_state]",
-        ),
-        (
-            "if __name__ == '__main__':\n    RATE = 1",
-            "RATE = 1",
-            "'objective' uses 'RATE', which 'refused.py' does not set when it is imported; "
-            "set it at the top of the file, or make it a parameter of the space "
-            "[cannot_bundle_state]",
-        ),
-    ],
-)
-def test_state_that_would_be_lost(
-    text: str, change: str, sentence: str, refused: Refused, tmp_path: Path
-) -> None:
-    module = _module(tmp_path, f"{text}\ndef objective(trial):\n    return RATE\n")
-    exec(change, vars(module))
-    assert refused(module.objective) == sentence
-
-
-def test_state_that_is_made_again_travels(tmp_path: Path) -> None:
-    module = _module(
-        tmp_path,
-        """
-        CACHE = {}
-        TABLE = {}
-        TABLE["a"] = 1
-        COUNT = 0
-        for COUNT in range(3):
-            pass
-        def objective(trial):
-            CACHE[trial] = TABLE["a"] + COUNT
-            return CACHE[trial]
-        """,
-    )
-    module.objective("one trial")
-    assert bundle_objective(module.objective).files == ("refused.py",)
-
-
 def test_variable_that_two_functions_share_and_one_sets(refused: Refused) -> None:
     assert refused(sharing_a_counter()) == (
         "'count' is shared by several functions and set by one of them; keep it in an object "
@@ -602,8 +565,7 @@ def test_object_of_a_package_that_is_not_there(refused: Refused) -> None:
     )
 
 
-def test_script_that_would_submit_itself_again(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
+def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
     lines = (
         "from hyperflock._bundle.bundle import bundle_objective",
         "def objective(trial):",
@@ -611,16 +573,19 @@ def test_script_that_would_submit_itself_again(tmp_path: Path) -> None:
         "def main():",
         "    print(bundle_objective(objective).entry)",
     )
-    script.write_text("\n".join([*lines, "main()", ""]))
-    done = _python(script)
+    train = tmp_path / "train.py"
+    train.write_text("\n".join([*lines, "main()", ""]))
+    importing = tmp_path / "start.py"
+    importing.write_text("import train\n")
+    done = _python(importing)
     RAISED.add("cannot_bundle_unguarded")
     assert done.stderr.splitlines()[-1] == (
-        "hyperflock.BundleError: 'train.py' submits its study wherever it is "
-        "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' "
-        "[cannot_bundle_unguarded]"
+        "hyperflock.BundleError: train.py, line 6: 'train.py' submits its study wherever it is "
+        "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
+        "start the file itself [cannot_bundle_unguarded]"
     )
-    script.write_text("\n".join([*lines, "if __name__ == '__main__':", "    main()", ""]))
-    assert _python(script).stdout == "train:objective\n"
+    # Started itself, a device does not import it.
+    assert _python(train).stdout == "hyperflock_main:objective\n"
 
 
 def _python(script: Path) -> subprocess.CompletedProcess[str]:

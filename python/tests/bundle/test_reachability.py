@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hyperflock import BundleError
 from hyperflock._bundle.bundle import bundle_objective
 from imported import ImportedFiles
 
@@ -47,16 +46,15 @@ def test_bundling_starts_no_process_and_imports_nothing_again(
         warnings.simplefilter("error")
         bundle = bundle_objective(module.objective)
         bundle_objective(module.made())
-    assert bundle.files == ("fresh.py", "helper.py")
+    assert {"fresh.py", "helper.py"} <= {*bundle.files}
     assert (tmp_path / "times").read_text() == "x"
 
 
 def test_expression_of_numbers_is_a_literal(imported: ImportedFiles) -> None:
     module = imported("BATCH = 2 * 32", "BATCH")
-    bundle_objective(module.objective)
+    assert bundle_objective(module.objective).files == ("fresh.py",)
     module.BATCH = 256
-    with pytest.raises(BundleError, match="'BATCH', which is 256 by now, but 64 in"):
-        bundle_objective(module.objective)
+    assert bundle_objective(module.objective).files == ("fresh.py", "hyperflock_objective.py")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +71,7 @@ def test_what_goes_from_trial_to_trial_is_warned_of(
 ) -> None:
     module = imported(text, returned)
     module.objective(None)
-    said = "each trial on a device begins with 'SCALE' of 'fresh.py' as the file sets it"
+    said = "each trial on a device begins with 'SCALE' of 'fresh.py' as it is now"
     with pytest.warns(UserWarning, match=said) as caught:
         bundle_objective(module.objective)
     assert (len(caught), caught[0].filename) == (1, __file__)

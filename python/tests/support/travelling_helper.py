@@ -88,9 +88,10 @@ def setting_a_global() -> Any:
 
 def class_of_a_function(size: int) -> Any:
     class Sized:
-        of = size
+        def of(self, times: int = size) -> int:
+            return times
 
-    return lambda trial: Sized.of
+    return lambda trial: Sized().of()
 
 
 class Private:

@@ -51,7 +51,23 @@ class SpaceTooLargeError(InvalidSpaceError):
 
 
 class BundleError(HyperflockError, ValueError):
-    """The objective cannot be sent to a volunteer's browser."""
+    """The objective cannot be sent to a volunteer's browser.
+
+    Attributes
+    ----------
+    place : str or None
+        The file and line that the message begins with: ``train.py, line 12``.
+    """
+
+    place: str | None = None
+
+    def at(self, file: str, line: int) -> BundleError:
+        """Put a file and line before the message, unless it has a place already."""
+        if self.place is None:
+            self.place = f"{file}, line {line}"
+            self.message = f"{self.place}: {self.message}"
+            self.args = (self.message,)
+        return self
 
 
 class DataError(HyperflockError, ValueError):

@@ -4,12 +4,13 @@
     bundle = bundle_script("train.py", "objective")  # reads the script, does not run it
     bundle.entry, bundle.sha256, bundle.content
 
-The bundle of a function at the top of a script or module contains its file, and every module of the
-same folder that the file imports, directly or indirectly, also inside functions. A package is
-included as a whole. Modules of site-packages and of the standard library are left out: the
-volunteer's runtime has its own, and declared wheels are sent with the bundle. The definition of any
-other callable is written as source first (capture.py). A bundle has neither bytecode nor pickles,
-and the same sources give the same bytes.
+A function, with the definitions and values that it uses, is written as source (capture.py), as
+they are at that moment. What it uses of other files of the researcher's is imported from them, so
+these files travel, and their globals get the values that they have here (own_modules.py). Parts of
+a file that a device cannot run and the objective does not reach are left out (slicing.py). Modules
+of site-packages and of the standard library are left out: the volunteer's runtime has its own, and
+declared wheels are sent with the bundle. A bundle has neither bytecode nor pickles, and the same
+sources and values give the same bytes.
 
 `bundle_objective` looks at the stack of its caller. Any thread may call the other functions.
 """
@@ -27,12 +28,16 @@ from pathlib import Path
 from typing import Any
 
 from hyperflock._base.codes import cannot
+from hyperflock._base.errors import BundleError
 from hyperflock._bundle.archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
 from hyperflock._bundle.capture import Capture
+from hyperflock._bundle.capture_parts import place_of, shown_file
 from hyperflock._bundle.checks import globals_check as _state
 from hyperflock._bundle.checks import imports_check as _needs
 from hyperflock._bundle.checks.reachability import Reached, modules_of, warn_of_beginnings
+from hyperflock._bundle.checks.seeds_check import warn_of_seeds
 from hyperflock._bundle.checks.untransferable import refusal
+from hyperflock._bundle.slicing import Slicer
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source.closure import Origin
 from hyperflock._bundle.source.definitions import shown_name
@@ -90,28 +95,63 @@ def bundle_objective(
     BundleError
         With a code ``cannot_bundle_*`` and one sentence that says what to change.
     """
+    try:
+        return _bundle_objective(objective, wheels, asked=asked)
+    except BundleError as error:
+        raise error.at(*_caller()) from None
+
+
+def _bundle_objective(
+    objective: Callable[..., Any], wheels: Sequence[Wheel], *, asked: bool
+) -> Bundle:
     function = _checked(objective)
     units = _units(wheels) | (ASKED_PACKAGES if asked else frozenset())
     origin = _plain_origin(objective)
-    if origin is not None and isinstance(objective, types.FunctionType):
-        _state.check_guarded(origin.path)
-        sources = _sources.collect(origin)
-        needs_optuna = _needs.check_needs(
-            sources, [(origin.module, objective.__name__)], wheels=units, folder=origin.root
-        )
-        _state.check_globals(objective, origin.path)
-        entry = f"{origin.module}:{objective.__name__}"
-        bundle = _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
-        own = objective.__module__
-        modules = modules_of(bundle.files, (own, origin.module))
-        return _with_reached(bundle, modules, [(own, objective.__name__)])
-    captured = Capture(wheels=units).take(objective, function)
-    _needs.check_calls(captured.sources, *captured.entry.split(":"))
-    needs_optuna = _needs.imports_optuna(captured.sources, units)
-    bundle = _packed(
-        captured.entry, captured.sources, captured.arrays, wheels, with_optuna=needs_optuna
+    capture = Capture(wheels=units)
+    if origin is not None:
+        captured = capture.take_from(origin, objective.__name__)
+    else:
+        captured = capture.take(objective, function)
+    modules = modules_of(captured.sources)
+    _state.check_guarded(modules)
+    slicer = Slicer(
+        captured.sources,
+        wheels=units,
+        folder=origin.root if origin else Path.cwd(),
+        constants=captured.constants,
+        generated=captured.generated,
     )
-    return _with_reached(bundle, modules_of(bundle.files), captured.roots)
+    module, _, name = captured.entry.partition(":")
+    sources = slicer.sliced([*captured.entries, (module, name)])
+    needs_optuna = _needs.check_calls(
+        sources,
+        [(module, name)],
+        wheels=units,
+        place=lambda module, line: place_of(sources, module, line),
+    )
+    if captured.generated:
+        needs_optuna = needs_optuna or _needs.imports_optuna(
+            {file: sources[file] for file in slicer.files_of(captured.generated)}, units
+        )
+    bundle = _packed(captured.entry, sources, captured.arrays, wheels, with_optuna=needs_optuna)
+    reached = Reached(modules)
+    for entry in captured.entries:
+        reached.follow(*entry)
+    # A dry run describes functions of generated modules as those of the files.
+    reached.modules = {**modules, **{name: name for name in captured.generated}}
+    warn_of_beginnings(reached)
+    warn_of_seeds(captured.written)
+    return replace(bundle, reached=reached)
+
+
+def _caller() -> tuple[str, int]:
+    """Return the file and line of the researcher's that submits."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("hyperflock."):
+        frame = frame.f_back
+    return (
+        ("<prompt>", 1) if frame is None else (shown_file(frame.f_code.co_filename), frame.f_lineno)
+    )
 
 
 def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
@@ -129,23 +169,12 @@ def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bun
 
 def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle:
     _sources.check_function(origin, function)
-    sources = _sources.collect(origin)
-    needs_optuna = _needs.check_needs(
-        sources, [(origin.module, function)], wheels=_units(wheels), folder=origin.root
-    )
+    units = _units(wheels)
+    slicer = Slicer(_sources.collect(origin), wheels=units, folder=origin.root)
+    sources = slicer.sliced([(origin.module, function)])
+    needs_optuna = _needs.check_calls(sources, [(origin.module, function)], wheels=units)
     entry = f"{origin.module}:{function}"
     return _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
-
-
-def _with_reached(
-    bundle: Bundle, modules: Mapping[str, str], roots: Sequence[tuple[str, str]]
-) -> Bundle:
-    """Add the globals that the objective uses; ``roots`` are names in modules of this process."""
-    reached = Reached(modules)
-    for module, name in roots:
-        reached.follow(module, name)
-    warn_of_beginnings(reached)
-    return replace(bundle, reached=reached)
 
 
 def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
@@ -193,12 +222,14 @@ def _method(cls: type, name: str) -> object:
 
 
 def _plain_origin(objective: object) -> Origin | None:
-    """Return where a function at the top of a file is defined; None for any other callable."""
+    """Return where a function at the top of an imported file is defined; None for any other
+    callable, also for a function of the running script.
+    """
     if not isinstance(objective, types.FunctionType) or "<" in objective.__qualname__:
         return None
     code, name = objective.__code__, objective.__name__
     module = sys.modules.get(objective.__module__)
-    if module is None or vars(module).get(name) is not objective:
+    if module is None or module.__name__ == "__main__" or vars(module).get(name) is not objective:
         return None
     file = getattr(module, "__file__", None)
     made_from = code.co_filename
@@ -211,13 +242,7 @@ def _plain_origin(objective: object) -> Origin | None:
         raise cannot("source", f"the source of '{module.__name__}' is not at hand, only '{path}'")
     if not _state.is_bound_by_import(name, path):
         return None  # below the main guard
-    if module.__name__ != "__main__":
-        return _sources.origin_of_module(module.__name__, path)
-    spec = getattr(module, "__spec__", None)
-    if spec is None or spec.name == "__main__":
-        return _sources.origin_of_script(path)
-    # python -m package.module
-    return _sources.origin_of_module(spec.name, path)
+    return _sources.origin_of_module(module.__name__, path)
 
 
 def _packed(

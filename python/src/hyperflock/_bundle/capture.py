@@ -1,112 +1,48 @@
-"""Writes the source of an objective that is not a plain function of a file, with all that it uses.
+"""Writes the source of an objective with all that it uses, as it is in this process.
 
     captured = Capture(wheels=frozenset()).take(lambda trial: train(trial, rate))
     captured.entry, captured.sources, captured.arrays
 
-This covers lambdas, closures, nested and decorated functions, partials, callable objects, and code
-that was typed into a notebook or a prompt. They become generated modules, which contain the
-definitions and values that the objective uses, directly or indirectly. Whatever a device can import
-from a file is imported there, and the file becomes part of the bundle. The result is source and not
-bytecode, because devices have another version of Python. This module runs no code of the researcher
-except what `copy.copy` calls (``__reduce_ex__``). One thread at a time.
+This covers functions of the running script, lambdas, closures, nested and decorated functions,
+partials, callable objects, and code that was typed into a notebook or a prompt. They become
+generated modules, which contain the definitions and values that the objective uses, directly or
+indirectly. Whatever a device can import from another file is imported there, and the file becomes
+part of the bundle; own_modules.py gives the globals of these files their values. The result is
+source and not bytecode, because devices have another version of Python. Of the researcher's code
+only what `copy.copy` calls runs (``__reduce_ex__``). One thread at a time.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import importlib.util
 import sys
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from hyperflock._base.codes import cannot
-from hyperflock._bundle.checks import globals_check as _state
-from hyperflock._bundle.checks import imports_check as _needs
+from hyperflock._base.errors import BundleError
+from hyperflock._bundle import capture_classes as _classes
+from hyperflock._bundle import capture_effects as _effects
+from hyperflock._bundle.capture_parts import (
+    Captured,
+    Home,
+    NotReadyError,
+    Site,
+    indented,
+    shown_file,
+)
+from hyperflock._bundle.checks import unavailable as _unavailable
+from hyperflock._bundle.checks.imports_check import executed_imports
+from hyperflock._bundle.own_modules import OwnModules
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source import definitions as _definitions
 from hyperflock._bundle.source.definitions import shown_name
 from hyperflock._bundle.source.runtime import is_library
 from hyperflock._bundle.value_writer import ValueWriter
-
-_HEAD = '"""Written by hyperflock: what an objective uses of {what}."""\n\n'
-_FUTURE = "from __future__ import annotations\n\n"
-# Sets a closed-over variable after the function's definition, so that definitions may refer to each
-# other.
-_CELL = """
-def _hf_cell(function, name, value):
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__))
-    cells[name].cell_contents = value
-"""
-_MISSING = object()
-
-
-@dataclass
-class Home:
-    """A generated module, with the definitions of one module of this process.
-
-    Attributes
-    ----------
-    name : str
-        Its dotted name in the bundle.
-    module : ModuleType or None
-        The module whose definitions it contains; None if it contains only values.
-    package : str
-        The package from which its relative imports start.
-    lines : list of str
-        The lines written so far.
-    bound : set of str
-        The names that it binds.
-    uses : set of str
-        The other generated modules that it imports.
-    """
-
-    name: str
-    module: types.ModuleType | None
-    package: str
-    lines: list[str] = field(default_factory=list)
-    bound: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether its module is the running script, a notebook or a prompt.
-
-        A device cannot import such a module.
-        """
-        return self.module is None or self.module.__name__ == "__main__"
-
-    def text(self) -> str:
-        """Return the module's source."""
-        what = "a script or notebook" if self.is_typed else f"'{self.name}'"
-        helper = _CELL if any("_hf_cell(" in line for line in self.lines) else ""
-        return _HEAD.format(what=what) + _FUTURE + helper + "\n".join(self.lines) + "\n"
-
-
-@dataclass(frozen=True)
-class Captured:
-    """An objective as source text.
-
-    Attributes
-    ----------
-    entry : str
-        ``module:name``.
-    sources : dict
-        The files by their names in the bundle.
-    arrays : dict
-        The arrays as ``npy`` files, by their names in the bundle.
-    roots : list of (str, str)
-        The modules and globals that it imports from files in the bundle.
-    """
-
-    entry: str
-    sources: dict[str, bytes]
-    arrays: dict[str, bytes]
-    roots: list[tuple[str, str]]
 
 
 class Capture:
@@ -117,38 +53,81 @@ class Capture:
         self._homes: dict[str, Home] = {}
         self._files: dict[str, bytes] = {}
         self._entries: list[tuple[str, str]] = []
-        self._chains: list[tuple[str, str]] = []
         self._taken: set[str] = set()
         self._cells: dict[int, tuple[types.CellType, bool]] = {}
         self._count = 0
-        self._folder = Path.cwd()
-        self._values = ValueWriter(self)
+        # Names that wait for a class, and errors of methods that nothing may call.
+        self._later: list[tuple[str, list[str], dict[str, Any], Home, Site]] = []
+        self._pending: list[tuple[frozenset[str], BundleError]] = []
+        self._own = OwnModules(self)
+        self.folder = Path.cwd()
+        self.written: set[tuple[str, int]] = set()
+        self.values = ValueWriter(self)
 
     def take(self, objective: Callable[..., Any], function: object) -> Captured:
-        """Return ``objective`` as source; ``function`` is what a call of the objective runs.
+        """Return ``objective`` as source; ``function`` is the function that a call of it runs.
 
         Raises
         ------
         BundleError
             The objective uses something that cannot be sent.
         """
-        home = self._home_of(function) if _is_function(function) else self._home(None)
-        name = self._values.expression(objective, home, "the objective")
+        home = self._home_of(function) if _is_function(function) else self.home(None)
+        name = self.values.expression(objective, home, "the objective")
         if name not in home.bound or not name.isidentifier():
             home.lines.append(f"objective = {name}")
             name = "objective"
-        self._check_order(home, ())
-        _needs.check_needs(self._files, self._entries, wheels=self._wheels, folder=self._folder)
+        self._bind_later()
+        _effects.write(self, home)
+        self._own.settle(self._entries, home)
+        return self._captured(f"{home.name}:{name}")
+
+    def take_from(self, origin: _sources.Origin, name: str) -> Captured:
+        """Return a function that a device imports from a file; errors are those of `take`."""
+        home = self._homes[""] = Home("hyperflock_objective", None, "")
+        self._files |= _sources.collect(origin)
+        self._taken.add(origin.unit)
+        self._entries.append((origin.module, name))
+        _effects.write(self, home)
+        has_effects = bool(home.lines)
+        self._own.settle(self._entries, home)
+        if not (has_effects or self._own.changes):
+            del self._homes[""]
+            return self._captured(f"{origin.module}:{name}")
+        home.lines.append(f"from {origin.module} import {name} as objective")
+        return self._captured(f"{home.name}:objective")
+
+    def _captured(self, entry: str) -> Captured:
+        for home in self._homes.values():
+            self._check_order(home, ())
         sources = dict(self._files)
-        for one in self._homes.values():
+        homes = [*self._homes.values(), *self._own.homes]
+        for one in homes:
             file = f"{one.name.replace('.', '/')}.py"
             if file in sources:
                 raise cannot("source", f"'{file}' is a name that is needed here; rename the file")
-            sources[file] = one.text().encode()
-        roots = [(module, name) for module, name in self._entries if name] + self._chains
-        return Captured(f"{home.name}:{name}", sources, self._values.arrays, roots)
+            sources[file] = one.text(self._imports() if f"{one.name}:" in entry else []).encode()
+        self._check_pending([one.text([]) for one in homes])
+        return Captured(
+            entry,
+            sources,
+            self.values.arrays | self._own.arrays,
+            frozenset(one.name for one in homes),
+            self._entries,
+            self._own.constants,
+            frozenset(self.written),
+        )
 
-    # ---- methods that ValueWriter calls
+    def _imports(self) -> list[str]:
+        """Return imports of the researcher's modules in the order in which this process began them.
+
+        Modules that import each other may need this order.
+        """
+        wanted = {module for module, _ in self._entries}
+        found = [module for module in list(sys.modules) if module in wanted]
+        return [f"import {module} as _hf_import" for module in found]
+
+    # ---- methods that the other parts of a capture call
 
     def variable(self) -> str:
         """Return a new, unique name."""
@@ -163,24 +142,23 @@ class Capture:
             return name
         alias = f"{name}_of_{owner.name.replace('.', '_')}"
         if alias not in home.bound:
-            home.bound.add(alias)
-            home.uses.add(owner.name)
+            home.bound[alias] = None
+            home.uses[owner.name] = None
             home.lines.append(f"from {owner.name} import {name} as {alias}")
         return alias
 
     def reference(self, module: str, qualname: str, home: Home, where: str) -> str:
-        """Return an expression for an object that is found in its module by its own name."""
+        """Return an expression for an object that its module has under its own name."""
         if module == "builtins":
             return qualname
         first, _, rest = qualname.partition(".")
         if module.startswith("hyperflock."):
             module = "hyperflock"  # devices have other inner modules
-        self._take_module(module, f"{where}, which needs")
-        if self._origin(module) is not None:
-            self._entries.append((module, first))
+        self.take_module(module, f"{where}, which needs")
+        self.entry(module, first)
         alias = f"_hf_{module.replace('.', '_')}_{first}"
         if alias not in home.bound:
-            home.bound.add(alias)
+            home.bound[alias] = None
             home.lines.append(f"from {module} import {first} as {alias}")
         return f"{alias}.{rest}" if rest else alias
 
@@ -188,86 +166,60 @@ class Capture:
         """Return an expression for a module."""
         alias = f"_hf_module_{module.__name__.replace('.', '_')}"
         if alias not in home.bound:
-            self._take_module(module.__name__, f"{where}, which needs")
-            home.bound.add(alias)
+            self.take_module(module.__name__, f"{where}, which needs")
+            home.bound[alias] = None
             home.lines.append(f"import {module.__name__} as {alias}")
         return alias
+
+    def own(self, value: Any, home: Home, where: str) -> str | None:
+        """Return an expression for a value that a global of a travelling module refers to."""
+        return self._own.expression(value, home, where)
 
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
         """Write a function and what it uses; return the generated module and the name there."""
         node = _definitions.function_node(function)
-        home = self._home_of(function)
-        name = self._name(function, home)
-        self._values.remember(function, home, name)
-        home.bound.add(name)
-        own = getattr(node, "name", "")
         code = function.__code__
+        site = Site(where, shown_file(code.co_filename), node)
+        home = self._home_of(function)
+        name = self.name(function, home)
+        self.values.remember(function, home, name)
+        home.bound[name] = None
+        own = getattr(node, "name", "")
+        self.written.add((code.co_filename, site.line))
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         free = [variable for variable in cells if not _is(cells[variable], function, own, variable)]
-        home.lines += _function_lines(_definitions.with_private_names(node, code), name, free)
+        full = _definitions.with_private_names(node, code)
+        full = self.with_specials(full, function.__globals__, f"'{shown_name(function)}'", site)
+        home.lines += ["", f"# {site.file}, line {site.line}"]
+        home.lines += _function_lines(full, name, free)
         for variable in free:
-            self._check_cell(cells[variable], variable, function)
+            self.check_cell(cells[variable], variable, function)
             try:
                 content = cells[variable].cell_contents
             except ValueError:  # not assigned yet
                 continue
-            text = self._values.expression(content, home, _uses(where, variable))
+            text = self._written(content, home, site, variable)
             home.lines.append(f"_hf_cell({name}, {variable!r}, {text})")
         for part in ("__defaults__", "__kwdefaults__"):
             if value := getattr(function, part):
-                text = self._values.expression(value, home, _uses(where, "its defaults"))
+                text = self._written(value, home, site, "its defaults")
                 home.lines.append(f"{name}.{part} = {text}")
         for key, value in function.__dict__.items():
-            text = self._values.expression(value, home, _uses(where, key))
+            text = self._written(value, home, site, key)
             home.lines.append(f"{name}.{key} = {text}")
-        self._bind(_definitions.global_names(code), function.__globals__, home, where)
+        names = _definitions.global_names(code)
+        self.bind(names, function.__globals__, home, site, is_later=True)
         if not home.is_typed and home.module is not None:
             self._check_file(function, home.module)
-        self._follow_imports(node, home, f"'{shown_name(function)}'")
-        _needs.check_paths(node, self._folder, f"'{shown_name(function)}'")
+        self.check_code(node, home, f"'{shown_name(function)}'", site)
         return home, name
 
     def cls(self, cls: type, where: str) -> tuple[Home, str]:
         """Write a class and what it uses; return the generated module and the name there."""
-        node, methods = _definitions.class_node(cls)
-        home = self._home(cls.__module__)
-        name = self._name(cls, home)
-        self._values.remember(cls, home, name, ready=False)
-        home.bound.add(name)
-        namespace = vars(home.module) if home.module else {}
-        body, inner = _class_names(node)
-        self._check_body(cls, node, body, namespace)
-        self._bind({**body, **_annotations(node)}, namespace, home, where)
-        free: dict[str, str] = {}
-        for method in methods:
-            for variable, cell in zip(
-                method.__code__.co_freevars, method.__closure__ or (), strict=True
-            ):
-                if variable != "__class__" and variable not in free:
-                    self._check_cell(cell, variable, method)
-                    free[variable] = self._values.expression(
-                        cell.cell_contents, home, _uses(where, variable)
-                    )
-        if name == node.name and not free:
-            home.lines += ["", *ast.unparse(node).splitlines(), ""]
-        else:
-            made = self.variable()
-            home.lines += ["", f"def {made}({', '.join(free)}):"]
-            home.lines += [*_indented(ast.unparse(node)), f"    return {node.name}"]
-            home.lines += ["", f"{name} = {made}({', '.join(free.values())})"]
-        self._values.remember(cls, home, name)
-        self._bind(inner, namespace, home, where)
-        self._follow_imports(node, home, f"the class '{cls.__qualname__}'")
-        _needs.check_paths(node, self._folder, f"the class '{cls.__qualname__}'")
-        return home, name
+        return _classes.write(self, cls, where)
 
-    # ---- inside
-
-    def _home_of(self, function: types.FunctionType) -> Home:
-        # A function's __module__ may be another function's, because functools.wraps copies it.
-        return self._home(function.__globals__.get("__name__"))
-
-    def _home(self, name: str | None) -> Home:
+    def home(self, name: str | None) -> Home:
+        """Return the generated module for the definitions of a module."""
         module = sys.modules.get(name) if name else None
         key = name if module is not None and name else ""
         if key not in self._homes:
@@ -279,10 +231,10 @@ class Capture:
                 package,
             )
             if package:
-                self._take_module(package if stem == "main" else key, f"'{package}' needs")
+                self.take_module(package if stem == "main" else key, f"'{package}' needs")
         return self._homes[key]
 
-    def _name(self, value: types.FunctionType | type, home: Home) -> str:
+    def name(self, value: types.FunctionType | type, home: Home) -> str:
         """Return a definition's own name if it is at the top of its module, otherwise a new
         name.
         """
@@ -290,62 +242,92 @@ class Capture:
         keeps = home.is_typed and known is value and "<" not in value.__qualname__
         return value.__name__ if keeps else self.variable()
 
-    def _bind(
-        self, names: dict[str, list[str]], namespace: dict[str, Any], home: Home, where: str
+    def bind(
+        self,
+        names: dict[str, list[str]],
+        namespace: dict[str, Any],
+        home: Home,
+        site: Site,
+        *,
+        is_later: bool,
+        methods: dict[str, frozenset[str]] | None = None,
     ) -> None:
-        """Bind the globals that a definition looks up."""
+        """Bind the globals that a definition looks up.
+
+        Parameters
+        ----------
+        names
+            The names with their attribute chains.
+        namespace
+            The globals of this process in which they are looked up.
+        home
+            The generated module.
+        site
+            The definition.
+        is_later
+            Whether only a call of the definition looks them up.
+        methods
+            The methods that use a name, if only methods that nothing may call use it.
+        """
         for name, chains in names.items():
-            value = namespace.get(name, _MISSING)
-            if value is _MISSING or _is_special(name):
+            if name not in namespace or _is_special(name):
                 continue
-            if isinstance(value, types.ModuleType):
-                self._bind_module(name, value, chains, home, where)
-                continue
-            if name in home.bound:
-                continue
-            home.bound.add(name)
-            if not home.is_typed and home.module is not None:
-                self._take_module(home.module.__name__, f"{where}, which needs")
-                self._entries.append((home.module.__name__, name))
-                home.lines.append(f"from {home.module.__name__} import {name}")
-                continue
-            text = self._values.expression(value, home, _uses(where, name))
-            if text != name:
-                home.lines.append(f"{name} = {text}")
+            mark = self.mark()
+            try:
+                self._bind_name(name, chains, namespace[name], home, site)
+            except NotReadyError as error:
+                if not is_later:
+                    raise site.placed(error, name) from None
+                self.undo(mark)
+                self._later.append((name, chains, namespace, home, site))
+            except BundleError as error:
+                site.placed(error, name)
+                if methods is None or name not in methods:
+                    raise
+                self.undo(mark)
+                self._pending.append((methods[name], error))
 
-    def _bind_module(
-        self, name: str, module: types.ModuleType, chains: list[str], home: Home, where: str
+    def with_specials(self, node: Any, namespace: dict[str, Any], shown: str, site: Site) -> Any:
+        """Return a definition in which ``__name__`` is a text, because a device has another one.
+
+        Raises
+        ------
+        BundleError
+            ``cannot_bundle_path``: it uses ``__file__``.
+        """
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id == "__file__":
+                message = f"{shown} uses __file__, a path of this machine; {_unavailable.FILE}"
+                raise site.placed(cannot("path", message), "__file__")
+        return _Specials(namespace).visit(copy.deepcopy(node))
+
+    def check_code(
+        self,
+        node: ast.AST,
+        home: Home,
+        shown: str,
+        site: Site,
+        methods: frozenset[str] | None = None,
     ) -> None:
-        if name not in home.bound:
-            home.bound.add(name)
-            self._take_module(module.__name__, f"{where}, which needs")
-            alias = "" if name == module.__name__ else f" as {name}"
-            home.lines.append(f"import {module.__name__}{alias}")
-        for chain in chains:
-            self._chains.append((module.__name__, chain))
-            inner = f"{module.__name__}.{chain}"
-            if inner in sys.modules and inner not in home.bound:
-                home.bound.add(inner)
-                self._take_module(inner, f"{where}, which needs")
-                home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
+        """Check what code imports and what it reads of this machine."""
+        mark = self.mark()
+        try:
+            self._follow_imports(node, home, shown, site)
+            for why in _unavailable.local_reads(node, self.folder):
+                raise why.error(shown).at(site.file, why.line)
+        except BundleError as error:
+            if methods is None:
+                raise
+            self.undo(mark)
+            self._pending.append((methods, error))
 
-    def _follow_imports(self, node: ast.AST, home: Home, where: str) -> None:
-        body = node.body if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
-        for statement, optional in _needs.executed_imports(body, inside=True):
-            if isinstance(statement, ast.Import):
-                names = [alias.name for alias in statement.names]
-            elif statement.level:
-                above = home.package.split(".")
-                above = above[: len(above) - statement.level + 1]
-                names = [".".join([*above, statement.module or ""]).strip(".")]
-            else:
-                names = [statement.module or ""]
-            for name in names:
-                if self._origin(name) is not None or not optional:
-                    self._take_module(name, f"{where} imports")
+    def entry(self, module: str, name: str) -> None:
+        """Note that the objective uses a global of a module of the researcher's."""
+        if self.origin(module) is not None:
+            self._entries.append((module, name))
 
     def check_store(self, where: str) -> None:
-        """Check that the objective may use Optuna's artifact stores, which a grid's may not."""
+        """Check that a study's trials send the files of a store of Optuna's."""
         if "optuna" not in self._wheels:
             raise cannot(
                 "package",
@@ -353,11 +335,32 @@ class Capture:
                 "hyperflock.optuna.optimize fill; in a grid call trial.upload_artifact(path)",
             )
 
-    def _take_module(self, name: str, needs: str) -> None:
+    def check_cell(self, cell: types.CellType, variable: str, function: types.FunctionType) -> None:
+        """Refuse a variable that several functions share and assign.
+
+        In a bundle, each function would have a variable of its own.
+        """
+        sets = variable in _definitions.set_variables(function.__code__)
+        _, before = self._cells.get(id(cell), (cell, False))
+        if id(cell) in self._cells and (sets or before):
+            raise cannot(
+                "state",
+                f"'{variable}' is shared by several functions and set by one of them; "
+                "keep it in an object",
+            ).at(shown_file(function.__code__.co_filename), function.__code__.co_firstlineno)
+        self._cells[id(cell)] = (cell, sets or before)
+
+    def take_module(self, name: str, needs: str) -> None:
         """Add a module's files to the bundle, or check that the runtime has the module."""
-        origin = self._origin(name)
+        origin = self.origin(name)
         if origin is None:
-            _needs.check_import(name, self._wheels, needs)
+            if _unavailable.lacks(name, self._wheels):
+                unit = name.split(".")[0]
+                raise cannot(
+                    "package",
+                    f"{needs} '{unit}', which the browsers' runtime does not have; "
+                    f"{_unavailable.WHEEL}",
+                )
             return
         self._entries.append((name, ""))
         if origin.unit in self._taken:
@@ -367,7 +370,7 @@ class Capture:
             if self._files.setdefault(file, content) != content:
                 raise cannot("source", f"there are two files '{file}' in different folders")
 
-    def _origin(self, name: str) -> _sources.Origin | None:
+    def origin(self, name: str) -> _sources.Origin | None:
         """Return the origin of a researcher's own module; None for any other module."""
         unit = name.split(".")[0]
         if unit == "hyperflock":
@@ -393,49 +396,130 @@ class Capture:
             raise cannot("extension", f"'{name}' is compiled for this machine; leave it here")
         return _sources.origin_of_module(name, path)
 
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The files of the researcher's that are in the bundle so far."""
+        return self._files
+
+    def mark(self) -> tuple[Any, ...]:
+        """Return how much was written so far; `undo` removes what is written after it."""
+        homes = {k: (len(h.lines), len(h.bound), len(h.uses)) for k, h in self._homes.items()}
+        written = self.values.mark(), self._own.mark()
+        return homes, written, len(self._entries), len(self._later)
+
+    def undo(self, mark: tuple[Any, ...]) -> None:
+        """Remove what was written after a mark."""
+        homes, (values, own), entries, later = mark
+        for key in [key for key in self._homes if key not in homes]:
+            del self._homes[key]
+        for key, (lines, bound, uses) in homes.items():
+            home = self._homes[key]
+            del home.lines[lines:]
+            for kept, names in ((bound, home.bound), (uses, home.uses)):
+                for name in list(names)[kept:]:
+                    del names[name]
+        self.values.undo(values)
+        self._own.undo(own)
+        del self._entries[entries:]
+        del self._later[later:]
+
+    # ---- inside
+
+    def _home_of(self, function: types.FunctionType) -> Home:
+        # A function's __module__ may be another function's, because functools.wraps copies it.
+        return self.home(function.__globals__.get("__name__"))
+
+    def _written(self, value: Any, home: Home, site: Site, name: str) -> str:
+        try:
+            return self.values.expression(value, home, site.uses(name))
+        except BundleError as error:
+            raise site.placed(error, name) from None
+
+    def _bind_name(self, name: str, chains: list[str], value: Any, home: Home, site: Site) -> None:
+        if isinstance(value, types.ModuleType):
+            self._bind_module(name, value, chains, home, site)
+            return
+        if name in home.bound:
+            return
+        home.bound[name] = None
+        if not home.is_typed and home.module is not None:
+            self.take_module(home.module.__name__, f"{site.where}, which needs")
+            self._entries.append((home.module.__name__, name))
+            home.lines.append(f"from {home.module.__name__} import {name}")
+            return
+        text = self.values.expression(value, home, site.uses(name))
+        if text != name:
+            home.lines.append(f"{name} = {text}")
+
+    def _bind_module(
+        self, name: str, module: types.ModuleType, chains: list[str], home: Home, site: Site
+    ) -> None:
+        if name not in home.bound:
+            home.bound[name] = None
+            self.take_module(module.__name__, f"{site.where}, which needs")
+            alias = "" if name == module.__name__ else f" as {name}"
+            home.lines.append(f"import {module.__name__}{alias}")
+        for chain in chains:
+            self.entry(module.__name__, chain)
+            inner = f"{module.__name__}.{chain}"
+            if inner in sys.modules and inner not in home.bound:
+                home.bound[inner] = None
+                self.take_module(inner, f"{site.where}, which needs")
+                home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
+
+    def _bind_later(self) -> None:
+        """Bind the names that waited for a class."""
+        while self._later:
+            name, chains, namespace, home, site = self._later.pop(0)
+            try:
+                self._bind_name(name, chains, namespace[name], home, site)
+            except BundleError as error:
+                raise site.placed(error, name) from None
+
+    def _check_pending(self, texts: list[str]) -> None:
+        """Raise the error of a method that the captured code names."""
+        if not self._pending:
+            return
+        pending = frozenset().union(*(methods for methods, _ in self._pending))
+        named: set[str] = set()
+        for text in texts:
+            named |= _attributes(ast.parse(text), pending)
+        for methods, error in self._pending:
+            if methods & named:
+                raise error
+
+    def _follow_imports(self, node: ast.AST, home: Home, shown: str, site: Site) -> None:
+        body = node.body if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        for statement, optional in executed_imports(body, inside=True):
+            inner: list[str] = [""]
+            if isinstance(statement, ast.Import):
+                names = [alias.name for alias in statement.names]
+            else:
+                above = home.package.split(".")
+                above = above[: len(above) - statement.level + 1] if statement.level else []
+                names = [".".join([*above, statement.module or ""]).strip(".")]
+                inner = [alias.name for alias in statement.names]
+            for name in names:
+                is_own = self.origin(name) is not None
+                if not is_own and optional:
+                    continue
+                try:
+                    self.take_module(name, f"{shown} imports")
+                except BundleError as error:
+                    raise error.at(site.file, statement.lineno) from None
+                if is_own:
+                    self._entries += [(name, one) for one in inner if one not in ("", "*")]
+
     @staticmethod
     def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
-        """Check the globals of a function in a module that a device imports."""
+        """Check the globals of a function whose module a device imports as well."""
         path = Path(str(module.__file__)).resolve()
         for name in sorted(_definitions.written_globals(function.__code__)):
             raise cannot(
                 "state",
                 f"'{shown_name(function)}' sets the global '{name}' of '{path.name}', "
                 "which would be another one there; keep it in an object",
-            )
-        _state.check_globals(function, path)
-
-    @staticmethod
-    def _check_body(
-        cls: type, node: ast.ClassDef, names: dict[str, list[str]], namespace: dict[str, Any]
-    ) -> None:
-        """Check that a class from inside a function reads no variable of that function."""
-        own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
-        own |= {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
-        lost = names.keys() - own - namespace.keys() - vars(builtins).keys()
-        for name in sorted(name for name in lost if not _is_special(name)):
-            raise cannot(
-                "source",
-                f"the class '{cls.__name__}' reads '{name}' of the function around it while it is "
-                "defined; read it in a method, or put the class at the top",
-            )
-
-    def _check_cell(
-        self, cell: types.CellType, variable: str, function: types.FunctionType
-    ) -> None:
-        """Refuse a variable that several functions share and assign.
-
-        In a bundle, each function would have a variable of its own.
-        """
-        sets = variable in _definitions.set_variables(function.__code__)
-        _, before = self._cells.get(id(cell), (cell, False))
-        if id(cell) in self._cells and (sets or before):
-            raise cannot(
-                "state",
-                f"'{variable}' is shared by several functions and set by one of them; "
-                "keep it in an object",
-            )
-        self._cells[id(cell)] = (cell, sets or before)
+            ).at(path.name, function.__code__.co_firstlineno)
 
     def _check_order(self, home: Home, above: tuple[str, ...]) -> None:
         if home.name in above:
@@ -446,6 +530,26 @@ class Capture:
                 self._check_order(other, (*above, home.name))
 
 
+class _Specials(ast.NodeTransformer):
+    """Replaces ``__name__`` and ``__doc__`` by the texts that they are in a module."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._texts = {name: namespace.get(name) for name in ("__name__", "__doc__")}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and node.id in self._texts:
+            return ast.copy_location(ast.Constant(self._texts[node.id]), node)
+        return node
+
+
+def _attributes(node: ast.AST, without: frozenset[str]) -> set[str]:
+    """Return the attributes that code names, without the code of these functions."""
+    if isinstance(node, ast.FunctionDef) and node.name in without:
+        return set()
+    found = {node.attr} if isinstance(node, ast.Attribute) else set()
+    return found.union(*(_attributes(child, without) for child in ast.iter_child_nodes(node)))
+
+
 def _is_function(value: object) -> TypeGuard[types.FunctionType]:
     return isinstance(value, types.FunctionType)
 
@@ -453,14 +557,6 @@ def _is_function(value: object) -> TypeGuard[types.FunctionType]:
 def _is_special(name: str) -> bool:
     """Whether Python itself defines the name in every module or class, such as ``__name__``."""
     return name.startswith("__") and name.endswith("__")
-
-
-def _stores(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def _uses(where: str, name: str) -> str:
-    return f"{where} uses '{name}'" if where == "the objective" else f"{where}, which uses '{name}'"
 
 
 def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: str) -> bool:
@@ -482,56 +578,9 @@ def _function_lines(node: _definitions.FunctionNode, name: str, free: list[str])
         plain.decorator_list = []
         if not free and name == plain.name:
             return ["", *ast.unparse(plain).splitlines(), ""]
-        body, result = _indented(ast.unparse(plain)), plain.name
+        body, result = indented(ast.unparse(plain)), plain.name
     if not free and not body:
         return [f"{name} = {result}"]
     head = f"def {name}_make({', '.join(free)}):"
     given = ", ".join("None" for _ in free)
     return ["", head, *body, f"    return {result}", "", f"{name} = {name}_make({given})"]
-
-
-def _indented(text: str) -> list[str]:
-    """Return a definition's lines indented; lines inside its strings stay unchanged."""
-    inside: set[int] = set()
-    for part in ast.walk(ast.parse(text)):
-        if isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno is not None:
-            inside.update(range(part.lineno + 1, part.end_lineno + 1))
-    return [
-        line if number in inside or not line else f"    {line}"
-        for number, line in enumerate(text.splitlines(), 1)
-    ]
-
-
-def _class_names(node: ast.ClassDef) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the names that a class looks up while it is defined, and the names that its methods
-    look up.
-    """
-    future = ast.parse(_FUTURE).body
-    module = compile(ast.Module([*future, node], []), "<class>", "exec", dont_inherit=True)
-    body: dict[str, list[str]] = {}
-    later: dict[str, list[str]] = {}
-    for code, is_body in _class_codes(module, is_body=True):
-        found = _definitions.global_names(code, inner=False)
-        for name, chains in found.items():
-            (body if is_body else later).setdefault(name, []).extend(chains)
-    return body, later
-
-
-def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
-    """Return the names in annotations, which dataclasses evaluate."""
-    return {
-        part.id: []
-        for annotation in ast.walk(node)
-        if isinstance(annotation, ast.AnnAssign)
-        for part in ast.walk(annotation.annotation)
-        if isinstance(part, ast.Name)
-    }
-
-
-def _class_codes(code: types.CodeType, *, is_body: bool) -> Iterator[tuple[types.CodeType, bool]]:
-    yield code, is_body
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            # The body of a class runs when the class is defined. The body of a function (flag
-            # CO_OPTIMIZED) does not run when the function is defined.
-            yield from _class_codes(constant, is_body=is_body and not constant.co_flags & 1)

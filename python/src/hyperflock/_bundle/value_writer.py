@@ -9,7 +9,9 @@ One thread at a time.
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
+import enum
 import functools
 import hashlib
 import io
@@ -21,11 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperflock._base.codes import cannot
+from hyperflock._bundle.capture_parts import NotReadyError
 from hyperflock._bundle.capture_stores import is_store, label_of
 from hyperflock._bundle.checks.untransferable import a, refusal
+from hyperflock._bundle.source.definitions import has_text
 
 if TYPE_CHECKING:
-    from hyperflock._bundle.capture import Capture, Home
+    from hyperflock._bundle.capture import Capture
+    from hyperflock._bundle.capture_parts import Home
 
 MAX_TEXT_BYTES = 16 << 20
 ARRAYS = "hyperflock_values"
@@ -53,6 +58,15 @@ class ValueWriter:
         """Remember that a name of a generated module is bound to a value."""
         self._known[id(value)] = (value, home, name, ready)
 
+    def mark(self) -> int:
+        """Return how many values are known."""
+        return len(self._known)
+
+    def undo(self, mark: int) -> None:
+        """Forget the values that became known after a mark."""
+        for key in list(self._known)[mark:]:
+            del self._known[key]
+
     def expression(self, value: Any, home: Home, where: str) -> str:
         """Return an expression for a value; statements that it needs are added to ``home``.
 
@@ -64,8 +78,13 @@ class ValueWriter:
         if id(value) in self._known:
             _, owner, name, ready = self._known[id(value)]
             if not ready:
-                raise cannot("value", f"{where}, which needs itself while it is being defined")
+                raise NotReadyError(
+                    f"{where}, which needs itself while it is being defined",
+                    code="cannot_bundle_value",
+                )
             return self._capture.cross(owner, name, home)
+        if (text := self._capture.own(value, home, where)) is not None:
+            return text
         if is_store(value):
             return self._store(value, home, where)
         if (error := refusal(value, where)) is not None:
@@ -73,7 +92,9 @@ class ValueWriter:
         try:
             text = self._text(value, home, where)
         except RecursionError:
-            raise cannot("value", f"{where}, which is nested too deeply") from None
+            raise cannot(
+                "value", f"{where}, which is nested too deeply; send it by data=..."
+            ) from None
         self._written += len(text)
         if self._written > MAX_TEXT_BYTES:
             raise cannot(
@@ -85,6 +106,8 @@ class ValueWriter:
 
     def _text(self, value: Any, home: Home, where: str) -> str:
         kind = type(value)
+        if kind is int and abs(value) >> 4096:
+            return hex(value)  # Python limits the digits of decimal texts
         if kind in _ATOMS:
             return repr(value)
         if kind is float:
@@ -105,6 +128,8 @@ class ValueWriter:
         if isinstance(value, types.FunctionType):
             if (name := _importable(value)) is not None:
                 return self._capture.reference(*name, home, where)
+            if _is_context_manager(value):
+                return self._context_manager(value, home, where)
             return self._capture.cross(*self._capture.function(value, where), home)
         if kind is np.ndarray:
             return self._array(value, home, where)
@@ -177,13 +202,33 @@ class ValueWriter:
             return "type(None)"
         if (name := _importable(cls)) is not None:
             return self._capture.reference(*name, home, where)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        if cls.__mro__[1] is tuple and hasattr(cls, "_fields") and not has_text(cls):
             made = self._capture.reference("collections", "namedtuple", home, where)
             name_ = self._capture.variable()
-            home.lines.append(f"{name_} = {made}({cls.__name__!r}, {tuple(cls._fields)!r})")
+            defaults = tuple(getattr(cls, "_field_defaults", {}).values())
+            given = f", defaults={self.expression(defaults, home, where)}" if defaults else ""
+            text = f"{made}({cls.__name__!r}, {tuple(cls._fields)!r}{given})"
+            home.lines.append(f"{name_} = {text}")
+            self.remember(cls, home, name_)
+            return name_
+        if isinstance(cls, enum.EnumMeta) and not has_text(cls):
+            base = self.expression(cls.__bases__[-1], home, where)
+            members = {name: getattr(cls, name).value for name in cls.__members__}
+            text = self.expression(members, home, where)
+            name_ = self._capture.variable()
+            home.lines.append(f"{name_} = {base}({cls.__name__!r}, {text})")
             self.remember(cls, home, name_)
             return name_
         return self._capture.cross(*self._capture.cls(cls, where), home)
+
+    def _context_manager(self, value: Any, home: Home, where: str) -> str:
+        """Write a function with ``contextlib.contextmanager``."""
+        made = self._capture.reference("contextlib", "contextmanager", home, where)
+        inner = self.expression(value.__wrapped__, home, where)
+        name = self._capture.variable()
+        home.lines.append(f"{name} = {made}({inner})")
+        self.remember(value, home, name)
+        return name
 
     def _store(self, value: Any, home: Home, where: str) -> str:
         """Write an artifact store as its label; devices send its files to the server."""
@@ -226,6 +271,13 @@ class ValueWriter:
             return self.expression(value, home, where)
         home.lines.append(f"{name} = {made}")
         self.remember(value, home, name)
+        self._fill(value, name, (state, items, pairs), home, where)
+        return name
+
+    def _fill(
+        self, value: Any, name: str, parts: tuple[Any, Any, Any], home: Home, where: str
+    ) -> None:
+        state, items, pairs = parts
         if items is not None:
             text = self.expression(list(items), home, where)
             home.lines.append(f"{name}.extend({text})")
@@ -234,7 +286,53 @@ class ValueWriter:
             home.lines.append(f"{name}[{self.expression(key, home, where)}] = {text}")
         if state is not None:
             self._set_state(value, name, state, home, where)
-        return name
+
+    def copied(self, value: Any, home: Home, where: str) -> str:
+        """Return an expression for a copy of an object, whichever module has the object."""
+        if (error := refusal(value, where)) is not None:
+            raise error
+        return self._text(value, home, where)
+
+    def refill(self, value: Any, name: str, home: Home, where: str) -> bool:
+        """Write lines that give an object of a device the state that it has in this process.
+
+        ``name`` is bound to the object there. Return False, with nothing written, if such lines
+        cannot be written for its type.
+        """
+        kind = type(value)
+        if kind in (list, dict, set):
+            items = _ordered(value) if kind is not dict else value.items()
+            home.lines.append(f"{name}.clear()")
+            if kind is dict:
+                pairs = [
+                    f"{self.expression(key, home, where)}: "
+                    f"{self.expression(item, home, f'{where}[{key!r}]')}"
+                    for key, item in items
+                ]
+                home.lines.append(f"{name}.update({{{', '.join(pairs)}}})")
+            elif items:
+                texts = [self.expression(item, home, where) for item in items]
+                method = "extend" if kind is list else "update"
+                home.lines.append(f"{name}.{method}([{', '.join(texts)}])")
+            return True
+        try:
+            taken: Any = value.__reduce_ex__(2)
+        except Exception:
+            return False
+        if isinstance(taken, str):
+            return True  # the object itself, by its name in its module
+        if kind in copyreg.dispatch_table:
+            return False
+        make, arguments, state, items, pairs = (*taken, None, None, None)[:5]
+        is_new = make is getattr(copyreg, "__newobj__", None) and len(arguments) == 1
+        if not (is_new or (isinstance(value, dict) and make is kind)):
+            return False
+        if isinstance(value, dict | list):
+            home.lines.append(f"{name}.clear()")
+        if state is not None and not hasattr(kind, "__setstate__") and hasattr(value, "__dict__"):
+            home.lines.append(f"{name}.__dict__.clear()")
+        self._fill(value, name, (state, items, pairs), home, where)
+        return True
 
     def _made(self, make: Any, arguments: tuple[Any, ...], home: Home, where: str) -> str:
         if make is getattr(copyreg, "__newobj__", None):
@@ -258,6 +356,12 @@ class ValueWriter:
             text = self.expression(item, home, f"{where}.{key}")
             # `copy` sets slots like this too. Frozen classes refuse a plain assignment.
             home.lines.append(f"object.__setattr__({name}, {key!r}, {text})")
+
+
+def _is_context_manager(value: types.FunctionType) -> bool:
+    """Whether a function is one that ``contextlib.contextmanager`` returned."""
+    helper = contextlib.contextmanager(lambda: iter(())).__code__
+    return value.__code__ is helper and hasattr(value, "__wrapped__")
 
 
 def _importable(value: Any) -> tuple[str, str] | None:

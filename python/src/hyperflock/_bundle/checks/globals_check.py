@@ -1,11 +1,9 @@
-"""Checks that the globals of an objective's file would have the same values on a device.
+"""Says what a file's text determines of its globals, and where the running call stands.
 
-    check_globals(objective, path)
+    literals_of(tree)       # {"RATE": 0.1}: globals that the file assigns once, to a literal
 
-A device imports the file again. It would not have a global that was set or changed later, and it
-cannot create an object that only this process has, such as an open file. These checks read loaded
-objects and the file's text, and run nothing. A dry run compares the values that the text does not
-determine. `check_guarded` looks at the stack of the calling thread.
+The functions read text and compare values; they run nothing. `check_guarded` looks at the stack of
+the calling thread.
 """
 
 from __future__ import annotations
@@ -14,24 +12,16 @@ import ast
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from hyperflock._base.codes import cannot
-from hyperflock._bundle.checks.untransferable import refusal
 from hyperflock._bundle.source import closure as _sources
-from hyperflock._bundle.source.definitions import (
-    global_names,
-    is_guard,
-    methods,
-    shown_name,
-    written_globals,
-)
+from hyperflock._bundle.source.definitions import is_guard
 
-_MAX_ITEMS = 1000
 _MUTATORS = frozenset({"append", "add", "update", "setdefault", "extend", "insert"})
-_MADE_AGAIN = frozenset({"cannot_bundle_lock", "cannot_bundle_generator"})
+MADE_AGAIN = frozenset({"cannot_bundle_lock", "cannot_bundle_generator"})
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -39,53 +29,6 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
 }
-_MISSING = object()
-
-
-def check_globals(objective: types.FunctionType, path: Path) -> None:
-    """Check each global of its own module that the objective uses, directly or indirectly.
-
-    Raises
-    ------
-    BundleError
-        ``cannot_bundle_state``, or the code of an object that cannot be sent at all.
-    """
-    tree = _sources.parsed(path)
-    module = objective.__globals__
-    bound = bound_names(tree.body)
-    literals = literals_of(tree)
-    waiting, seen = [objective], {objective}
-    used: dict[str, types.FunctionType] = {}
-    written: set[str] = set()
-    while waiting:
-        function = waiting.pop()
-        written |= written_globals(function.__code__) | mutated_globals(function, tree)
-        for name in global_names(function.__code__):
-            value = module.get(name, _MISSING)
-            if value is _MISSING or name.startswith("__"):
-                continue
-            used.setdefault(name, function)
-            for inner in _functions_of(value, module):
-                if inner not in seen:
-                    seen.add(inner)
-                    waiting.append(inner)
-    for name, function in used.items():
-        where = f"'{shown_name(function)}' uses '{name}'"
-        _check_live(module[name], where, made_again=bound is None or name in bound)
-        if isinstance(module[name], types.ModuleType) or name in written:
-            continue
-        if bound is not None and name not in bound:
-            raise cannot(
-                "state",
-                f"{where}, which '{path.name}' does not set when it is imported; "
-                "set it at the top of the file, or make it a parameter of the space",
-            )
-        if name in literals and not equal(module[name], literals[name]):
-            raise cannot(
-                "state",
-                f"{where}, which is {_shown(module[name])} by now, but {_shown(literals[name])} "
-                f"in '{path.name}'; set it in the file, or make it a parameter of the space",
-            )
 
 
 def is_bound_by_import(name: str, path: Path) -> bool:
@@ -94,8 +37,10 @@ def is_bound_by_import(name: str, path: Path) -> bool:
     return bound is None or name in bound
 
 
-def check_guarded(path: Path) -> None:
-    """Check that the running call is not at a place that an import of the file would run.
+def check_guarded(modules: Collection[str]) -> None:
+    """Check that the running call is not at a place that a device's import would run.
+
+    ``modules`` are those of this process whose files travel.
 
     Raises
     ------
@@ -104,42 +49,15 @@ def check_guarded(path: Path) -> None:
     """
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
-        code = frame.f_code
-        if code.co_name == "<module>" and Path(code.co_filename).resolve() == path:
-            guards = [node for node in _sources.parsed(path).body if is_guard(node)]
-            if not any(n.lineno <= frame.f_lineno <= (n.end_lineno or 0) for n in guards):
-                raise cannot(
-                    "unguarded",
-                    f"'{path.name}' submits its study wherever it is imported, in a browser too; "
-                    "put what submits below 'if __name__ == \"__main__\":'",
-                )
+        code, name = frame.f_code, frame.f_globals.get("__name__")
+        if code.co_name == "<module>" and name in modules:
+            path = Path(code.co_filename).resolve()
+            raise cannot(
+                "unguarded",
+                f"'{path.name}' submits its study wherever it is imported, in a browser too; "
+                "put what submits below 'if __name__ == \"__main__\":' and start the file itself",
+            ).at(path.name, frame.f_lineno)
         frame = frame.f_back
-
-
-def _functions_of(value: Any, module: dict[str, Any]) -> Iterator[types.FunctionType]:
-    """Return the functions of this module that a global can run: itself, or a class's methods."""
-    if isinstance(value, types.FunctionType) and value.__globals__ is module:
-        yield value
-    elif isinstance(value, type) and value.__module__ == module.get("__name__"):
-        yield from (m for m in methods(value) if m.__globals__ is module)
-
-
-def _check_live(value: Any, where: str, *, made_again: bool) -> None:
-    """Refuse a value that an import on a device cannot create again. ``made_again`` allows values
-    such as locks and new iterators, which an import does create again.
-    """
-    error = refusal(value, where)
-    if error is not None and not (made_again and error.code in _MADE_AGAIN):
-        raise error
-    items: list[Any] = []
-    if type(value) in (list, tuple, set, frozenset):
-        items = list(value)
-    elif type(value) is dict:
-        items = list(value.values())
-    for item in items[:_MAX_ITEMS]:
-        error = refusal(item, f"{where}, which holds one thing that stays here")
-        if error is not None and not (made_again and error.code in _MADE_AGAIN):
-            raise error
 
 
 def bound_names(body: list[ast.stmt]) -> set[str] | None:
@@ -236,6 +154,13 @@ def mutated_globals(function: types.FunctionType, tree: ast.Module) -> set[str]:
     return set()
 
 
+def changed_by_import(tree: ast.Module) -> set[str]:
+    """Return the globals whose objects the file's own statements change, as ``TABLE["a"] = 1``
+    does.
+    """
+    return {name for node in tree.body if not is_guard(node) for name in _mutated_names(node)}
+
+
 def _mutated_names(node: ast.AST, *, inside: bool = False) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and not inside:
         return
@@ -256,8 +181,3 @@ def equal(one: Any, other: Any) -> bool:
         return bool(one == other) or repr(one) == repr(other)
     except Exception:
         return False
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,43 +1,34 @@
-"""Checks the packages and files that sources need on a device, by reading their text.
+"""Follows what sources import and call on a device, by reading their text.
 
-    check_needs(sources, [("train", "objective")], wheels=frozenset({"tabulate"}), folder=folder)
+    check_calls(sources, [("train", "objective")], wheels=frozenset({"tabulate"}))
 
 The check follows what an import of the objective's module runs, and what the objective calls by
-name. A package may be missing if its import is below a condition or may fail (``try: ... except
-ImportError``). Code that no import and no call reaches is not checked. A call that every trial
-makes is refused if this package has the function only on the researcher's machine. The check runs
-no code. Any thread may use it.
+name. A call that every trial makes is refused if this package has the function only on the
+researcher's machine. The check runs no code. Any thread may use it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperflock._base.codes import cannot
 from hyperflock._bundle.source.certain_calls import called_name, certain_calls
 from hyperflock._bundle.source.definitions import is_guard
-from hyperflock._bundle.source.runtime import ASKED_PACKAGES, runtime_has
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES
 from hyperflock._trial.elsewhere import is_elsewhere
 
-_OPENERS = frozenset(
-    {
-        *("open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread", "Path"),
-        *("read_csv", "read_json", "read_parquet", "read_table", "connect"),
-    }
-)
-_READ_MODES = ("r", "rb", "rt")
 
-
-def check_needs(
+def check_calls(
     sources: Mapping[str, bytes],
     entries: Sequence[tuple[str, str]],
     *,
     wheels: frozenset[str],
-    folder: Path,
+    place: Callable[[str, int], tuple[str, int]] = lambda module, line: (_file(module), line),
 ) -> bool:
     """Check each entry (module, function) and all code that it reaches.
+
+    ``place`` returns the file and line that an error names for a line of a module.
 
     Returns
     -------
@@ -47,28 +38,15 @@ def check_needs(
     Raises
     ------
     BundleError
-        ``cannot_bundle_package``, ``cannot_bundle_path``, ``cannot_bundle_not_in_trial``.
+        ``cannot_bundle_not_in_trial``.
     """
-    walk = _Walk(sources, wheels, folder)
+    walk = _Walk(sources, wheels, place)
     for module, function in entries:
         walk.import_module(module)
         walk.call(module, function)
         walk.run_import(module)
         walk.run(module, function)
     return walk.meets_optuna
-
-
-def check_calls(sources: Mapping[str, bytes], module: str, function: str) -> None:
-    """Check that a trial calls nothing that only the researcher's machine has.
-
-    Raises
-    ------
-    BundleError
-        ``cannot_bundle_not_in_trial``.
-    """
-    walk = _Walk(sources, frozenset(), Path())
-    walk.run_import(module)
-    walk.run(module, function)
 
 
 def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
@@ -84,31 +62,6 @@ def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool
             if any(one.split(".")[0] in found for one in names):
                 return True
     return False
-
-
-def check_import(name: str, wheels: frozenset[str], needs: str) -> None:
-    """Check that a device has a package; ``needs`` begins the error's sentence. See
-    `check_needs`.
-    """
-    unit = name.split(".")[0]
-    if not runtime_has(unit) and unit not in wheels | ASKED_PACKAGES:
-        raise cannot(
-            "package",
-            f"{needs} '{unit}', which the browsers' runtime does not have; "
-            "declare its wheel by wheels=[...], or import it only where this machine runs",
-        )
-
-
-def check_paths(node: ast.AST, folder: Path, where: str) -> None:
-    """Check that code names no files of this machine; errors are those of `check_needs`."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and part.args:
-            opener = getattr(part.func, "id", getattr(part.func, "attr", ""))
-            path = part.args[0]
-            if opener in _OPENERS and _is_text(path) and _reads(part):
-                _check_path(str(path.value), folder, where)  # type: ignore[attr-defined]
-        elif _is_text(part) and Path(part.value[:4096]).is_absolute():  # type: ignore[attr-defined]
-            _check_path(part.value, folder, where)  # type: ignore[attr-defined]
 
 
 def executed_imports(
@@ -141,10 +94,15 @@ def executed_imports(
 class _Walk:
     """A traversal of the sources. It visits each module and each function once."""
 
-    def __init__(self, sources: Mapping[str, bytes], wheels: frozenset[str], folder: Path) -> None:
+    def __init__(
+        self,
+        sources: Mapping[str, bytes],
+        wheels: frozenset[str],
+        place: Callable[[str, int], tuple[str, int]],
+    ) -> None:
+        self._place = place
         self._sources = sources
         self._wheels = wheels
-        self._folder = folder
         self._units = _units(sources)
         self.meets_optuna = False
         self._trees: dict[str, ast.Module | None] = {}
@@ -161,8 +119,8 @@ class _Walk:
         tree = self._tree(name)
         if tree is None:
             return
-        for node, optional in executed_imports(tree.body):
-            self._follow(node, name, optional)
+        for node, _ in executed_imports(tree.body):
+            self._follow(node, name)
 
     def call(self, module: str, name: str) -> None:
         """Follow a function, or a class with its methods, at the top of a module."""
@@ -176,9 +134,8 @@ class _Walk:
                 or definition.name != name
             ):
                 continue
-            for node, optional in executed_imports(definition.body, inside=True):
-                self._follow(node, module, optional)
-            check_paths(definition, self._folder, f"'{name}' of '{_file(module)}'")
+            for node, _ in executed_imports(definition.body, inside=True):
+                self._follow(node, module)
             bound = self._bound(module, tree)
             for part in ast.walk(definition):
                 if isinstance(part, ast.Name):
@@ -196,7 +153,7 @@ class _Walk:
         for node, optional in executed_imports(tree.body):
             for imported in () if optional else self._names(node, name):
                 self.run_import(imported)
-        self._run_body(tree.body, name, self._bound(name, tree), f"the top of '{_file(name)}'")
+        self._run_body(tree.body, name, self._bound(name, tree), "the file")
 
     def run(self, module: str, name: str) -> None:
         """Follow the calls that a function at the top of a module makes in every run."""
@@ -213,7 +170,7 @@ class _Walk:
                     bound.pop(part.arg, None)
                 elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                     bound.pop(part.id, None)
-            self._run_body(node.body, module, bound, f"'{name}' of '{_file(module)}'")
+            self._run_body(node.body, module, bound, f"'{name}'")
 
     def _run_body(
         self,
@@ -235,7 +192,7 @@ class _Walk:
                     "not_in_trial",
                     f"{where} calls {name}, which only the researcher's machine has; "
                     'call it below `if __name__ == "__main__":`, outside of the objective',
-                )
+                ).at(*self._place(module, call.lineno))
             self.run(package, last)
 
     def _bound(
@@ -254,13 +211,11 @@ class _Walk:
                     bound[unit] = (unit, "")
         return bound
 
-    def _follow(self, node: ast.Import | ast.ImportFrom, module: str, optional: bool) -> None:
+    def _follow(self, node: ast.Import | ast.ImportFrom, module: str) -> None:
         for name in self._names(node, module):
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
-            if not optional:
-                check_import(name, self._wheels, f"'{_file(module)}' imports")
             # Imports that may fail count too, because they must give the same result on a device as
             # on this machine.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
@@ -299,28 +254,6 @@ def _units(sources: Mapping[str, bytes]) -> frozenset[str]:
 
 def _file(module: str) -> str:
     return f"{module.rpartition('.')[2]}.py"
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _reads(call: ast.Call) -> bool:
-    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
-    return all(not _is_text(mode) or mode.value in _READ_MODES for mode in modes)  # type: ignore[attr-defined]
-
-
-def _check_path(text: str, folder: Path, where: str) -> None:
-    try:
-        there = any((base / text).is_file() for base in (Path.cwd(), folder))
-    except (OSError, ValueError):
-        return
-    if there and not text.startswith("/dev/"):
-        raise cannot(
-            "path",
-            f"{where} uses the file '{text}' of this machine; "
-            "send it by data=... and take its path from trial.data",
-        )
 
 
 def _is_typing(node: ast.stmt) -> bool:

@@ -17,7 +17,7 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,10 @@ class Reached:
         while self._waiting:
             self._look_into(self._waiting.pop())
 
+    def varies(self, use: Use) -> bool:
+        """Whether a function that the objective reaches assigns or changes a global."""
+        return (use.module, use.name) in self.assigned | self.changed
+
     def found(self) -> tuple[Use, ...]:
         """Return all uses."""
         varying = self.assigned | self.changed
@@ -127,6 +131,10 @@ class Reached:
             self.changed |= {(module, name) for name in changed}
         for name, chains in _definitions.global_names(function.__code__).items():
             self._use(module, name, chains, shown)
+        package = str(function.__globals__.get("__package__") or "")
+        for imported, names in _definitions.imported_names(function.__code__, package):
+            for name in names if imported in self.modules else ():
+                self._use(imported, name, [], shown)
 
     def _use(self, module: str, name: str, chains: list[str], by: str) -> None:
         found = sys.modules[module]
@@ -173,18 +181,15 @@ def warn_of_beginnings(reached: Reached) -> None:
         if (key in reached.assigned and not is_cache) or _is_random_generator(use.value):
             carried.add(f"'{use.name}' of '{use.file}'")
     if carried:
-        _warn(
-            f"each trial on a device begins with {' and '.join(sorted(carried))} as the file sets "
-            "it: no trial sees what an earlier one changed"
+        warn(
+            f"each trial on a device begins with {' and '.join(sorted(carried))} as it is now: "
+            "no trial sees what an earlier one changed"
         )
 
 
-def modules_of(files: Sequence[str], own: tuple[str, str] | None = None) -> dict[str, str]:
-    """Return the modules of this process whose files travel, with their names on the device.
-
-    ``own`` is a script's name in this process and on the device.
-    """
-    names = {own[0]: own[1]} if own else {}
+def modules_of(files: Iterable[str]) -> dict[str, str]:
+    """Return the modules of this process whose files travel, with their names on the device."""
+    names: dict[str, str] = {}
     for file in files:
         parts = file.removesuffix(".py").split("/")
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -200,8 +205,8 @@ def _is_random_generator(value: Any) -> bool:
     return any(base in (random.Random, *kinds) for base in type(value).__mro__)
 
 
-def _warn(message: str) -> None:
-    """Warn at the line of the researcher's code that made the call."""
+def warn(message: str) -> None:
+    """Warn at the line of the researcher's own code that called."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
         "hyperflock."

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from hyperflock._base.codes import cannot
+from hyperflock._base.errors import BundleError
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
@@ -88,7 +89,7 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
     there = [
         (method.__code__.co_filename, method.__code__.co_firstlineno) for method in methods(cls)
     ]
-    rest = [str(namespace["__file__"])] if namespace.get("__file__") else _typed()
+    rest = [str(namespace["__file__"])] if namespace.get("__file__") else typed_files()
     for file, line in (*there, *((file, None) for file in rest)):
         tree = source_tree(file, namespace)
         found = list(_classes(tree, "", cls.__qualname__)) if tree else []
@@ -104,6 +105,15 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
             ]
             return node, inside
     raise cannot("source", f"the source of the class '{cls.__qualname__}' is not at hand")
+
+
+def has_text(cls: type) -> bool:
+    """Whether a class has a definition by a ``class`` statement."""
+    try:
+        class_node(cls)
+    except BundleError:
+        return False
+    return True
 
 
 def methods(cls: type) -> Iterator[types.FunctionType]:
@@ -149,6 +159,25 @@ def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[
             else:
                 chain = None
     return names
+
+
+def imported_names(code: types.CodeType, package: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the modules that a code object imports, with the names that it may use of them.
+
+    For ``import a`` these are all names of attributes in the code.
+    """
+    for one in _codes(code):
+        steps = list(dis.get_instructions(one))
+        for number, step in enumerate(steps):
+            if step.opname != "IMPORT_NAME" or number < 2:
+                continue
+            level, names = steps[number - 2].argval, steps[number - 1].argval
+            module = str(step.argval)
+            if level:
+                above = package.split(".")
+                above = above[: len(above) - int(level) + 1]
+                module = ".".join(filter(None, [*above, module]))
+            yield module, list(names) if names else list(one.co_names)
 
 
 def written_globals(code: types.CodeType) -> set[str]:
@@ -244,7 +273,7 @@ def _same(one: types.CodeType, other: types.CodeType) -> bool:
     )
 
 
-def _typed() -> list[str]:
+def typed_files() -> list[str]:
     """Return the file names of notebook cells and prompt lines, the newest first."""
     return [
         name
