@@ -112,7 +112,7 @@ def _there(module: Any, names: Any) -> dict[str, dict[str, Any]]:
 def test_values_that_differ(imported: ImportedFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["train.py", "1"])
     module = imported(TEXT, f"0 * len(({', '.join(CHANGES)},))")
-    there = _there(module, ["objective", *CHANGES])
+    there = _there(module, ["objective", "Mode", "two", *CHANGES])
     for change, _ in CHANGES.values():
         exec(change, module.__dict__)
     reached = bundle_objective(module.objective).reached

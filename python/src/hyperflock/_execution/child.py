@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # The modules of this package that a browser has, besides its root. The runtime's manifest lists the
 # same ones.
-_IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.optuna")
+_IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.(chainer|optuna)")
 
 
 class _Installed(importlib.abc.MetaPathFinder):

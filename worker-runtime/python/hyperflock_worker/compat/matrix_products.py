@@ -12,7 +12,11 @@ import sys
 from typing import Any
 
 import numpy as np
-import numpy._core.numeric as numeric
+
+try:
+    import numpy._core.numeric as numeric
+except ImportError:  # NumPy 1
+    import numpy.core.numeric as numeric
 
 # For fewer multiplications parsing einsum's subscripts takes longer than it saves.
 MIN_PRODUCTS = 32_768

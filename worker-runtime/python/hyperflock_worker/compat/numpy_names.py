@@ -1,4 +1,4 @@
-"""Sets names that NumPy 2 removed as attributes of ``numpy`` again.
+"""Sets names that NumPy 1.24 and NumPy 2 removed as attributes of ``numpy`` again.
 
 Chainer needs ``sctypes`` (7.8.1, ``functions.array.as_strided``) and ``float`` (7.8.1,
 ``functions.array.resize_images``). Objectives that were written for NumPy 1 use the others. A name
@@ -51,9 +51,10 @@ NAMES: dict[str, Any] = {
     "alltrue": np.all,
     "round_": np.round,
     "in1d": np.isin,
-    "trapz": np.trapezoid,
     "asscalar": _asscalar,
 }
+if hasattr(np, "trapezoid"):  # NumPy 1 has only the old name
+    NAMES["trapz"] = np.trapezoid
 
 
 def install() -> None:

@@ -1,0 +1,37 @@
+"""Makes Chainer 7.8.1 and 5.4.0, unmodified, run on today's Python and NumPy.
+
+    import hyperflock.chainer      # before chainer
+    import chainer
+
+The import installs the patches with which devices run Chainer: names that NumPy removed, stand-ins
+for modules that no longer exist, and corrections of functions whose result would differ. Each patch
+takes effect when Chainer's module is imported. It works on NumPy 1.26 and 2 and on Python 3.10 and
+newer. In a trial the patches are there already, and the import does nothing. Import it on the
+thread that imports Chainer; a second import does nothing.
+
+Raises
+------
+ImportError
+    Chainer is not installed.
+"""
+
+from hyperflock._trial.elsewhere import in_trial
+
+if not in_trial():
+    import importlib.util
+
+    if importlib.util.find_spec("chainer") is None:
+        raise ImportError(
+            "Chainer is not installed. Its setup needs an old setuptools:\n"
+            "    echo 'setuptools<70' > old.txt\n"
+            "    PIP_CONSTRAINT=old.txt PIP_BUILD_CONSTRAINT=old.txt "
+            "pip install 'hyperflock[chainer]'",
+            name="chainer",
+        )
+
+    from hyperflock._execution.worker import import_worker
+
+    import_worker()
+    from hyperflock_worker import compat
+
+    compat.install()
