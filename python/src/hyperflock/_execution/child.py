@@ -41,7 +41,7 @@ class _Installed(importlib.abc.MetaPathFinder):
 
     def __init__(self, places: Mapping[str, Sequence[str]]) -> None:
         self._places = places
-        self._missing: set[str] = set()
+        self.missing: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -52,7 +52,7 @@ class _Installed(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, self._places[fullname])
         if spec is None and fullname in {"numpy", "chainer", "optuna"}:
-            self._missing.add(fullname)
+            self.missing.add(fullname)
             raise ModuleNotFoundError(
                 f"{_not_here(fullname)}; install it, or use dry_run='browser'", name=fullname
             )
@@ -64,7 +64,7 @@ class _Installed(importlib.abc.MetaPathFinder):
         A package that is missing but not named there was not the cause of the error.
         """
         shown = error["message"] + error["traceback"]
-        return sorted(name for name in self._missing if _not_here(name) in shown)
+        return sorted(name for name in self.missing if _not_here(name) in shown)
 
 
 def _not_here(name: str) -> str:
@@ -98,6 +98,7 @@ def main(folder: Path) -> None:
         "points": host.points,
         "seconds": seconds,
         "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
+        "lacking": sorted(installed.missing),
         "versions": _versions(),
         "globals": found,
     }

@@ -32,6 +32,7 @@ from hyperflock._execution import value_snapshot
 from hyperflock._execution.browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
 from hyperflock._execution.drift_check import Drift, Snapshots, compare, names_of
 from hyperflock._execution.job import Job
+from hyperflock._execution.notes import version_notes, without
 from hyperflock._execution.worker import worker_packages
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import Scalar, params_text
@@ -96,6 +97,8 @@ class DryRun:
         import of the files.
     not_compared : tuple of str
         The globals that the objective uses and that could not be compared, each with the reason.
+    notes : tuple of str
+        Sentences that say what this run did not look at, and which versions differ from devices'.
     """
 
     where: str
@@ -110,6 +113,7 @@ class DryRun:
     files: tuple[str, ...]
     differ: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def value(self) -> float | None:
@@ -126,6 +130,7 @@ class DryRun:
         lines += [f"differs: {sentence}" for sentence in self.differ]
         if self.not_compared:
             lines.append(f"not compared: {'; '.join(self.not_compared)}")
+        lines += [f"note: {note}" for note in self.notes]
         if self.output:
             lines += ["output:", self.output]
         return "\n".join(line.rstrip("\n") for line in lines)
@@ -150,6 +155,8 @@ class Ran:
         The versions of the software that ran it, by name.
     missing : tuple of str
         Packages that the browsers have and this machine lacks, if the trial failed for that reason.
+    lacking : tuple of str
+        All packages that the trial tried to import, that the browsers have and this machine lacks.
     globals : dict
         Snapshots of the globals that the job names, by module.
     """
@@ -160,6 +167,7 @@ class Ran:
     output: str
     versions: dict[str, str]
     missing: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
     globals: Snapshots = field(default_factory=dict)
 
 
@@ -204,7 +212,19 @@ async def dry_run(
         files=bundle.files,
         differ=drift.differ,
         not_compared=drift.not_compared,
+        notes=_notes(bundle, ran, runtime, where),
     )
+
+
+def _notes(bundle: Bundle, ran: Ran, runtime: str, where: Where) -> tuple[str, ...]:
+    """Return what a dry run did not look at."""
+    notes = [] if where == "browser" else list(version_notes(ran.versions, runtime))
+    notes += [without(package) for package in ran.lacking]
+    if bundle.reached is None:
+        notes.append("the script was only read, so its globals were not compared")
+    elif where == "browser":
+        notes.append("a browser reports no globals, so they were not compared")
+    return tuple(notes)
 
 
 async def run_job(
@@ -252,6 +272,7 @@ async def run_job(
         output=clean(output, keep_lines=True),
         versions={str(k): str(v) for k, v in told.get("versions", {}).items()},
         missing=tuple(map(str, told.get("missing", ()))),
+        lacking=tuple(map(str, told.get("lacking", ()))),
         globals=told.get("globals", {}),
     )
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hyperflock._base.errors import DryRunError
+from hyperflock._execution.notes import process_notes
 from hyperflock._execution.worker import import_worker
 from hyperflock._model.data import as_seen_by_trial
 from hyperflock._model.grid import Scalar
@@ -38,11 +39,15 @@ class LocalRun:
         The values that the objective returned; empty if it was pruned.
     points : tuple of (int, float)
         The reported curve as (step, value).
+    notes : tuple of str
+        Sentences that say how this process differs from a device: other versions, and Chainer if
+        it is not installed here.
     """
 
     state: str
     values: tuple[float, ...]
     points: tuple[tuple[int, float], ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def value(self) -> float | tuple[float, ...] | None:
@@ -99,10 +104,10 @@ def run_local(
         except BaseException as error:
             if not is_pruned(error):
                 raise
-            return LocalRun("pruned", (), tuple(host.points))
+            return LocalRun("pruned", (), tuple(host.points), process_notes())
         finally:
             devices.finish()
-        return LocalRun("complete", values, tuple(host.points))
+        return LocalRun("complete", values, tuple(host.points), process_notes())
 
 
 def _refuse_beside_arrays() -> None:

@@ -22,6 +22,7 @@ from hyperflock._base.text import clean
 from hyperflock._execution.comparison import Compared, compared
 from hyperflock._execution.dry_run import Ran, run_job
 from hyperflock._execution.job import Job
+from hyperflock._execution.notes import version_notes, without
 from hyperflock._model.data import DataSet
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import TrialError, TrialResult, trial_result
@@ -68,7 +69,8 @@ class Replay:
     versions : dict
         The versions of the software here, by name.
     notes : tuple of str
-        Reasons why numbers of a run in a browser may differ: another runtime or another back end.
+        Reasons why numbers may differ: other versions, another runtime or another back end, or a
+        package that is missing here.
     provenance : Provenance
         The provenance of the recorded result.
     output : str
@@ -260,7 +262,7 @@ def _judged(study: int, on: str, tolerance: float, recorded: TrialResult, ran: R
         recorded_s=recorded.run_s,
         backend=backend,
         versions=ran.versions,
-        notes=_notes(recorded, backend, ran.versions) if on == "chromium" else (),
+        notes=_notes(recorded, backend, ran.versions) if on == "chromium" else _notes_here(ran),
         provenance=recorded.provenance,
         output=ran.output,
         error=error,
@@ -277,6 +279,11 @@ def _notes(recorded: TrialResult, backend: str, here: Mapping[str, str]) -> tupl
     if recorded.backend and recorded.backend != backend:
         notes.append(f"it computed on {clean(recorded.backend)}, and on {backend} here")
     return tuple(notes)
+
+
+def _notes_here(ran: Ran) -> tuple[str, ...]:
+    """Return how this machine's Python differs from the devices', and which packages it lacks."""
+    return (*version_notes(ran.versions, None), *map(without, ran.lacking))
 
 
 def _all_same(found: Sequence[Compared]) -> bool:

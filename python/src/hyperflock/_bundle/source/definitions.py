@@ -12,11 +12,13 @@ from __future__ import annotations
 import ast
 import copy
 import dis
+import functools
 import linecache
 import re
 import sys
 import types
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hyperflock._base.codes import cannot
@@ -46,13 +48,9 @@ def function_node(function: types.FunctionType) -> FunctionNode:
             "source",
             f"the source of '{shown_name(function)}' is not at hand; put it into a file or a cell",
         )
-    found: list[FunctionNode] = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.Lambda)
-        and getattr(node, "name", "<lambda>") == name
-        and _first_line(node) == code.co_firstlineno
-    ]
+    found = _index(code.co_filename, function.__globals__).functions.get(
+        (name, code.co_firstlineno), []
+    )
     if len(found) > 1:
         found = [node for node in found if _compiles_to(node, code)]
     if not found or not _fits(found[0], code):
@@ -91,8 +89,7 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
     ]
     rest = [str(namespace["__file__"])] if namespace.get("__file__") else typed_files()
     for file, line in (*there, *((file, None) for file in rest)):
-        tree = source_tree(file, namespace)
-        found = list(_classes(tree, "", cls.__qualname__)) if tree else []
+        found = list(_index(file, namespace).classes.get(cls.__qualname__, ()))
         if line is not None:
             found = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)]
         if found:
@@ -129,13 +126,50 @@ def methods(cls: type) -> Iterator[types.FunctionType]:
 
 
 def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Module | None:
-    """Return the syntax tree of a file, cell or line; None if Python has no valid text of it."""
+    """Return the syntax tree of a file, cell or line; None if Python has no valid text of it.
+
+    Nobody may change the tree.
+    """
+    return _index(file, namespace).tree
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The definitions of one text: functions by name and first line, classes by their names."""
+
+    tree: ast.Module | None = None
+    functions: dict[tuple[str, int], list[FunctionNode]] = field(default_factory=dict)
+    classes: dict[str, list[ast.ClassDef]] = field(default_factory=dict)
+
+    def add(self, node: ast.AST, prefix: str) -> None:
+        """Add the definitions below a node; ``prefix`` begins their qualified names."""
+        for child in ast.iter_child_nodes(node):
+            inner = prefix
+            if isinstance(child, ast.ClassDef):
+                self.classes.setdefault(f"{prefix}{child.name}", []).append(child)
+                inner = f"{prefix}{child.name}."
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                inner = f"{prefix}{child.name}.<locals>."
+            if isinstance(child, ast.FunctionDef | ast.Lambda):
+                key = getattr(child, "name", "<lambda>"), _first_line(child)
+                self.functions.setdefault(key, []).append(child)
+            self.add(child, inner)
+
+
+def _index(file: str, namespace: dict[str, Any] | None) -> _Index:
     linecache.checkcache(file)
-    lines = linecache.getlines(file, namespace)
+    return _index_of("".join(linecache.getlines(file, namespace)))
+
+
+@functools.lru_cache(maxsize=64)
+def _index_of(text: str) -> _Index:
     try:
-        return ast.parse("".join(lines)) if lines else None
+        found = _Index(ast.parse(text) if text else None)
     except (SyntaxError, ValueError):
-        return None
+        return _Index()
+    if found.tree is not None:
+        found.add(found.tree, "")
+    return found
 
 
 def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[str]]:
@@ -280,16 +314,3 @@ def typed_files() -> list[str]:
         for name in reversed(list(linecache.cache))
         if name.startswith("<") or "ipykernel" in name
     ]
-
-
-def _classes(node: ast.AST, prefix: str, wanted: str) -> Iterator[ast.ClassDef]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef):
-            name = f"{prefix}{child.name}"
-            if name == wanted:
-                yield child
-            yield from _classes(child, f"{name}.", wanted)
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _classes(child, f"{prefix}{child.name}.<locals>.", wanted)
-        else:
-            yield from _classes(child, prefix, wanted)
