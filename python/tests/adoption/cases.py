@@ -147,7 +147,8 @@ CASES = {
             "plain_loop.py",
             "a loop over a grid at the top of the file, without Optuna and without a main guard",
             {
-                "line": "results = [((r, c), train(r, c)) for r, c in itertools.product(RATES, CHANNELS)]",
+                "line": "results = [((r, c), train(r, c)) for r, c in "
+                "itertools.product(RATES, CHANNELS)]",
                 "change": _GRID,
             },
         ),

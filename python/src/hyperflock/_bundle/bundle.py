@@ -31,7 +31,7 @@ from hyperflock._base.codes import cannot
 from hyperflock._base.errors import BundleError
 from hyperflock._bundle.archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
 from hyperflock._bundle.capture import Capture
-from hyperflock._bundle.capture_parts import place_of, shown_file
+from hyperflock._bundle.capture_parts import place_of
 from hyperflock._bundle.checks import globals_check as _state
 from hyperflock._bundle.checks import imports_check as _needs
 from hyperflock._bundle.checks.reachability import Reached, modules_of, warn_of_beginnings
@@ -40,7 +40,7 @@ from hyperflock._bundle.checks.untransferable import refusal
 from hyperflock._bundle.slicing import Slicer
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source.closure import Origin
-from hyperflock._bundle.source.definitions import shown_name
+from hyperflock._bundle.source.definitions import shown_file, shown_name
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES
 from hyperflock._bundle.wheels import Wheel
 from hyperflock._model.data import MAX_BLOB_BYTES, DataSet

@@ -33,14 +33,13 @@ from hyperflock._bundle.capture_parts import (
     NotReadyError,
     Site,
     indented,
-    shown_file,
 )
 from hyperflock._bundle.checks import unavailable as _unavailable
 from hyperflock._bundle.checks.imports_check import executed_imports
 from hyperflock._bundle.own_modules import OwnModules
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source import definitions as _definitions
-from hyperflock._bundle.source.definitions import shown_name
+from hyperflock._bundle.source.definitions import shown_file, shown_name
 from hyperflock._bundle.source.runtime import is_library
 from hyperflock._bundle.value_writer import ValueWriter
 

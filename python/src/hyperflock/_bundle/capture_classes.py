@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from hyperflock._base.codes import cannot
 from hyperflock._base.errors import BundleError
-from hyperflock._bundle.capture_parts import Home, Site, indented, shown_file
+from hyperflock._bundle.capture_parts import Home, Site, indented
 from hyperflock._bundle.checks.globals_check import MADE_AGAIN, constant, equal
 from hyperflock._bundle.plain_values import is_plain
 from hyperflock._bundle.source import definitions as _definitions
+from hyperflock._bundle.source.definitions import shown_file
 
 if TYPE_CHECKING:
     from hyperflock._bundle.capture import Capture

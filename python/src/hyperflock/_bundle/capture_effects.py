@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperflock._base.errors import BundleError
-from hyperflock._bundle.capture_parts import Home, shown_file
-from hyperflock._bundle.source.definitions import source_tree, typed_files
+from hyperflock._bundle.capture_parts import Home
+from hyperflock._bundle.source.definitions import shown_file, source_tree, typed_files
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES, RUNTIME_PACKAGES
 
 if TYPE_CHECKING:

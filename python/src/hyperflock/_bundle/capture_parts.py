@@ -14,8 +14,8 @@ import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from hyperflock._base.codes import cannot
 from hyperflock._base.errors import BundleError
 
 _HEAD = '"""Written by hyperflock: what an objective uses of {what}."""\n\n'
@@ -32,6 +32,9 @@ _PLACE = re.compile(r"# (.+), line (\d+)")
 
 class NotReadyError(BundleError):
     """A value is needed while the class that it needs is being defined."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code=cannot("value", message).code)
 
 
 @dataclass
@@ -144,11 +147,6 @@ class Site:
         if self.where == "the objective":
             return f"the objective uses '{name}'"
         return f"{self.where}, which uses '{name}'"
-
-
-def shown_file(path: str) -> str:
-    """Return the name of a file or cell for a message."""
-    return "a cell" if path.startswith("<") or "ipykernel" in path else Path(path).name
 
 
 def indented(text: str) -> list[str]:

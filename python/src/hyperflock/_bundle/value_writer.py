@@ -78,10 +78,7 @@ class ValueWriter:
         if id(value) in self._known:
             _, owner, name, ready = self._known[id(value)]
             if not ready:
-                raise NotReadyError(
-                    f"{where}, which needs itself while it is being defined",
-                    code="cannot_bundle_value",
-                )
+                raise NotReadyError(f"{where}, which needs itself while it is being defined")
             return self._capture.cross(owner, name, home)
         if (text := self._capture.own(value, home, where)) is not None:
             return text

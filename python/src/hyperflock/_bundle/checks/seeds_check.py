@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperflock._bundle.capture_parts import shown_file
 from hyperflock._bundle.checks.reachability import warn
 from hyperflock._bundle.source.certain_calls import called_name
-from hyperflock._bundle.source.definitions import source_tree, typed_files
+from hyperflock._bundle.source.definitions import shown_file, source_tree, typed_files
 
 
 def warn_of_seeds(written: Collection[tuple[str, int]]) -> None:

@@ -19,6 +19,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from hyperflock._base.codes import cannot
@@ -239,6 +240,11 @@ def shown_name(function: types.FunctionType) -> str:
     if function.__name__ == "<lambda>":
         return f"lambda at line {function.__code__.co_firstlineno}"
     return function.__name__
+
+
+def shown_file(path: str) -> str:
+    """Return the name of a file or cell for a message."""
+    return "a cell" if path.startswith("<") or "ipykernel" in path else Path(path).name
 
 
 def is_guard(node: ast.stmt) -> bool:
