@@ -1,4 +1,4 @@
-"""A dry run says which globals differ where the files are imported, and which it cannot compare."""
+"""A dry run reports the globals that differ after a fresh import, and those it cannot compare."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tried(client: Client) -> Tried:
     return dry_run
 
 
-# Each name with what changes it here, and what the report says of it.
+# For each name, the code that changes it in this process, and a part of the report about it.
 CHANGES = {
     "ARGS": ("ARGS.epochs = 100", "'ARGS.epochs', which is 100 in this process, but missing where"),
     "CFG": ("CFG.rate = 0.5", "'CFG.rate', which is 0.5 in this process, but 0.1 where"),
@@ -221,7 +221,7 @@ def test_values_that_are_the_same_and_values_that_nobody_can_compare(
         helper="RATE = 0.5\nOTHER = 1\ndef act(x, scale=-1.0):\n    return x * RATE\n",
     )
     module.TABLE = dict(reversed(module.TABLE.items()))
-    assert module.VALUES[0].area == 3  # the object keeps it from now on
+    assert module.VALUES[0].area == 3  # the object stores the value
     module.cached(1)
     run = tried(module.objective)
     assert run.differ == ()

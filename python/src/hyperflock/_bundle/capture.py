@@ -64,7 +64,7 @@ class Capture:
         self.values = ValueWriter(self)
 
     def take(self, objective: Callable[..., Any], function: object) -> Captured:
-        """Return ``objective`` as source; ``function`` is the function that a call of it runs.
+        """Return ``objective`` as source; ``function`` is what a call of the objective runs.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Capture:
         return alias
 
     def reference(self, module: str, qualname: str, home: Home, where: str) -> str:
-        """Return an expression for an object that its module has under its own name."""
+        """Return an expression for an object that is found in its module by its own name."""
         if module == "builtins":
             return qualname
         first, _, rest = qualname.partition(".")
@@ -326,7 +326,7 @@ class Capture:
             self._entries.append((module, name))
 
     def check_store(self, where: str) -> None:
-        """Check that a study's trials send the files of a store of Optuna's."""
+        """Check that the objective may use Optuna's artifact stores, which a grid's may not."""
         if "optuna" not in self._wheels:
             raise cannot(
                 "package",
@@ -511,7 +511,7 @@ class Capture:
 
     @staticmethod
     def _check_file(function: types.FunctionType, module: types.ModuleType) -> None:
-        """Check the globals of a function whose module a device imports as well."""
+        """Check the globals of a function in a module that a device imports."""
         path = Path(str(module.__file__)).resolve()
         for name in sorted(_definitions.written_globals(function.__code__)):
             raise cannot(

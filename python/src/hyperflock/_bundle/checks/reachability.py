@@ -206,7 +206,7 @@ def _is_random_generator(value: Any) -> bool:
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the researcher's own code that called."""
+    """Warn at the line of the researcher's code that made the call."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
         "hyperflock."
