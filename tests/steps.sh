@@ -10,6 +10,9 @@ step_hostile_test() {
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
 }
 
+# Installs the wheel with a server on every Python that is here, and runs it without the checkout.
+step_wheels_test() { run_pytest tests/wheels; }
+
 # ./run chaos [SEEDS]: checks that each trial counts exactly once, while faults of all kinds happen at times that a seed
 # determines.
 step_chaos() { run_vitest tests/chaos chaos.test.ts; }

@@ -252,7 +252,7 @@ def test_detached_server_keeps_its_tunnel_until_down(
     # What goes wrong in the background is told here.
     monkeypatch.setenv("FAKE_TUNNEL", "refused")
     assert _cli.run(["up", "--share", "--detach", *ANY_PORTS]) == 1
-    _, err = capfd.readouterr()
+    err = capfd.readouterr().err
     assert err.endswith("(its log: " + str(home / "tunnel.log") + ")\n")
     assert "error [tunnel_failed]: cloudflared makes no tunnel" in err
 

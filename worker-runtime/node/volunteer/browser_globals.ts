@@ -12,18 +12,22 @@ export function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
-/** Makes this thread behave as a worker of a page of `origin` that is isolated and has no storage. */
-export function actAsBrowser(origin: string): void {
-  const request = globalThis.fetch;
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * Makes this thread behave as a worker of a page of `origin` that is isolated and has no storage. `request` fetches whole
+ * addresses.
+ */
+export function actAsBrowser(origin: string, request: Fetch): void {
   define("self", globalThis);
   define("location", new URL(origin));
   define("origin", origin);
   define("isSecureContext", true);
   define("crossOriginIsolated", true);
   // The page's addresses have no host.
-  define("fetch", (input: string | URL | Request, init?: RequestInit) =>
-    request(input instanceof Request ? input : new URL(input, origin), init),
-  );
+  const resolving: Fetch = (input, init) =>
+    request(input instanceof Request ? input : new URL(input, origin), init);
+  define("fetch", resolving);
   for (const absent of ["localStorage", "sessionStorage", "caches"]) {
     Reflect.deleteProperty(globalThis, absent);
   }

@@ -3,19 +3,34 @@
 //
 // A browser's policy keeps trial code from importing anything. Here a hook does it: once the runtime is loaded, `import`
 // finds only the runtime's two scripts. The hook compares texts and calls no method, because trial code can replace the
-// methods of this thread. lockDown of python-thread.ts removes all other names, `process` before anything else.
+// methods of this thread. lockDown of python-thread.ts removes all other names. Node's own `fetch` is never used here: its
+// open connections would need names that are removed.
 
 import { createHash } from "node:crypto";
 import { registerHooks } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { RuntimeIndex } from "../../src/python/messages.ts";
 import { actAsBrowser, define } from "./browser_globals.ts";
-import type { ThreadStart } from "./web_worker.ts";
+import type { Fetched, ThreadStart, Wanted } from "./web_worker.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread.");
-const { origin, script } = workerData as ThreadStart;
-actAsBrowser(origin);
+const { origin, script, files } = workerData as ThreadStart;
+const fetching = new Map<number, (fetched: Fetched) => void>();
+files.on("message", (fetched: Fetched) => fetching.get(fetched.id)?.(fetched));
+
+async function fetchByMainThread(input: string | URL | Request): Promise<Response> {
+  const id = fetching.size + 1;
+  const url = input instanceof Request ? input.url : String(input);
+  const { status, type, bytes } = await new Promise<Fetched>((resolve) => {
+    fetching.set(id, resolve);
+    files.postMessage({ id, url } satisfies Wanted);
+  });
+  if (status === 0) throw new TypeError(`${url} cannot be reached.`);
+  return new Response(bytes, { status, headers: { "content-type": type } });
+}
+
+actAsBrowser(origin, fetchByMainThread);
 
 interface Script {
   readonly url: string;
@@ -87,19 +102,10 @@ define("postMessage", (message: { readonly kind: string }, transfer: ArrayBuffer
   port.postMessage(message, transfer);
 });
 
-/**
- * Runs after lockDown and before any code of a trial. Node's `fetch` keeps its way to the network under symbols, which can
- * be overwritten, but not deleted.
- */
+/** Runs after lockDown and before any code of a trial. */
 function seal(): void {
   isSealed = true;
-  for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
-    if (symbol === Symbol.toStringTag) continue;
-    Reflect.set(globalThis, symbol, undefined);
-    if (Reflect.get(globalThis, symbol) !== undefined) {
-      throw new Error(`Node keeps ${String(symbol)} within reach of trials.`);
-    }
-  }
+  files.close();
 }
 
 /** Pyodide takes a thread with these classes and without `process` for a browser's worker. */

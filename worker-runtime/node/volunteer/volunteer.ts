@@ -73,7 +73,7 @@ function hear(message: FromAgent): void {
 }
 
 function begin({ origin, code }: Start): Agent {
-  actAsBrowser(origin);
+  actAsBrowser(origin, globalThis.fetch);
   const here = import.meta.url;
   define("Worker", webWorkers(origin, new URL("thread.js", here)));
   // Standard output is for the lines above.

@@ -1,12 +1,41 @@
-// The browser's `Worker` for a volunteer in Node: starts thread.ts, which imports the given script. Node, main thread.
+// The browser's `Worker` for a volunteer in Node: starts thread.ts, which imports the given script. The thread has no network.
+// It asks this thread for files of the runtime, and gets no others. Node, main thread.
 
-import { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 
 /** What thread.ts gets as `workerData`. */
 export interface ThreadStart {
   readonly origin: string;
   /** The address of the script's file. */
   readonly script: string;
+  /** Takes Wanted and sends Fetched. */
+  readonly files: MessagePort;
+}
+
+export interface Wanted {
+  readonly id: number;
+  readonly url: string;
+}
+
+export interface Fetched {
+  readonly id: number;
+  /** 0: the server cannot be reached. */
+  readonly status: number;
+  readonly type: string;
+  readonly bytes: ArrayBuffer;
+}
+
+async function fetchFile(origin: string, { id, url }: Wanted): Promise<Fetched> {
+  const refused = { id, status: 404, type: "", bytes: new ArrayBuffer(0) };
+  const { href } = new URL(url);
+  if (!href.startsWith(`${origin}/runtime/`)) return refused;
+  try {
+    const response = await fetch(href);
+    const type = response.headers.get("content-type") ?? "";
+    return { id, status: response.status, type, bytes: await response.arrayBuffer() };
+  } catch {
+    return { ...refused, status: 0 };
+  }
 }
 
 type Listener = (event: object) => void;
@@ -19,8 +48,14 @@ export function webWorkers(origin: string, bootstrap: URL): typeof globalThis.Wo
     readonly #listeners: Record<string, Listener[]> = { message: [], error: [] };
 
     constructor(script: URL | string) {
+      const { port1, port2 } = new MessageChannel();
+      port1.on("message", async (wanted: Wanted) => {
+        const fetched = await fetchFile(origin, wanted);
+        port1.postMessage(fetched, [fetched.bytes]);
+      });
       this.#thread = new Worker(bootstrap, {
-        workerData: { origin, script: String(script) } satisfies ThreadStart,
+        workerData: { origin, script: String(script), files: port2 } satisfies ThreadStart,
+        transferList: [port2],
         env: {},
         // What Python prints arrives as messages. These streams would mix with the lines of the main thread.
         stdout: true,
