@@ -24,6 +24,7 @@ EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 EXIT_NO_RESULT = 4
 EXIT_DETACHED = 130
+_UNLIMITED = 100_000
 
 app = typer.Typer(
     name="hyperflock",
@@ -107,7 +108,8 @@ def console() -> Console:
     """Return a console for tables, without markup and highlighting, because other people chose the
     names.
     """
-    width = None if sys.stdout.isatty() else 200
+    # A program reads a pipe line by line, so that no row may be wrapped there.
+    width = None if sys.stdout.isatty() else _UNLIMITED
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
