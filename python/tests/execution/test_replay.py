@@ -143,7 +143,9 @@ def test_command_tells_what_differs_and_ends_with_its_code(
     assert row[:2] == ["step", "2"]
     version = ".".join(map(str, sys.version_info[:3]))
     assert ["python", version] in [line.split()[:2] for line in out]
-    assert [line for line in out if line.startswith(f"note: Python is {version} here")]
+    assert f"note Python is {version} here and 3.14 on devices" in [
+        " ".join(line.split()) for line in out
+    ]
     assert _cli.run(["replay", study, "0", "--tolerance", "0.5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["same"], told["compared"][1]["recorded"]) == (True, value)
