@@ -9,6 +9,8 @@ export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CC
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
 # ccache's manual requires these settings if headers are precompiled.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
+# Node keeps what it compiles of scripts, and what is left of TypeScript without its types.
+export NODE_COMPILE_CACHE="$ROOT/build/cache/node"
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 JOBS=${JOBS:-$(nproc)}
 LOGS=$ROOT/build/logs

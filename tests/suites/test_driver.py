@@ -66,9 +66,15 @@ def toy(tmp_path: Path) -> Path:
     suites.mkdir(parents=True)
     for path in (*SUITES.glob("*.py"), *SUITES.glob("*.sh"), SUITES / "suites.cmake"):
         shutil.copy(path, suites)
+    # A child that ignores a polite end lives on for this time, and tests of interrupts wait for it.
+    shorter = (SUITES / "processes.py").read_text().replace("\nEND_S = 10.0\n", "\nEND_S = 1.0\n")
+    (suites / "processes.py").write_text(shorter)
     shutil.copy(SUITES / "step", suites)
     shutil.copy(ROOT / "run", tmp_path)
     shutil.copy(ROOT / "tests/bench.sh", tmp_path / "tests")
+    (tmp_path / "deploy").mkdir()
+    for name in ("debian.sh", "bare.sh"):
+        shutil.copy(ROOT / "deploy" / name, tmp_path / "deploy")
     (suites / "CMakeLists.txt").write_text(DECLARATIONS)
     (tmp_path / "part").mkdir()
     (tmp_path / "part/steps.sh").write_text(STEPS)

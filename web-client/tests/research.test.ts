@@ -27,10 +27,12 @@ afterAll(async () => {
   await server?.close();
 });
 
+let shown = 0;
+
 async function show(page: Page, story: string, language = "en"): Promise<void> {
-  // Leaves the page first: a change of the fragment alone would not load the page anew.
-  await page.goto("about:blank");
-  const url = `${server.origin}/research.html?story=${story}&lang=${language}`;
+  // A new address each time, so that the fragment alone is never the only change.
+  shown += 1;
+  const url = `${server.origin}/research.html?story=${story}&lang=${language}&shown=${shown}`;
   await page.goto(url);
   await page.locator("[data-view]").waitFor();
 }

@@ -1,11 +1,11 @@
 // `./run python --host chromium`: the python thread as a worker of a page in Debian's Chromium. Node, main thread.
 
-import { writeSync } from "node:fs";
+import { statSync, writeSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { FromGpuThread, ToGpuThread } from "../src/gpu/thread/gpu_messages.ts";
 import type { GpuWorkerEvents } from "../src/gpu/thread/gpu_owner.ts";
 import { type FromScriptThread, SITE_PACKAGES } from "../src/python/script/run_script.ts";
-import type { BrowserScript } from "../src/python/script/script_thread.ts";
+import type { BrowserScript, FileCopy } from "../src/python/script/script_thread.ts";
 import { launchChromium } from "./chromium.ts";
 import type { Script } from "./node_host.ts";
 import type { Options } from "./options.ts";
@@ -41,14 +41,10 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
       files: `${server.base}file/`,
       output: `${server.base}output/`,
       core: places.core,
-      archives: [...places.archives, ...data.wheels],
+      archives: places.archives,
+      wheels: data.wheels,
       arraycore: ARRAYCORE_MODULES,
-      copies: [
-        ...data.mounts.flatMap((folder) =>
-          filesBelow(folder).map((path) => ({ from: path, to: path })),
-        ),
-        ...packageFiles(),
-      ],
+      copies: copiesOf(data),
       mounts: data.mounts,
       hasGpu: backend === "webgpu",
       hasHooks: data.hasHooks,
@@ -79,13 +75,25 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   }
 }
 
-function packageFiles(): { from: string; to: string }[] {
-  return filesBelow(ARRAYCORE_PACKAGE)
-    .filter((path) => path.endsWith(".py"))
-    .map((path) => ({
-      from: path,
-      to: join(SITE_PACKAGES, "arraycore", relative(ARRAYCORE_PACKAGE, path)),
-    }));
+/** Returns what the thread's file system needs: the mounted files, arraycore's package, and what is compiled of both. */
+function copiesOf({ mounts, job }: Script): FileCopy[] {
+  const copy = (from: string, to: string) => ({ from, to, changedMs: statSync(from).mtimeMs });
+  const sources = [
+    ...mounts
+      .filter((folder) => folder !== job.bytecode)
+      .flatMap((folder) => filesBelow(folder).map((path) => copy(path, path))),
+    ...filesBelow(ARRAYCORE_PACKAGE)
+      .filter((path) => path.endsWith(".py"))
+      .map((path) =>
+        copy(path, join(SITE_PACKAGES, "arraycore", relative(ARRAYCORE_PACKAGE, path))),
+      ),
+  ];
+  const places = new Set(sources.map(({ to }) => to));
+  const compiled = filesBelow(job.bytecode).filter((path) => {
+    const [source] = path.slice(job.bytecode.length).split(".cpython-");
+    return source?.startsWith(SITE_PACKAGES) || places.has(`${source}.py`);
+  });
+  return [...sources, ...compiled.map((path) => copy(path, path))];
 }
 
 interface PageThreads {

@@ -1,5 +1,6 @@
 // Finds the parts of the worker runtime in a checkout, and the files that a Pyodide consists of. Node, any thread.
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +41,16 @@ export function runtimePlaces(): RuntimePlaces {
     core: folderOf("pyodide"),
     archives: PIECES.map((name) => join(folderOf(name), `${name}.zip`)),
   };
+}
+
+/**
+ * Where `./run python` keeps compiled modules between runs. Two versions of a package have the same paths, so each choice
+ * of wheels has its own folder.
+ */
+export function bytecodeFolder(wheels: readonly string[]): string {
+  const names = wheels.map((path) => basename(path)).join("\n");
+  const key = createHash("sha256").update(names).digest("hex").slice(0, 16);
+  return join(ROOT, "build/cache/bytecode", key);
 }
 
 /** The wheels of `-m pytest`, pinned by test_wheels.json and fetched by test_wheels.py. */

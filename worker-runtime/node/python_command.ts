@@ -1,29 +1,32 @@
 // `./run python` runs a Python file or module in the worker runtime, with arraycore. Output and exit code are the script's
 // own. Other exit codes: 2 for a wrong command line, 70 if the runtime broke, 130 after Ctrl-C. Node, main thread.
 
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ScriptJob } from "../src/python/script/run_script.ts";
 import { runInNode } from "./node_host.ts";
 import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
-import { testWheels } from "./places.ts";
+import { bytecodeFolder, testWheels } from "./places.ts";
 
 /** Environment variables that reach the script. All others belong to this machine. */
 const PASSED = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
 
 async function main(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
-  const job = jobOf(options);
-  const mounts = [...options.mounts];
-  if (options.kind === "file") mounts.push(dirname(options.target));
   const wheels = [...options.wheels];
   if (options.kind === "module" && options.target === "pytest") wheels.push(...testWheels());
+  const bytecode = bytecodeFolder(wheels);
+  mkdirSync(bytecode, { recursive: true });
+  const job = jobOf(options, bytecode);
+  const mounts = [...options.mounts, bytecode];
+  if (options.kind === "file") mounts.push(dirname(options.target));
   const script = { job, mounts: outermost(mounts), wheels, hasHooks: options.hooks };
   if (options.host === "node") return runInNode(script, options.backend);
   const { runInChromium } = await import("./chromium_host.ts");
   return runInChromium(script, options.backend);
 }
 
-function jobOf(options: Options): ScriptJob {
+function jobOf(options: Options, bytecode: string): ScriptJob {
   const passed = Object.entries(process.env).flatMap(([name, value]) =>
     value !== undefined && PASSED.test(name) ? [[name, value] as const] : [],
   );
@@ -35,6 +38,7 @@ function jobOf(options: Options): ScriptJob {
     target: options.target,
     args: options.args,
     folder: process.cwd(),
+    bytecode,
     path: options.mounts,
     env,
     threads: options.threads,

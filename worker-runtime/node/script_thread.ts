@@ -1,7 +1,7 @@
 // The python thread of `./run python --host node`: one Pyodide in a worker thread, which runs one script and ends. Mounted
 // folders are the real ones, so the script's changes to them stay.
 
-import { readdirSync, readFileSync, readSync, writeSync } from "node:fs";
+import { readdirSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parentPort, Worker, workerData } from "node:worker_threads";
@@ -17,6 +17,8 @@ import {
   type ScriptJob,
   type ScriptPyodide,
   SITE_PACKAGES,
+  unpackWheel,
+  writeCopy,
 } from "../src/python/script/run_script.ts";
 import { ARRAYCORE_MODULES, ARRAYCORE_PACKAGE, runtimePlaces } from "./places.ts";
 
@@ -98,18 +100,19 @@ async function main(): Promise<number> {
   connectStreams(pyodide, { read, write });
   const interrupts = new InterruptBuffer(new Uint8Array(interrupt));
   pyodide.setInterruptBuffer(interrupts);
-  for (const archive of [...places.archives, ...wheels]) {
+  for (const archive of places.archives) {
     pyodide.unpackArchive(bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
+  for (const wheel of wheels) unpackWheel(pyodide, bytesOf(wheel));
   for (const folder of mounts) {
     pyodide.FS.mkdirTree(folder);
     pyodide.mountNodeFS(folder, folder);
   }
   for (const name of readdirSync(ARRAYCORE_PACKAGE, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".py")) continue;
+    const path = join(ARRAYCORE_PACKAGE, name);
     const target = join(SITE_PACKAGES, "arraycore", name);
-    pyodide.FS.mkdirTree(join(target, ".."));
-    pyodide.FS.writeFile(target, bytesOf(join(ARRAYCORE_PACKAGE, name)));
+    writeCopy(pyodide, target, bytesOf(path), statSync(path).mtimeMs);
   }
   const closeArraycore = await connectArraycore(pyodide, {
     code: bytesOf(join(ARRAYCORE_MODULES, moduleFile(job))),

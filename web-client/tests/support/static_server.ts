@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
+import axe from "axe-core";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -24,6 +25,12 @@ const HEADERS = {
     "img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 } as const;
+
+/** Files below `/app/` never change, as at the real server. So a browser keeps their scripts compiled. */
+const UNCHANGING = { "Cache-Control": "public, max-age=31536000, immutable" } as const;
+
+/** Where this server serves axe, which checks a page's accessibility. */
+export const AXE_PATH = "/app/axe.js";
 
 export const GOOD_CODE = "hfe_goodcode";
 const PROJECT = {
@@ -80,9 +87,10 @@ async function answer(folder: string, request: IncomingMessage, response: Server
         ? "index.html"
         : normalize(path);
   try {
-    const bytes = await readFile(join(folder, name));
+    const bytes = name === AXE_PATH ? axe.source : await readFile(join(folder, name));
     const type = TYPES[extname(name)] ?? "application/octet-stream";
-    response.writeHead(200, { ...HEADERS, "Content-Type": type });
+    const caching = name.startsWith("/app/") ? UNCHANGING : {};
+    response.writeHead(200, { ...HEADERS, ...caching, "Content-Type": type });
     response.end(bytes);
   } catch {
     sendJson(response, 404, { error: { code: "not_found", message: "There is no such file." } });

@@ -16,6 +16,8 @@ export interface ScriptJob {
   readonly target: string;
   readonly args: readonly string[];
   readonly folder: string;
+  /** The folder where Python keeps compiled modules. A later run takes them from there if their sources are the same. */
+  readonly bytecode: string;
   /** Folders that are searched for modules, after the script's own. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -53,6 +55,8 @@ export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
   readonly FS: {
     mkdirTree(path: string): void;
     writeFile(path: string, data: Uint8Array): void;
+    /** Sets a file's times of access and of change, in ms since 1970. */
+    utime(path: string, atime: number, mtime: number): void;
     readFile(path: string): Uint8Array;
   };
   setStdin(options: { read(bytes: Uint8Array): number; isatty: boolean }): void;
@@ -61,6 +65,43 @@ export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
 }
 
 export const SITE_PACKAGES = "/lib/python3.14/site-packages";
+
+/**
+ * Unpacks a wheel. Python recognizes a source that it has compiled by the time of its last change. So each source gets its
+ * checksum as its time, because a wheel's own times may be the same for two versions of a package.
+ */
+export function unpackWheel(pyodide: ScriptPyodide, wheel: Uint8Array): void {
+  const path = "/tmp/unpacked.whl";
+  pyodide.FS.writeFile(path, wheel);
+  const unpack = pyodide.runPython(UNPACK_WHEEL) as PyCallable;
+  unpack(path, SITE_PACKAGES);
+  unpack.destroy();
+}
+
+const UNPACK_WHEEL = `
+def _unpack_wheel(path, folder):
+    import os, zipfile
+    with zipfile.ZipFile(path) as wheel:
+        for info in wheel.infolist():
+            file = wheel.extract(info, folder)
+            if file.endswith(".py"):
+                os.utime(file, (info.CRC, info.CRC))
+    os.remove(path)
+
+_unpack_wheel
+`;
+
+/** Writes a copy of a file of this machine, with the time of its last change. */
+export function writeCopy(
+  pyodide: ScriptPyodide,
+  path: string,
+  data: Uint8Array,
+  changedMs: number,
+): void {
+  pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+  pyodide.FS.writeFile(path, data);
+  pyodide.FS.utime(path, changedMs, changedMs);
+}
 
 export function connectStreams(pyodide: ScriptPyodide, streams: Streams): void {
   pyodide.setStdin({ read: (bytes) => streams.read(bytes), isatty: false });
@@ -134,13 +175,14 @@ export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
       job.folder,
       JSON.stringify(job.env),
       JSON.stringify(job.path),
+      job.bytecode,
     ),
   );
 }
 
 // Tracebacks leave out the frames of this code and of runpy.
 const RUN = `
-def _run(kind, target, args, folder, env, path):
+def _run(kind, target, args, folder, env, path, bytecode):
     import atexit, json, os, runpy, sys, time, traceback
 
     # Pyodide's own sleep looks at no interrupt before its end.
@@ -158,6 +200,7 @@ def _run(kind, target, args, folder, env, path):
             frames = frames.tb_next
         traceback.print_exception(type(error), error, frames)
 
+    sys.pycache_prefix, sys.dont_write_bytecode = bytecode, False
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
     os.environ.update(json.loads(env))

@@ -13,6 +13,8 @@ import {
   type ScriptJob,
   type ScriptPyodide,
   SITE_PACKAGES,
+  unpackWheel,
+  writeCopy,
 } from "./run_script.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -24,17 +26,25 @@ export interface BrowserScript {
   readonly output: string;
   /** Pyodide's folder. */
   readonly core: string;
+  /** Archives to unpack into site-packages, and wheels. */
   readonly archives: readonly string[];
+  readonly wheels: readonly string[];
   /** Folder of array-core's modules. */
   readonly arraycore: string;
-  /** Files to copy in, with their addresses and paths. */
-  readonly copies: readonly { readonly from: string; readonly to: string }[];
+  readonly copies: readonly FileCopy[];
   /** Folders whose changes are copied back. */
   readonly mounts: readonly string[];
   readonly interrupt: Uint8Array;
   readonly hasGpu: boolean;
   /** Whether the script gets `_arraycore_hooks`. */
   readonly hasHooks: boolean;
+}
+
+/** A file to copy in: its address, its path, and when it was changed, in ms since 1970. */
+export interface FileCopy {
+  readonly from: string;
+  readonly to: string;
+  readonly changedMs: number;
 }
 
 const post = (message: FromScriptThread) => self.postMessage(message);
@@ -90,13 +100,13 @@ async function main(script: BrowserScript): Promise<number> {
   for (const archive of script.archives) {
     pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: SITE_PACKAGES });
   }
+  for (const wheel of script.wheels) unpackWheel(pyodide, await bytesOf(wheel));
   for (const folder of [...script.mounts, script.job.folder]) pyodide.FS.mkdirTree(folder);
   for (let i = 0; i < script.copies.length; i += FETCHES_AT_ONCE) {
     const some = script.copies.slice(i, i + FETCHES_AT_ONCE);
     const contents = await Promise.all(some.map(({ from }) => bytesOf(from)));
-    for (const [k, { to }] of some.entries()) {
-      pyodide.FS.mkdirTree(to.slice(0, to.lastIndexOf("/")));
-      pyodide.FS.writeFile(to, contents[k] as Uint8Array);
+    for (const [k, { to, changedMs }] of some.entries()) {
+      writeCopy(pyodide, to, contents[k] as Uint8Array, changedMs);
     }
   }
   const closeArraycore = await connectArraycore(pyodide, {
