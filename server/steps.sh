@@ -28,6 +28,7 @@ prometheus_sources() {
   up_to_date prometheus_sources "$version" && [[ -d $place ]] && return 0
   rm -rf "$place" "$place".apt
   mkdir -p "$place".apt/lists/partial "$place".apt/cache/archives/partial
+  # shellcheck disable=SC2016
   apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     sort -u >"$place".apt/sources.list
   apt=(-o "Dir::Etc::SourceList=$place.apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
