@@ -19,6 +19,7 @@ Nothing is run. One thread at a time.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import types
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ from hyperflock._bundle.checks.globals_check import (
 )
 from hyperflock._bundle.checks.reachability import Reached, Use, modules_of, warn
 from hyperflock._bundle.plain_values import is_mutable, is_plain
-from hyperflock._bundle.source.runtime import runtime_has
+from hyperflock._bundle.source.runtime import is_library, runtime_has
 from hyperflock._bundle.source.statements import FileText, Statement
 
 if TYPE_CHECKING:
@@ -415,12 +416,19 @@ class OwnModules:
         unit = name.split(".")[0]
         if name == "__main__" or unit == "hyperflock" or runtime_has(unit):
             return False
-        if not str(getattr(module, "__file__", None) or "").endswith(".py"):
+        file = str(getattr(module, "__file__", None) or "")
+        if not file.endswith(".py") or _is_installed(file):
             return False
         try:
             return self._capture.origin(name) is not None
         except BundleError:
             return False
+
+
+@functools.lru_cache(maxsize=8192)
+def _is_installed(file: str) -> bool:
+    """Whether a file belongs to an installed package. A process has thousands of such modules."""
+    return is_library(Path(file).resolve().parent)
 
 
 def _looked_up(expression: ast.expr, namespace: dict[str, Any]) -> Any:

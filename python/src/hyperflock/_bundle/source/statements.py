@@ -12,6 +12,7 @@ Code below the main guard and below ``TYPE_CHECKING`` is left out. Pure; any thr
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -78,16 +79,12 @@ class FileText:
 
     @classmethod
     def of(cls, content: bytes, module: str, *, is_package: bool = False) -> FileText:
-        """Read a file; errors are those of `ast.parse`."""
-        tree = ast.parse(content)
-        found = []
-        stars: list[str] = []
-        for node in tree.body:
-            visitor = _Visitor(module, is_package)
-            visitor.visit(node)
-            found.append(visitor.found)
-            stars += visitor.stars
-        return cls(module, content, tree, tuple(found), tuple(stars))
+        """Read a file; errors are those of `ast.parse`.
+
+        A notebook submits the same files again and again, so the newest results are kept. Nobody
+        may change them.
+        """
+        return _read(content, module, is_package)
 
     def binding(self, name: str) -> Iterator[Statement]:
         """Yield the statements that set a global."""
@@ -97,6 +94,19 @@ class FileText:
     def file(self) -> str:
         """The file's name for a message."""
         return f"{self.module.rpartition('.')[2]}.py"
+
+
+@functools.lru_cache(maxsize=64)
+def _read(content: bytes, module: str, is_package: bool) -> FileText:
+    tree = ast.parse(content)
+    found = []
+    stars: list[str] = []
+    for node in tree.body:
+        visitor = _Visitor(module, is_package)
+        visitor.visit(node)
+        found.append(visitor.found)
+        stars += visitor.stars
+    return FileText(module, content, tree, tuple(found), tuple(stars))
 
 
 def absolute(node: ast.ImportFrom, module: str, *, is_package: bool) -> str:
