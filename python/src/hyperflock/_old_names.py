@@ -18,7 +18,6 @@ MOVED = {
     "_errors": "_base.errors",
     "_fast_step": "_trial.fast_step",
     "_grid": "_model.grid",
-    "_local": "_execution.local",
     "_placement": "_client.placement",
     "_plots": "_reports.plots",
     "_protocol": "_transport.messages",

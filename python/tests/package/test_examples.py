@@ -109,7 +109,7 @@ def test_digits_example_prints_each_candidate_and_the_best(server: FakeConsole) 
     assert lines[11] == "best: 8-8-8 with accuracy 0.7000 on held-out images"
     assert lines[12] == "page: http://127.0.0.1:1/join#abc"
     spec = server.specs[1]
-    assert (spec.direction, spec.entry) == ("maximize", "digits_grid:objective")
+    assert (spec.direction, spec.entry) == ("maximize", "hyperflock_main:objective")
 
 
 TRAIN = """

@@ -41,15 +41,15 @@ _ANY_PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 @command(
     "hyperflock demo",
     "hyperflock demo --volunteers 4 --engine node",
-    "hyperflock demo train.py --epochs 2",
+    "hyperflock demo train.py 2",
     passes_on=True,
 )
 def demo(
     script: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SCRIPT.py [ARGS]...]",
-            help="A script that submits a study; default: a search on scikit-learn's digits.",
+            metavar="SCRIPT.py",
+            help="A script that submits a study, and its arguments; default: a search on digits.",
             show_default=False,
         ),
     ] = None,

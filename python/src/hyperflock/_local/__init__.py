@@ -1,1 +1,12 @@
 """A server on this machine: its files, its process, its volunteers, and ways for phones."""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    # Version 0.1 had a module of this name, and its pickles name this class.
+    if name != "LocalRun":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hyperflock._execution.local import LocalRun
+
+    return LocalRun
