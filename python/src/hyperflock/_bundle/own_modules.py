@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hyperflock._base.errors import BundleError
 from hyperflock._bundle import capture_classes as _classes
 from hyperflock._bundle.capture_parts import Home, NotReadyError
+from hyperflock._bundle.capture_stores import is_store
 from hyperflock._bundle.checks.globals_check import (
     MADE_AGAIN,
     changed_by_import,
@@ -153,7 +154,8 @@ class OwnModules:
         capture.entry(module, name)
         self._settled[key] = None
         bindings = self._bindings(module, name)
-        is_same = self._is_literal(module, name, value)
+        # A device makes an artifact store anew, where the file makes it.
+        is_same = is_store(value) or self._is_literal(module, name, value)
         if not is_same and self._is_computed(module, name, value):
             self._write_constant(module, name, value, bindings)
             is_same = not self._may_be_changed(module, name, bindings)
