@@ -118,6 +118,11 @@ define("DedicatedWorkerGlobalScope", WorkerGlobalScope);
 
 await fetchScripts();
 for (const name of ["process", "global"]) Reflect.deleteProperty(globalThis, name);
+// Node keeps objects under symbols, such as the dispatcher of its `fetch`. Some can be emptied, but not deleted.
+for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+  if (typeof Reflect.get(globalThis, symbol) !== "object") continue;
+  if (!Reflect.deleteProperty(globalThis, symbol)) Reflect.set(globalThis, symbol, undefined);
+}
 await import(/* @vite-ignore */ script);
 isReady = true;
 for (const data of waiting.splice(0)) hear(data);
