@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,16 +58,16 @@ def find_tunnel(name: str | None = None) -> Program | None:
     return None
 
 
-class _Reader:
-    """What a program has said so far; a subclass knows the words of one program."""
+class _Reader(ABC):
+    """Keeps what a program has said so far; a subclass knows the words of one program."""
 
     def __init__(self) -> None:
         self.origin: str | None = None
         self.is_open = False
         self.problem = ""
 
-    def read(self, line: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, line: str) -> None: ...
 
 
 class _Cloudflared(_Reader):
@@ -148,7 +149,7 @@ class Tunnel:
         self._start_s = start_s
         self._process: subprocess.Popen[str] | None = None
         self._thread: threading.Thread | None = None
-        self._reader = _Reader()
+        self._reader: _Reader = _KINDS[program.name][0]()
         self._changed = threading.Condition()
 
     def start(self) -> str:
