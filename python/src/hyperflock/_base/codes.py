@@ -38,7 +38,7 @@ CODES: dict[str, str] = {
     "checkpoint_too_large": "a checkpoint has more than 64 MiB",
     "data_invalid": "a data set is of a kind that cannot be sent, or cannot be read as arrays",
     "data_not_found": "a data set's file cannot be read",
-    "demo_missing": "the script of `hyperflock demo` is not in this installation",
+    "demo_missing": "the script that `hyperflock demo` runs is not there",
     "directions_differ": "the Optuna study and the server's study have different directions",
     "dry_run_broken": "the process or the browser of a dry run or replay ended without a result",
     "dry_run_unavailable": "this machine lacks something that a dry run or a replay needs",

@@ -99,6 +99,8 @@ def demo(
 def _command(script: list[str], folder: Path) -> list[str]:
     """Return the words that run a script. Options alone are for the default script."""
     if script and script[0].endswith(".py"):
+        if not Path(script[0]).is_file():
+            raise HyperflockError(f"'{script[0]}' is no file", code="demo_missing")
         return script
     found = next((place / _SCRIPT for place in _PLACES if (place / _SCRIPT).is_file()), None)
     if found is None:
