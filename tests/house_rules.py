@@ -28,7 +28,13 @@ SOURCES = {".h", ".cc", ".ts", ".tsx", ".py", ".sh", ".css", ".mjs"}
 MAX_LINES = 800
 MAX_FILES = 30
 #: Folders that may hold more files, each with its reason.
-LARGE_FOLDERS = {"array-core/src/abi/calls": "a header and a source for each family of calls"}
+LARGE_FOLDERS = {
+    "array-core/src/abi/calls": "a header and a source for each family of calls",
+    "python/docs": "a page for each task",
+    "server/src/protocol": "a header, a source and a test for each kind of text",
+    "server/src/storage/sqlite": "a header and a source for each kind of row",
+    "web-client/src/research": "a view and its logic for each part of one page",
+}
 #: Folders of data in which each file is one case.
 DATA_FOLDERS = re.compile(r"/(golden|corpus)(/|$)")
 # Matches the line at the top of a generated file.

@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from protocol.generator import cpp, document, python, typescript
+from protocol.generator import cpp, document, python, sobol, typescript
 from protocol.generator.schema import FOLDER, Schema, load
 
 ROOT = FOLDER.parent
-WRITERS = (cpp, document, python, typescript)
+WRITERS = (cpp, document, python, typescript, sobol)
 FORMATTERS = {
     ".h": ("clang-format", "--assume-filename={}"),
     ".ts": ("npx", "biome", "check", "--write", "--stdin-file-path={}"),

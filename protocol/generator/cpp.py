@@ -135,7 +135,8 @@ inline constexpr int kProtocolVersion = {self.schema.version};
             return struct.name
         if kind in schema.unions:
             return kind
-        return {"Flag": "bool", "Number": "double"}.get(kind, "std::string")
+        plain = {"Flag": "bool", "Number": "double", "Logged": "std::optional<double>"}
+        return plain.get(kind, "std::string")
 
     def is_optional(self, one: Field) -> bool:
         """Whether the member is a ``std::optional``. An empty text or false needs none."""
@@ -298,7 +299,8 @@ namespace hyperflock::protocol {{
             return f'Tagged{{"{union.by}"_key}}'
         if (struct := schema.structs.get(kind)) and "cpp" in struct.languages:
             return "Array{}" if struct.is_tuple else "Object{}"
-        return {"Flag": "Flag{}", "Number": "Number{}"}.get(kind, "JsonObject{}")
+        plain = {"Flag": "Flag{}", "Number": "Number{}", "Logged": "Logged{}"}
+        return plain.get(kind, "JsonObject{}")
 
     def test(self, struct: Struct, when: Condition) -> str:
         subject = struct.field(when.field)

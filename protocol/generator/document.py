@@ -95,6 +95,9 @@ def _when(when: Condition) -> str:
 
 def _kinds(schema: Schema) -> str:
     rows = [("Flag", "`true` or `false`"), ("Number", "a finite double (R4)")]
+    rows += [
+        ("Logged", 'a finite double, `"NaN"`, `"Infinity"`, `"-Infinity"`, or `null` for no value')
+    ]
     rows += [("Object", "an object, which is not looked into"), ("Any", "any JSON value")]
     rows += [(one.name, _range(one)) for one in schema.integers.values()]
     rows += [(one.name, _text(schema, one)) for one in schema.texts.values()]

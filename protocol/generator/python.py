@@ -53,6 +53,7 @@ class _Writer:
         lines = [HEADER, f"PROTOCOL_VERSION = {schema.version}", f"MAX_INTEGER = {MAX_INTEGER}"]
         lines += [f"MAX_{name.upper()} = {value}" for name, value in schema.limits.items()]
         lines.append("")
+        lines.append('Logged: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"] | None')
         lines += [_integer(integer) for integer in schema.integers.values()]
         lines += [_text(text) for text in schema.texts.values()]
         for names in schema.names.values():

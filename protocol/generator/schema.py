@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parent.parent
 FILES = ("kinds.toml", "messages.toml", "console.toml")
 MAX_INTEGER = 2**53 - 1
 LANGUAGES = ("cpp", "worker", "python")
-BUILT_IN = ("Flag", "Number", "Object", "Any")
+BUILT_IN = ("Flag", "Number", "Logged", "Object", "Any")
 _TYPE = re.compile(
     r"(?P<spread>\.\.\.)?(?P<kind>\w+)"
     r"(?P<list>\[(?:(?P<least>\d+)\.\.)?(?P<most>\w*)\])?(?P<optional>\?)?"

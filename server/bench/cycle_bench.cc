@@ -1,6 +1,7 @@
 // Measures how many trials per second the server leases, accepts and stores durably. It starts the
 // release server on a disk and keeps 32 emulated workers in a closed loop. Then it kills the server
-// with SIGKILL under load, and checks that each acknowledged result is in the database.
+// with SIGKILL under load, and checks that each acknowledged result is in the database. Then
+// another server takes what trials log: points of curves, and rows of series.
 //
 //   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/server.json
@@ -15,6 +16,7 @@
 #include "fixture.h"
 #include "program.h"
 #include "report.h"
+#include "report_load.h"
 #include "server_process.h"
 #include "storage/sqlite/open.h"
 #include "storage/storage.h"
@@ -26,6 +28,7 @@ constexpr const char* kFolder = "cycle_bench";
 
 struct Options : ProgramOptions {
   double seconds = 30;
+  double report_seconds = 6;  // for each kind of report
   int workers = 32;
 };
 
@@ -83,7 +86,9 @@ int run(Options options) {
   const double transitions =
       metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
   const double cycles_per_s = cycles / seconds;
-  const std::vector<Figure> figures{
+  const std::vector<Figure> reports =
+      measure_reports(options.server, options.state + "/reports", options.report_seconds);
+  std::vector<Figure> figures{
       // The peer is the best rate of a server that makes each cycle durable separately.
       {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
        disk},
@@ -98,6 +103,7 @@ int run(Options options) {
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},
   };
+  figures.insert(figures.end(), reports.begin(), reports.end());
   return finish(options.out, "server", figures);
 }
 
@@ -110,6 +116,9 @@ int main(int argc, char** argv) {
   hyperflock::bench::add_options(app, options, hyperflock::bench::kFolder);
   app.add_option("--seconds", options.seconds, "measured time")
       ->check(CLI::Range(1.0, 600.0))
+      ->capture_default_str();
+  app.add_option("--report-seconds", options.report_seconds, "measured time of each kind of report")
+      ->check(CLI::Range(1.0, 60.0))
       ->capture_default_str();
   app.add_option("--workers", options.workers, "emulated devices")
       ->check(CLI::Range(1, 250))

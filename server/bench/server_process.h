@@ -23,6 +23,8 @@ class ServerProcess {
   const std::string& researcher_token() const { return researcher_token_; }
   const std::string& enrolment_code() const { return enrolment_code_; }
 
+  pid_t pid() const { return pid_; }
+
   // Sends SIGKILL and waits for the end.
   void kill();
 

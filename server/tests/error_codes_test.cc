@@ -44,6 +44,15 @@ std::string told(const std::string& frame) {
   return code_of(worker);
 }
 
+// Returns the code of the answer to what a device with an attempt sends.
+std::string logged(const std::function<void(TestWorker&, AttemptId)>& send) {
+  const TestServer server;
+  server.submit(1);
+  TestWorker worker(server, server.join());
+  send(worker, worker.ready().attempt);
+  return code_of(worker);
+}
+
 // Returns the code of the answer to a first message.
 std::string refused(const protocol::ClientMessage& first) {
   const TestServer server;
@@ -293,6 +302,38 @@ const std::map<std::string, Provoke>& provocations() {
        [] { return told(R"({"type":"report","attempt":9,"seq":1,"points":[]})"); }},
       {"unknown_method",
        [] { return told(R"({"type":"call","id":1,"attempt":9,"method":"suggest_dance"})"); }},
+      {"series_count",
+       [] {
+         return logged([](TestWorker& worker, AttemptId attempt) {
+           for (const char* names : {"a", "b"}) {
+             protocol::Report report{attempt, names[0] - 'a' + 1, {}};
+             protocol::Series& series = report.series.emplace();
+             series.steps = {0};
+             for (int i = 0; i < 129; ++i)
+               series.columns.push_back({names + std::to_string(i), {1.0}});
+             worker.send(report);
+           }
+           worker.receive<protocol::Ack>();
+         });
+       }},
+      {"series_size",
+       [] {
+         return logged([](TestWorker& worker, AttemptId attempt) {
+           constexpr std::int64_t kColumns = 250;
+           constexpr std::int64_t kRows = 1'000;
+           for (std::int64_t seq = 1; seq <= 5; ++seq) {
+             protocol::Report report{attempt, seq, {}};
+             protocol::Series& series = report.series.emplace();
+             for (std::int64_t i = 0; i < kRows; ++i) series.steps.push_back(seq * kRows + i);
+             for (std::int64_t i = 0; i < kColumns; ++i) {
+               series.columns.push_back({std::to_string(i), {}});
+               series.columns.back().values.assign(kRows, 0.0);
+             }
+             worker.send(report);
+             if (seq < 5) worker.receive<protocol::Ack>();
+           }
+         });
+       }},
       {"too_many_leases",
        [] {
          const TestServer server;
@@ -415,6 +456,34 @@ const std::map<std::string, Provoke>& provocations() {
          asking.owner.says({.answers = {{id, "", "ValueError", "low > high"}}});
          return code_of(asking.worker);
        }},
+      {"runtime_mismatch",
+       [] {
+         const ScratchFolder folder;
+         std::filesystem::create_directories(folder.file("runtime"));
+         std::ofstream(folder.file("runtime/index.json"))
+             << R"({"pieces":{"chainer-5.4.0":{"version":"5.4.0"}}})";
+         const TestServer server(
+             [&](ServeConfig& config) { config.runtime_dir = folder.file("runtime"); });
+         return code_of(
+             server.rest("POST", "/api/studies", TestServer::spec(1, "k", server.upload("b"), 1)));
+       }},
+      {"no_complete_trial",
+       [] {
+         const TestServer server;
+         const std::string study = "/api/studies/" + std::to_string(server.submit_asked());
+         return code_of(server.rest("GET", study + "/best"));
+       }},
+      {"no_feasible_trial",
+       [] {
+         const TestServer server;
+         server.rest("POST", "/api/studies", TestServer::spec(1, "k", server.upload("b"), 1));
+         TestWorker worker(server, server.join());
+         auto result = TestWorker::result(worker.ready().attempt, 0.5);
+         result.attrs = R"({"system":{"constraints:a":1}})";
+         worker.send(result);
+         worker.receive<protocol::ResultAck>();
+         return code_of(server.rest("GET", "/api/studies/1/best"));
+       }},
       {"not_a_grid",
        [] {
          const TestServer server;
@@ -447,6 +516,10 @@ const std::map<std::string, Provoke>& provocations() {
          return code_of(server.rest(
              "POST", "/api/studies",
              TestServer::spec(2, "k", server.upload("a bundle"), std::string("a bundle").size())));
+       }},
+      {"bad_range",
+       [] {
+         return study_in(R"([{"name":"x","range":{"low":1,"high":0}}],"kind":"random","trials":1)");
        }},
       {"empty_space", [] { return study_in(R"([{"name":"x","values":[]}])"); }},
       {"space_too_large",

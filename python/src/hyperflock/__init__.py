@@ -26,6 +26,7 @@ from hyperflock._base.version import __version__
 from hyperflock._trial.elsewhere import in_trial, public_names
 
 if TYPE_CHECKING:
+    from hyperflock._base.distributions import choice, integer, uniform
     from hyperflock._base.errors import (
         ArtifactError,
         ArtifactLostError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         OwnerError,
         ProtocolError,
         ReplayError,
+        SeriesError,
         ServerError,
         ServerUnreachableError,
         SpaceTooLargeError,
@@ -67,13 +69,20 @@ if TYPE_CHECKING:
     from hyperflock._execution.dry_run import DryRun
     from hyperflock._execution.local import LocalRun, run_local
     from hyperflock._execution.replay import Replay
-    from hyperflock._model.grid import Scalar, grid_point, grid_size, suggest_grid, trial_seed
+    from hyperflock._model.grid import grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._model.provenance import Provenance
     from hyperflock._model.results import Attempt, TrialError, TrialResult
+    from hyperflock._model.sampling import random_point, sobol_point
+    from hyperflock._model.space import Scalar
     from hyperflock._reports.plots import Plot
     from hyperflock._trial.devices import Device, device
     from hyperflock._trial.fast_step import FastStep, fast_step, scalar
-    from hyperflock._trial.trainer import CheckpointExtension
+    from hyperflock._trial.images import Image
+    from hyperflock._trial.trainer import (
+        CheckpointExtension,
+        HyperflockPruningExtension,
+        LogReport,
+    )
     from hyperflock._trial.trial import Trial, TrialPruned
 
 __all__ = [
@@ -98,8 +107,11 @@ __all__ = [
     "EmptySpaceError",
     "FastStep",
     "HyperflockError",
+    "HyperflockPruningExtension",
+    "Image",
     "InvalidSpaceError",
     "LocalRun",
+    "LogReport",
     "MetricError",
     "NoCompleteTrialError",
     "NotFoundError",
@@ -115,6 +127,7 @@ __all__ = [
     "ReplayError",
     "Requires",
     "Scalar",
+    "SeriesError",
     "ServerError",
     "ServerUnreachableError",
     "SpaceTooLargeError",
@@ -129,14 +142,19 @@ __all__ = [
     "TrialResult",
     "WaitTimeoutError",
     "__version__",
+    "choice",
     "device",
     "fast_step",
     "grid_point",
     "grid_size",
+    "integer",
+    "random_point",
     "run_local",
     "scalar",
+    "sobol_point",
     "suggest_grid",
     "trial_seed",
+    "uniform",
 ]
 
 _HOMES = dict.fromkeys(__all__, "_base.errors") | {
@@ -159,15 +177,23 @@ _HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "Provenance": "_model.provenance",
     "Replay": "_execution.replay",
     "run_local": "_execution.local",
-    "Scalar": "_model.grid",
+    "Scalar": "_model.space",
     "grid_point": "_model.grid",
     "grid_size": "_model.grid",
     "suggest_grid": "_model.grid",
+    "random_point": "_model.sampling",
+    "sobol_point": "_model.sampling",
+    "choice": "_base.distributions",
+    "integer": "_base.distributions",
+    "uniform": "_base.distributions",
     "trial_seed": "_model.grid",
     "Study": "_client.study",
     "Trial": "_trial.trial",
     "TrialPruned": "_trial.trial",
     "CheckpointExtension": "_trial.trainer",
+    "HyperflockPruningExtension": "_trial.trainer",
+    "LogReport": "_trial.trainer",
+    "Image": "_trial.images",
     "TrialError": "_model.results",
     "TrialResult": "_model.results",
 }

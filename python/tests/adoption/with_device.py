@@ -22,6 +22,7 @@ from typing import Any
 
 from fake_asked import AskedStudy, AskedTrial
 from fake_console import FakeConsole
+from hyperflock._base.param_values import params_text
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES, runtime_has
 from hyperflock._execution.worker import import_worker
 from hyperflock._model import grid as _grid
@@ -103,7 +104,7 @@ def compute_grid(console: FakeConsole, folder: Path, leaving: threading.Event) -
             for number in range(_grid.grid_size(space)):
                 if any(row["trial"] == number for row in console.finished[study]):
                     continue
-                params = _grid.params_text(_grid.grid_point(space, number))
+                params = params_text(_grid.grid_point(space, number))
                 told = {
                     "attempt": number + 1,
                     "study": study,

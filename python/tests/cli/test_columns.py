@@ -55,7 +55,7 @@ def test_a_trial_takes_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = _shown(monkeypatch, 80, "trials", "1")
     assert lines[0].split() == ["number", "params", "value", "run", "s", "device"]
     assert lines[1].split() == [
-        *("0", "learning_rate=0.001", "width=64", "0.123457", "0.9"),
+        *("0*", "learning_rate=0.001", "width=64", "0.123457", "0.9"),
         *("desktop", "chromium", "156"),
     ]
     assert len(lines) == 4

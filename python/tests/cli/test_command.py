@@ -201,7 +201,7 @@ def test_lists_hold_no_raw_text_of_devices(
         (["submit", "objectives", "--space", '{"x":[1]}', "--data", "x=nope"], 1, "data_not_found"),
         (["submit", "objectives"], 2, "usage"),
         (["trials", "1", "--csv", "--json"], 2, "usage"),
-        (["watch", "x"], 2, "usage"),
+        (["watch", "x"], 1, "not_found"),
         (["dance"], 2, "usage"),
     ],
 )
@@ -293,3 +293,77 @@ def test_closed_pipe_ends_quietly(server: FakeConsole, client: Client) -> None:
     error = process.stderr.read()
     process.stderr.close()
     assert (process.wait(LIMIT_S), error) == (1, b"")
+
+
+SWEEP = """\
+program: train.py:other
+name: swept
+method: sobol
+metric: {name: accuracy, goal: maximize}
+run_cap: 8
+parameters:
+  rate: {distribution: log_uniform_values, min: 1e-4, max: 0.1}
+  layers: {values: [[32, 64], [64]]}
+"""
+
+
+def test_sweep_file_submits_its_search(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, script: Path
+) -> None:
+    sweep = script.parent / "sweep.yaml"
+    sweep.write_text(SWEEP)
+    code, out, err = _run(capsys, "submit", str(sweep), "--seed", "3")
+    assert (code, out, err) == (0, "1\n", "")
+    spec = server.specs[1]
+    assert (spec.name, spec.kind, spec.trials, spec.seed) == ("swept", "sobol", 8, 3)
+    assert (spec.direction, spec.entry) == ("maximize", "train:other")
+    assert [d.name for d in spec.space] == ["rate", "layers"]
+    again = ("submit", str(sweep), "--seed", "3", "--once", "--json")
+    assert json.loads(_run(capsys, *again)[1])["name"] == "swept"
+
+
+def test_wrong_sweep_file_is_one_line_with_file_line_and_key(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, script: Path
+) -> None:
+    sweep = script.parent / "sweep.yaml"
+    sweep.write_text(SWEEP.replace("run_cap", "runcap"))
+    code, out, err = _run(capsys, "submit", str(sweep))
+    assert (code, out) == (_cli.EXIT_REFUSED, "")
+    assert err.startswith("error [bad_sweep]: sweep.yaml:5: runcap is unknown; the keys are ")
+    assert err.count("\n") == 1
+    for options in (("--space", "{}"), ("--direction", "minimize")):
+        assert _run(capsys, "submit", str(sweep), *options)[0] == _cli.EXIT_USAGE
+    assert _run(capsys, "submit", str(script))[0] == _cli.EXIT_USAGE
+    assert not server.specs
+
+
+def test_space_may_be_a_list_of_points(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, script: Path
+) -> None:
+    points = '[{"x": 1, "layers": [1, 2]}, {"x": 2, "layers": []}]'
+    assert _run(capsys, "submit", str(script), "--space", points)[:2] == (0, "1\n")
+    assert server.specs[1].kind == "points"
+    differ = '[{"x": 1}, {"y": 2}]'
+    code, _, err = _run(capsys, "submit", str(script), "--space", differ)
+    assert (code, err[:18]) == (_cli.EXIT_REFUSED, "error [bad_field]:")
+
+
+def test_commands_take_a_study_s_name(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, client: Client
+) -> None:
+    study = client.grid(objective, {"x": [1]}, name="digits")
+    server.finish(study.id, 0, value=0.5)
+    for arguments in (
+        ("show", "digits"), ("show", "digits", "0"), ("trials", "digits"), ("watch", "digits"),
+        ("export", "digits"), ("logs", "digits"), ("artifacts", "digits"), ("pause", "digits"),
+        ("resume", "digits"), ("retry", "digits"), ("show", "name:digits"),
+    ):  # fmt: skip
+        code, _, err = _run(capsys, *arguments)
+        assert code == 0, (arguments, err)
+    client.grid(objective, {"x": [1]}, name="digits")
+    code, _, err = _run(capsys, "show", "digits")
+    assert (code, err) == (
+        _cli.EXIT_REFUSED,
+        "error [ambiguous_study]: 2 studies are called 'digits'; choose one by its id: 2, 1\n",
+    )
+    assert _run(capsys, "delete", "none", "--yes")[0] == _cli.EXIT_REFUSED

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from device import Device, params
 from hyperflock import Client
+from hyperflock._base.param_values import read_params
 from hyperflock._cli import command as _cli
 from hyperflock._client.async_study import AsyncStudy
 from hyperflock._model.data import load_arrays
@@ -60,6 +61,50 @@ def _in_background(work: Callable[[], None]) -> Callable[[], None]:
     return join
 
 
+DRAWN: dict[str, Any] = {
+    "x": hyperflock.uniform(1e-5, 0.1, log=True),
+    "depth": hyperflock.integer(1, 9, step=2),
+    "layers": hyperflock.choice([(32, 64), [1, {"a": (1.0,)}]]),
+}
+LISTED: list[dict[str, Any]] = [{"x": 2, "net": ("a", 1.0)}, {"x": 2.0, "net": None}]
+
+
+@pytest.mark.parametrize("kind", ["random", "sobol", "points"])
+def test_a_device_gets_the_points_that_python_computes(
+    kind: str, real: Server, client: Client
+) -> None:
+    if kind == "points":
+        study = client.grid(objective, LISTED, name=kind)
+        expected = LISTED
+    else:
+        study = getattr(client, kind)(objective, DRAWN, trials=4, seed=2**53 - 1, name=kind)
+        point = getattr(hyperflock, f"{kind}_point")
+        expected = [point(DRAWN, number, seed=2**53 - 1) for number in range(4)]
+    assert (len(study), study.row.kind) == (len(expected), kind)
+    told = []
+    with real.device() as device:
+        lease: Any = device.ready()
+        while lease:
+            told.append(read_params(lease.params))
+            lease = device.complete(lease, 0.5)
+    assert repr(told) == repr(expected)
+    assert repr([trial.params for trial in study.wait(LIMIT_S).trials]) == repr(expected)
+    assert study.best_trial.params == expected[0]
+    assert study.trial(1).provenance is not None
+
+
+def test_the_server_refuses_a_range_as_this_package_does(client: Client) -> None:
+    made = client.random(objective, DRAWN, trials=1, name="refused")
+    http = client._core._http
+    spec = _loop.run(http.get(f"/api/studies/{made.id}/spec"))
+    spec["submit_key"] = "another"
+    spec["space"][0]["range"]["low"] = 0.0
+    with pytest.raises(hyperflock.ServerError) as caught:
+        _loop.run(http.post("/api/studies", spec))
+    assert (caught.value.code, caught.value.field) == ("bad_range", "space[0].range.low")
+    assert caught.value.message == "space[0].range.low must be greater than 0 with log."
+
+
 def test_study_is_iterated_while_a_device_computes_it(real: Server, client: Client) -> None:
     images = np.arange(12, dtype=np.float32).reshape(3, 4)
     study = client.grid(
@@ -96,7 +141,7 @@ def test_study_is_iterated_while_a_device_computes_it(real: Server, client: Clie
         expected = hyperflock.grid_point({"x": [1.0, 2, -3], "act": ["relu", None]}, trial.number)
         assert repr(trial.params) == repr(expected) == repr(told["params"])
         assert trial.seed == told["seed"] == hyperflock.trial_seed(9, trial.number)
-        assert trial.value == float(trial.params["x"])  # type: ignore[arg-type]
+        assert trial.value == float(trial.params["x"])
         assert (trial.state, trial.attempts, trial.run_s, trial.load_s) == (
             "complete",
             1,

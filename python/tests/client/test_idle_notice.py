@@ -16,6 +16,7 @@ from fake_asked import Devices
 from fake_console import FakeConsole
 from hyperflock import AsyncClient, Client, WaitTimeoutError
 from hyperflock._cli import command as _cli
+from hyperflock._cli import notice as _notice
 from hyperflock._cli import tables as _tables
 from hyperflock._client import async_study as _async_study
 from hyperflock._client import idle_notice as _waiting
@@ -88,6 +89,22 @@ def test_each_reason_is_said_once(
     assert told.err.splitlines() == [
         f"study 1 waits: {NO_DEVICE}",
         "study 1 waits: none of 2 devices has 500 cores",
+    ]
+
+
+def test_watch_notifies_when_devices_run_out_and_at_the_end(
+    client: Client, server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(_notice, "notify", lambda *one: told.append(one))
+    server.placement = NOBODY
+    client.grid(objective, SPACE, name="digits")
+    thread = _later(server, lambda: _finish_all(server))
+    assert _cli.run(["watch", "digits", "--notify"]) == 0
+    thread.join()
+    assert told == [
+        ("study 1 digits", f"waits: {NO_DEVICE}"),
+        ("study 1 digits", "finished: 2 of 2 trials, best 1"),
     ]
 
 

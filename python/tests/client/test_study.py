@@ -343,6 +343,7 @@ def test_studies_and_study_and_trial(client: Client, server: FakeConsole) -> Non
     assert client.study("s1").id == ids[1]
     with pytest.raises(hyperflock.NotFoundError, match="no study 'none'"):
         client.study("none")
+    assert client.study(str(ids[1])).id == ids[1]
     server.finish(ids[1], 2, value=3.0)
     assert client.study(ids[1]).trial(2).points == ((0, 0.5),)
     with pytest.raises(hyperflock.NotFoundError) as caught:
@@ -429,3 +430,26 @@ def test_loop_cancels_what_timed_out() -> None:
     with pytest.raises(hyperflock.WaitTimeoutError):
         _loop.run(long(), 0.05)
     assert ended.wait(LIMIT_S)
+
+
+def test_a_name_of_several_studies_is_refused_with_their_ids(client: Client) -> None:
+    ids = [client.grid(objective, SPACE, name="same").id for _ in range(3)]
+    with pytest.raises(hyperflock.HyperflockError) as caught:
+        client.study("same")
+    assert caught.value.code == "ambiguous_study"
+    assert caught.value.message.endswith(f"its id: {ids[2]}, {ids[1]}, {ids[0]}")
+
+
+def test_a_name_of_digits_is_found_where_no_study_has_that_id(client: Client) -> None:
+    first = client.grid(objective, SPACE, name="2026")
+    named = client.grid(objective, SPACE, name="1")
+    colon = client.grid(objective, SPACE, name="name:x")
+    assert client.study("2026").id == first.id
+    assert client.study("1").id == first.id  # an id goes before a name
+    assert client.study("name:1").id == named.id
+    assert client.study("name:x").id == client.study("name:name:x").id == colon.id
+    for missing in ("77", 77, "name:77"):
+        with pytest.raises(hyperflock.NotFoundError):
+            client.study(missing)
+    with pytest.raises(hyperflock.NotFoundError):
+        client.study(2026)  # a number is an id

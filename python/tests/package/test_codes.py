@@ -44,6 +44,7 @@ from hyperflock._local.volunteers import Volunteers
 from hyperflock._model import data as _data
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
+from hyperflock._model import sweep as _sweep
 from hyperflock._reports import plots as _plots
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport import frames
@@ -124,6 +125,25 @@ def _bad_ca(scene: Scene) -> None:
     scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
     _http.tls_context.cache_clear()
     _http.tls_context()
+
+
+def _of_one_name(scene: Scene) -> None:
+    for _ in range(2):
+        scene.client.grid(objective, SPACE, name="n")
+    scene.client.study("n")
+
+
+def _without_yaml(scene: Scene) -> None:
+    scene.monkeypatch.setitem(sys.modules, "yaml", None)
+    (scene.folder / "sweep.yaml").write_text("program: t.py\n")
+    _sweep.read_sweep(scene.folder / "sweep.yaml")
+
+
+def _no_feasible_trial(scene: Scene) -> None:
+    study = scene.client.grid(objective, SPACE)
+    attrs = '{"system": {"constraints:room": 1}}'
+    scene.server.finish(study.id, 0, value=1.0, attrs=attrs)
+    _ = study.best_trial
 
 
 def _no_optuna(scene: Scene) -> None:
@@ -310,6 +330,12 @@ def _trial(host: LocalHost | None = None) -> hyperflock.Trial:
     return hyperflock.Trial({}, number=0, seed=0, data={}, host=host)
 
 
+def _log(*rows: Any) -> None:
+    trial = hyperflock.Trial({}, number=0, seed=0, data={})
+    for row in rows:
+        trial.log(row)
+
+
 def _optuna_trial(answer: str = "") -> OptunaTrial:
     return OptunaTrial(number=0, seed=0, data={}, host=_Host(answer))
 
@@ -364,8 +390,11 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "bad_number": _sent(time_limit_s=-1.0),
     "bad_once": _sent(once=True),
     "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
+    "bad_range": lambda s: hyperflock.random_point({"x": hyperflock.uniform(1, 0)}, 0),
+    "ambiguous_study": _of_one_name,
     "bad_space": _command("submit", "objectives", "--space", "{"),
     "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
+    "bad_sweep": _command("submit", "none.yaml"),
     "bad_url": lambda s: Client("ftp://x", "t"),
     "blob_damaged": lambda s: _replayed(s, damage=True),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
@@ -391,6 +420,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "missing_field": lambda s: frames.parse_server('{"type": "refused"}'),
     "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
     "no_dashboard": _no_dashboard,
+    "no_feasible_trial": _no_feasible_trial,
     "no_optuna": _no_optuna,
     "no_pandas": _no_pandas,
     "no_plotter": _no_plotter,
@@ -401,6 +431,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "objective_failed": lambda s: _optimize(s, optuna.create_study()),
     "owner_replaced": _replaced,
     "parts_damaged": _damaged_parts,
+    "no_yaml": _without_yaml,
     "no_token": lambda s: Client(s.server.url),
     "replay_failed": lambda s: _replayed(s, script=_NO_IMPORT),
     "not_found": lambda s: s.answered(404),
@@ -408,6 +439,13 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "read_only_storage": lambda s: optuna.create_study(storage=Storage(s.client)),
     "runtime_damaged": lambda s: _in_browser(s, "no index"),
     "runtime_unavailable": lambda s: _in_browser(s, None),
+    "series_count": lambda s: _log({f"s{i}": i for i in range(257)}),
+    "series_image": lambda s: hyperflock.Image(b"GIF89a"),
+    "series_kind": lambda s: _log({"a": 1}, {"a": hyperflock.Image(np.zeros((2, 2)))}),
+    "series_name": lambda s: _log({"": 1}),
+    "series_size": lambda s: _log({f"i{k}": hyperflock.Image(np.eye(1)) for k in range(65)}),
+    "series_step": lambda s: hyperflock.run_local(lambda trial: trial.log({"a": 1}, -1), {}),
+    "series_value": lambda s: _log({"a": "1"}),
     "server_already_up": _already_up,
     "server_error": lambda s: s.answered(418),
     "server_failed": lambda s: s.local_server("echo 'no port is free' >&2; exit 1"),
@@ -418,6 +456,9 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "study_elsewhere": lambda s: _optuna_trial().relative_params,
     "suggest_invalid": lambda s: _optuna_trial().suggest_float("", 0, 1),
     "suggest_mismatch": _suggested,
+    "summary_too_large": lambda s: hyperflock.run_local(
+        lambda trial: {"value": 1, **{f"n{i}": i for i in range(65)}}, {}
+    ),
     "time_limit": _time_limit,
     "tunnel_failed": _no_tunnel,
     "volunteer_failed": _volunteer_that_cannot_start,

@@ -191,7 +191,7 @@ class Keeping(LocalHost):
         super().__init__()
         self.checkpoints = []
 
-    def save_checkpoint(self, kind, step, content):
+    def save_checkpoint(self, kind, step, content, logged=None):
         self.checkpoints.append((kind, -1 if step is None else step, content))
         return True
 

@@ -23,9 +23,8 @@ import pyarrow.parquet
 import pytest
 from asked_objectives import square
 from fake_console import FakeConsole
-from hyperflock import AsyncStudy, Client, HyperflockError, NoCompleteTrialError, Study
+from hyperflock import AsyncStudy, Client, HyperflockError, NoCompleteTrialError, Scalar, Study
 from hyperflock._client import client as _client
-from hyperflock._model.grid import Scalar
 from hyperflock._reports import export as _export
 from hyperflock._reports import html as _html
 from hyperflock._reports import parquet as _parquet
@@ -371,3 +370,75 @@ def test_plots_that_cannot_be_are_refused(client: Client, study: Study) -> None:
     assert "param_importances" in caught.value.message
     with pytest.raises(NoCompleteTrialError):
         client.grid(objective, SPACE).plot()
+
+
+@pytest.fixture
+def logged(client: Client, server: FakeConsole) -> Study:
+    """Two trials that logged, with gaps, attributes and a summary, and one that did not."""
+    made = client.grid(objective, {"rate": [0.5, 2, 3]}, name="logged")
+    attrs = {"user": {"git": "=a3", "layers": [8, 8], "n": 1}, "summary": {"size": 9, "acc": "NaN"}}
+    server.series[made.id, 0] = [
+        ["loss", [0, 1, 5], [2.5, "NaN", "-Infinity"]],
+        ["acc", [5], [0.5]],
+    ]
+    server.series[made.id, 2] = [["loss", [1], [0.25]]]
+    last = [["loss", "-Infinity"], ["acc", 0.5]]
+    server.finish(made.id, 2, value=0.5, last=[["loss", 0.25]])
+    server.finish(made.id, 0, value=0.25, last=last, attrs=json.dumps(attrs))
+    server.finish(made.id, 1, value=0.75, attrs='{"user": {"n": 2}, "summary": {"size": "x"}')
+    return made
+
+
+def test_a_result_has_its_summary_its_attributes_and_its_series(logged: Study) -> None:
+    trial = logged.trial(0)
+    assert trial.user_attrs == {"git": "=a3", "layers": [8, 8], "n": 1}
+    assert list(trial.summary) == ["loss", "acc", "size"]
+    assert (trial.summary["loss"], trial.summary["size"]) == (-np.inf, 9.0)
+    assert np.isnan(trial.summary["acc"])  # what the objective returned counts
+    assert trial.series is not None
+    assert trial.series["acc"] == ((5, 0.5),)
+    assert [step for step, _ in trial.series["loss"]] == [0, 1, 5]
+    assert logged.trial(1).series == {}
+    assert logged.trial(1).summary == {}  # whose attributes are garbled
+    assert sorted(logged.series()) == [0, 2]
+    assert logged.trials[0].series is None
+
+
+def test_every_table_has_summaries_and_attributes(logged: Study) -> None:
+    rows = list(csv.DictReader(io.StringIO(logged.export("csv"))))
+    names = ["summary_loss", "summary_acc", "summary_size"]
+    names += ["user_attrs_git", "user_attrs_layers", "user_attrs_n"]
+    assert list(rows[0])[-6:] == names
+    assert [rows[0][name] for name in names] == ["-inf", "nan", "9.0", "'=a3", "[8, 8]", "1"]
+    assert [rows[1][name] for name in names] == [""] * 6
+    table = logged.to_pandas()
+    assert table.summary_loss.tolist() == [-np.inf, pytest.approx(np.nan, nan_ok=True), 0.25]
+    assert str(table.user_attrs_n.dtype) == "Int64"
+    assert table.user_attrs_layers[0] == [8, 8]
+    told = json.loads(logged.export("json"))["trials"]
+    assert told[0]["summary"] == {"loss": "-Infinity", "acc": "NaN", "size": 9.0}
+    assert told[0]["user_attrs"]["layers"] == [8, 8]
+    assert "series" not in told[0]
+    parquet = pyarrow.parquet.read_table(io.BytesIO(logged.export("parquet"))).to_pylist()
+    assert (parquet[0]["user_attrs_layers"], parquet[2]["summary_loss"]) == ("[8, 8]", 0.25)
+
+
+def test_every_format_has_what_trials_logged(logged: Study) -> None:
+    table = logged.to_pandas(series=True)
+    assert list(table) == ["number", "step", "loss", "acc"]
+    assert table[["number", "step"]].values.tolist() == [[0, 0], [0, 1], [0, 5], [2, 1]]
+    assert table.loss.fillna(7).tolist() == [2.5, 7, -np.inf, 0.25]
+    assert logged.export("csv", series=True).splitlines() == [
+        *("number,step,loss,acc", "0,0,2.5,", "0,1,nan,", "0,5,-inf,0.5", "2,1,0.25,")
+    ]
+    lines = [json.loads(line) for line in logged.export("jsonl", series=True).splitlines()]
+    assert lines[0]["series"]["loss"] == [[0, 2.5], [1, "NaN"], [5, "-Infinity"]]
+    assert lines[1]["series"] == {}
+    rows = pyarrow.parquet.read_table(io.BytesIO(logged.export("parquet", series=True)))
+    assert rows.column_names == ["number", "step", "loss", "acc"]
+    assert rows.num_rows == 4
+
+
+def test_a_study_that_logged_nothing_has_an_empty_table(study: Study) -> None:
+    assert list(study.to_pandas(series=True)) == ["number", "step"]
+    assert study.export("csv", series=True) == "number,step\n"

@@ -504,6 +504,10 @@ def run_trial(asked: AskedStudy, trial: AskedTrial, objective: Callable[[Any], A
         return
     values = [float(v) for v in returned] if isinstance(returned, tuple) else [float(returned)]
     attrs = seen.attrs()
+    if any(map(math.isnan, values)):
+        failure = Failure("invalid", "metric_not_finite", "The value nan is not acceptable.")
+        asked.result(trial, "failed", attrs=attrs, error=failure)
+        return
     if any(map(math.isinf, values)):
         attrs["values"] = [str(v) if math.isinf(v) else v for v in values]
         values = [math.copysign(1.7976931348623157e308, v) if math.isinf(v) else v for v in values]

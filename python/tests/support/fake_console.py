@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from fake_asked import DEVICE, AskedStudy
 from hyperflock._base.errors import HyperflockError
+from hyperflock._base.param_values import params_text
 from hyperflock._base.version import __version__
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
@@ -38,6 +39,24 @@ NOW = 1_763_683_200_000
 def artifact_id(study: int, count: int) -> str:
     """Return the id of an artifact of a study that already had ``count`` artifacts."""
     return f"{study:08x}-0000-4000-8000-{count:012x}"
+
+
+def _meets(row: dict[str, Any]) -> bool:
+    """Whether a trial meets the constraints that its objective set."""
+    system = json.loads(row.get("attrs") or "{}").get("system", {})
+    return all(value <= 0 for key, value in system.items() if key.startswith("constraints:"))
+
+
+def _front(rows: list[dict[str, Any]], directions: list[str]) -> dict[str, Any]:
+    """Return the field with the trials that no other one beats; nothing if there are none."""
+    signs = [-1 if one == "maximize" else 1 for one in directions]
+    losses = {r["trial"]: [s * v for s, v in zip(signs, r["values"], strict=True)] for r in rows}
+
+    def beats(one: list[float], other: list[float]) -> bool:
+        return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+    front = [n for n, mine in losses.items() if not any(beats(o, mine) for o in losses.values())]
+    return {"best_trials": sorted(front)} if front else {}
 
 
 class FakeConsole:
@@ -70,6 +89,8 @@ class FakeConsole:
         self.strange_frames: list[str | bytes] = []
         # The lines that trials printed, by study and number.
         self.printed: dict[tuple[int, int], list[str]] = {}
+        # What trials logged, by study and trial: [name, steps, values].
+        self.series: dict[tuple[int, int], list[list[Any]]] = {}
         self.artifacts: dict[int, dict[str, tuple[dict[str, Any], bytes]]] = {}
         # The server's side of each ask-and-tell study.
         self.asked: dict[int, AskedStudy] = {}
@@ -206,8 +227,7 @@ class FakeConsole:
             count = {
                 s: sum(r["state"] == s for r in rows) for s in ("complete", "pruned", "failed")
             }
-            space = {d.name: d.values for d in spec.space}
-            total = _grid.grid_size(space) if asked is None else 0
+            total = trial_count(spec)
             ended = sum(count.values()) == total
             state = "cancelled" if study in self.cancelled else "finished" if ended else "running"
             begun = len(self.begun.get(study, ()))
@@ -227,7 +247,8 @@ class FakeConsole:
                 "entry": spec.entry,
                 "seed": spec.seed,
                 "created_at": NOW,
-                "space": msgspec.to_builtins(spec.space),
+                "space": _space_of(spec),
+                **({"kind": spec.kind} if spec.kind else {}),
                 "runtime": msgspec.to_builtins(spec.runtime),
                 **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
@@ -236,9 +257,10 @@ class FakeConsole:
                 row.update(asked.study_fields())
             if row["state"] != "running":
                 row["finished_at"] = NOW + 1000
+            complete = [r for r in rows if r["state"] == "complete" and _meets(r)]
             if asked is not None and len(row["directions"]) > 1:
+                row.update(_front(complete, row["directions"]))
                 return row
-            complete = [r for r in rows if r["state"] == "complete"]
             if complete:
                 sign = -1 if spec.direction == "maximize" else 1
                 best = min(complete, key=lambda r: (sign * r["values"][0], r["trial"]))
@@ -351,6 +373,10 @@ class FakeConsole:
             200, {"study": study, "trials": trials, "artifacts": len(files), "bytes": size}
         )
 
+    def _series_row(self, study: int, row: dict[str, Any]) -> dict[str, Any]:
+        series = self.series.get((study, row["trial"]), [])
+        return {"trial": row["trial"], "seq": row["seq"], "series": series}
+
     def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
         asked = self.asked.get(study)
         with_points = "points=1" in query.split("&")
@@ -415,6 +441,15 @@ class FakeConsole:
                 rows = [r for r in finished if r["seq"] > int(given["after"])][:limit]
                 cursor = rows[-1]["seq"] if rows else int(given["after"])
                 return _json(200, {"trials": rows, "cursor": cursor})
+            case "GET", ["series", "trials"]:
+                given = dict(item.split("=") for item in query.split("&"))
+                rows = [r for r in finished if r["seq"] > int(given["after"])][: self.page]
+                cursor = rows[-1]["seq"] if rows else int(given["after"])
+                told = [self._series_row(study, row) for row in rows]
+                return _json(200, {"trials": told, "cursor": cursor})
+            case "GET", ["trials", number, "series"]:
+                row = next(r for r in [*finished, *unfinished] if r["trial"] == int(number))
+                return _json(200, self._series_row(study, row))
             case "GET", ["trials", number, "log"]:
                 after = int(query.partition("=")[2])
                 lines = self.printed.get((study, int(number)), [])
@@ -723,5 +758,18 @@ def _blobs_of(spec: _protocol.StudySpec) -> list[Any]:
 
 def point_text(spec: _protocol.StudySpec, number: int) -> str:
     """Return the parameters of a trial in the text that the server writes."""
-    space = {d.name: d.values for d in spec.space}
-    return _grid.params_text(_grid.grid_point(space, number))
+    return params_text(_grid.point_of(_spec.kind_of(spec), spec.space, number, spec.seed))
+
+
+def trial_count(spec: _protocol.StudySpec) -> int:
+    """Return the number of trials that a spec describes."""
+    if spec.kind == "asked":
+        return 0
+    return spec.trials or _grid.count_of(_spec.kind_of(spec), spec.space)
+
+
+def _space_of(spec: _protocol.StudySpec) -> Any:
+    """Return the space of a study's row. A list of points has its names only."""
+    if spec.kind == "points":
+        return [{"name": d.name, "values": []} for d in spec.space]
+    return msgspec.to_builtins(spec.space)

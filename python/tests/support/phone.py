@@ -45,6 +45,7 @@ class Attempt:
         self.steps = 0
         self._phone = phone
         self._points: list[tuple[int, float]] = []
+        self._rows: list[tuple[int, dict[str, Any]]] = []
         self._seq = itertools.count(1)
         self._calls = 0
 
@@ -67,8 +68,7 @@ class Attempt:
 
     def upload(self, head_json: str, content: bytes) -> str:
         device, attempt = self._phone.device, self.lease.attempt
-        if points := self._flush():
-            device.send(_protocol.Report(attempt, next(self._seq), points))
+        self.flush()
         head = json.loads(head_json)
         kind = head.pop("of")
         query = urllib.parse.urlencode({k: v for k, v in head.items() if v not in (None, "")})
@@ -86,19 +86,40 @@ class Attempt:
     def report(self, step: int, value: float) -> None:
         self._points.append((step, value))
 
+    def log(self, row_json: str) -> None:
+        row = json.loads(row_json)
+        self._rows.append((row["step"], row["values"]))
+
     def progress(self) -> None:
         self.steps += 1
 
     # ---- The device's side
 
+    def flush(self) -> None:
+        """Send the points and rows that wait, as one report."""
+        points, rows = self._flush(), self._rows
+        self._rows = []
+        if not points and not rows:
+            return
+        report = _protocol.Report(self.lease.attempt, next(self._seq), points)
+        if rows:
+            steps = sorted({step for step, _ in rows})
+            columns: dict[str, list[Any]] = {}
+            for step, values in rows:
+                for name, value in values.items():
+                    columns.setdefault(name, [None] * len(steps))[steps.index(step)] = value
+            report.series = _protocol.Series(steps, list(columns.items()))
+        self._phone.device.send(report)
+
     def result(self, outcome: dict[str, Any]) -> _protocol.TrialResult:
-        """Return the message for an outcome that `run_attempt` returned."""
+        """Return the message for an outcome of `run_attempt`, and send what comes before it."""
+        self.flush()
         names = ("outcome", "values", "attrs", "backend")
         told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}
         if "error" in outcome:
             told["error"] = _protocol.Failure(**outcome["error"])
         return _protocol.TrialResult(
-            self.lease.attempt, next(self._seq), points=self._flush(), next=True, **told
+            self.lease.attempt, next(self._seq), points=[], next=True, **told
         )
 
     def saved(self) -> list[tuple[str, int, bytes]]:

@@ -20,6 +20,8 @@ class RecordingHost(LocalHost):
         The artifacts that were uploaded.
     steps : int
         The number of reports and progress calls.
+    logged : list of (int or None)
+        The last logged step of each checkpoint.
     """
 
     def __init__(self) -> None:
@@ -27,13 +29,17 @@ class RecordingHost(LocalHost):
         self.checkpoints: list[tuple[str, int, bytes]] = []
         self.artifacts: list[tuple[Artifact, bytes]] = []
         self.steps = 0
+        self.logged: list[int | None] = []
 
     def report(self, step: int, value: float) -> None:
         super().report(step, value)
         self.steps += 1
 
-    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+    def save_checkpoint(
+        self, kind: str, step: int | None, content: bytes, logged: int | None = None
+    ) -> bool:
         self.checkpoints.append((kind, -1 if step is None else step, content))
+        self.logged.append(logged)
         return True
 
     def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
@@ -72,7 +78,9 @@ class Refusing(RecordingHost):
         self.error = error
         self.asked = 0
 
-    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+    def save_checkpoint(
+        self, kind: str, step: int | None, content: bytes, logged: int | None = None
+    ) -> bool:
         return self._refused()
 
     def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:

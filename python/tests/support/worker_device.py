@@ -42,6 +42,9 @@ class Bridge:
     def report(self, step: int, value: float) -> None:
         self._asked.report(self._trial, step, value)
 
+    def log(self, row_json: str) -> None:
+        pass
+
     def progress(self) -> None:
         pass
 

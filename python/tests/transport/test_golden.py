@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from hyperflock._base.errors import HyperflockError
+from hyperflock._base.param_values import params_text
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
 from hyperflock._transport import frames
@@ -59,7 +60,8 @@ def test_valid_spec_survives_a_round_trip(golden: dict[str, Any]) -> None:
     again = json.loads(_spec.encode_spec(spec))
     assert again == golden.get("normal", golden["spec"])
     # Comparison with == would accept 1.0 for 1 (R5).
-    assert repr(again["space"]) == repr(golden["spec"].get("space", []))
+    normal = golden.get("normal", golden["spec"])
+    assert repr(again["space"]) == repr(normal.get("space", []))
 
 
 @pytest.mark.parametrize("golden", _files("study_spec/invalid"))
@@ -74,11 +76,22 @@ def test_R30_grid_points_come_in_the_server_s_order(case: dict[str, Any]) -> Non
     space = {d["name"]: d["values"] for d in case["space"]}
     assert _grid.grid_size(space) == case["size"]
     points = list(_grid.suggest_grid(space))
-    assert [_grid.params_text(point) for point in points] == case["points"]
+    assert [params_text(point) for point in points] == case["points"]
     for number, (point, text) in enumerate(zip(points, case["points"], strict=True)):
         decoded = msgspec.json.decode(text)
         assert repr(point) == repr(decoded)
         assert repr(_grid.grid_point(space, number)) == repr(decoded)
+
+
+@pytest.mark.parametrize("case", json.loads((GOLDEN / "samples.json").read_text("utf-8")))
+def test_R60_drawn_points_are_the_server_s(case: dict[str, Any]) -> None:
+    spec = json.loads((GOLDEN / "study_spec/valid/full.json").read_text("utf-8"))["spec"]
+    spec |= {name: case[name] for name in ("kind", "seed", "space", "trials")}
+    parsed = _spec.parse_spec(json.dumps(spec))
+    assert len(case["points"]) > 5
+    for number, text in case["points"].items():
+        point = _grid.point_of(case["kind"], parsed.space, int(number), case["seed"])
+        assert params_text(point) == text, number
 
 
 def test_R32_seeds_are_the_server_s() -> None:

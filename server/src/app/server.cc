@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "app/kept_runtimes.h"
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
@@ -81,8 +83,10 @@ class RunningServer final : public Server {
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
-                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls)
+                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
+                std::vector<KeptRuntime> runtimes)
       : config_(config),
+        runtimes_(std::move(runtimes)),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
         collected_(std::move(collected)),
@@ -189,6 +193,7 @@ class RunningServer final : public Server {
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.server_version = kVersion;
+    for (const KeptRuntime& kept : runtimes_) settings.dispatch.runtimes.insert(kept.runtime.id);
     settings.dropped = [this](const storage::Outcome& outcome) {
       collected_->drop(outcome.dropped);
       blobs_->drop(outcome.disowned);
@@ -199,6 +204,12 @@ class RunningServer final : public Server {
       });
     };
     return settings;
+  }
+
+  std::vector<protocol::Runtime> versions_of_runtimes() const {
+    std::vector<protocol::Runtime> versions;
+    for (const KeptRuntime& kept : runtimes_) versions.push_back(kept.runtime);
+    return versions;
   }
 
   void mount_files() {
@@ -220,6 +231,13 @@ class RunningServer final : public Server {
       const fs::path console = fs::path(config_.app_dir) / "console";
       console_files_.mount("/app/", (console / "app").string());
       console_files_.mount_file("/research", (console / "research.html").string());
+    }
+    // Folders of pieces are named by their content, so those of several runtimes do not conflict.
+    // The installed runtime comes last, because `/runtime/index.json` is its index.
+    for (auto kept = runtimes_.rbegin(); kept != runtimes_.rend(); ++kept) {
+      files_.mount("/runtime/", kept->folder);
+      files_.mount_file("/runtime/index-" + kept->runtime.id + ".json",
+                        (fs::path(kept->folder) / "index.json").string());
     }
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
   }
@@ -264,6 +282,7 @@ class RunningServer final : public Server {
                                .admission = admission_,
                                .metrics = metrics_,
                                .files = files,
+                               .runtimes = versions_of_runtimes(),
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .max_blob_bytes = config_.max_blob_bytes,
@@ -360,6 +379,7 @@ class RunningServer final : public Server {
   // Members above the I/O context outlive the connections that its queue may still hold. Members
   // below the I/O context use it.
   const ServeConfig config_;
+  std::vector<KeptRuntime> runtimes_;  // the installed one first
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
@@ -415,9 +435,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                           std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));
   TRY(auto reports, http::DeviceReports::open(state / "device-reports"));
   TRY(auto tls, make_tls(config));
-  auto server =
-      std::make_unique<RunningServer>(config, std::move(storage), std::move(blobs),
-                                      std::move(collected), std::move(reports), std::move(tls));
+  TRY(const auto studies, storage->studies());
+  std::set<std::string> wanted;
+  for (const storage::StudyRow& study : studies) {
+    if (study.state == storage::StudyState::running) wanted.insert(study.spec.runtime_index);
+  }
+  TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
+  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(blobs),
+                                                std::move(collected), std::move(reports),
+                                                std::move(tls), std::move(runtimes));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -65,7 +65,10 @@ void State::drop_attempt(AttemptId id) {
 void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure) {
   const TrialKey trial = attempts.at(id).trial;
   const std::string device = attempts.at(id).device;
-  propose(storage::EndAttempt{id, state, failure});
+  // A silent device has run its attempt for an unknown time after its last message.
+  const bool silent = state == storage::AttemptState::expired;
+  const Instant end = silent ? attempts.at(id).seen : now;
+  propose(storage::EndAttempt{id, state, failure, times_of(attempts.at(id), end)});
   drop_attempt(id);
   count_failure(trial, device, failure, {.attempt = id, .device = device});
 }
@@ -97,13 +100,25 @@ void State::count_failure(TrialKey key, const std::string& device, const protoco
   if (trial == nullptr || trial->failing) return;
   if (auto last = spend(*trial, device, failure)) {
     take_from_queue(*find_study(key.study), *trial, key);
-    trial->failing = true;
-    propose(storage::FailTrial{key, *last}, PendingFail{key, *last, std::move(ending)});
-    return;
+    return fail_trial(key, *last, std::move(ending));
   }
   const int nth = trial->failures[static_cast<std::size_t>(failure.cause)];
   const Millis delay = back_off(failure.cause, nth);
   requeue(key, delay == 0 ? 0 : jitter(delay));
+}
+
+void State::fail_trial(TrialKey key, const protocol::Failure& failure, Ending ending) {
+  Study& study = *find_study(key.study);
+  find_trial(key)->failing = true;
+  bool pauses = false;
+  if (!study.succeeded && study.spec.max_failures > 0) {
+    const bool too_many = study.failures.add(failure) >= study.spec.max_failures;
+    pauses = too_many && !study.paused && !study.ending;
+  }
+  // The study pauses at once, as if the transition had been applied.
+  if (pauses) set_paused(study, true);
+  propose(storage::FailTrial{key, failure, pauses},
+          PendingFail{key, failure, pauses, std::move(ending)});
 }
 
 void State::requeue(TrialKey key, Millis delay) {

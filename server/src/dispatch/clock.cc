@@ -84,6 +84,12 @@ void State::disarm(AttemptId id, Attempt& attempt) {
   attempt.timer.reset();
 }
 
+protocol::RunMetrics State::times_of(const Attempt& attempt, Instant end) {
+  const Instant began = attempt.began.value_or(end);
+  return {.load_ms = std::max<Millis>(0, began - attempt.loading_since),
+          .run_ms = std::max<Millis>(0, end - began)};
+}
+
 void State::on(const Tick&) {
   while (!timers.empty() && timers.begin()->first <= now) {
     const AttemptId id = timers.begin()->second;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct Settings {
   Millis call_ms = 60'000;             // how long a call waits for an owner (R43)
   Millis hold_ms = 10'000;             // how long a worker waits for nothing but an owner (R45)
   int max_leases = 1;
-  std::string server_version{};  // in `welcome` and in results' software
+  std::string server_version{};      // in `welcome` and in results' software
+  std::set<std::string> runtimes{};  // ids of those that this server has (R58)
 };
 
 // A connected worker, for operators.

@@ -13,7 +13,7 @@ std::string adapter_of(const protocol::Capabilities& device) {
 // Returns the trial's values by name as JSON text. REQUIRES: the study knows the trial.
 std::string params_of(const Study& study, std::int64_t number) {
   if (study.asked) return study.trials.at(number).asked->params;
-  return protocol::grid_point(study.spec.space, number);
+  return protocol::trial_params(study.spec, number);
 }
 
 // Whether the study takes part in the choice of R31 without a trial to lease (R45).
@@ -208,6 +208,9 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
                         .time_limit_ms = study.spec.time_limit_ms,
                         .lease_ms = settings.lease_ms,
                         .checkpoint = attempt.from};
+  // A runtime that is not there any more is not named: the device then loads the newest one.
+  if (settings.runtimes.contains(study.spec.runtime_index))
+    lease.runtime_index = study.spec.runtime_index;
   if (study.asked) {
     const AskedPart& part = *study.trials.at(number).asked;
     if (study.asked->wanted > 0) lease.total = study.asked->wanted;

@@ -95,14 +95,19 @@ void State::on_message(SessionId id, Session& session, const protocol::Report& m
   if (refuse_foreign(id, session, message.attempt)) return;
   if (Attempt* attempt = find_live(message.attempt, session.device)) {
     touch_running(message.attempt, *attempt);
-    if (message.points.empty()) return send(id, protocol::Ack{message.attempt, message.seq});
-    if (studies.at(attempt->trial.study).asked) {
-      propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
+    if (message.points.empty() && !message.series)
+      return send(id, protocol::Ack{message.attempt, message.seq});
+    if (!message.points.empty() && studies.at(attempt->trial.study).asked) {
+      propose_for(id,
+                  storage::AppendPoints{message.attempt, session.device, message.points,
+                                        message.seq, message.series},
                   PendingPoints{id, message.attempt, message.seq, message.points});
       return;
     }
   }
-  propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
+  propose_for(id,
+              storage::AppendPoints{message.attempt, session.device, message.points, message.seq,
+                                    message.series},
               PendingAck{id, message.attempt, message.seq});
 }
 
@@ -181,7 +186,9 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
   }
   const TrialKey trial = attempt->trial;
   if (message.reason == protocol::ReleaseReason::cannot_run) session.refuse(trial.study);
-  propose_for(id, storage::EndAttempt{message.attempt, storage::AttemptState::released, {}},
+  propose_for(id,
+              storage::EndAttempt{
+                  message.attempt, storage::AttemptState::released, {}, times_of(*attempt, now)},
               PendingAck{id, message.attempt, message.seq});
   drop_attempt(message.attempt);
   requeue(trial, 0);

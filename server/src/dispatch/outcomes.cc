@@ -159,6 +159,10 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
   }
   const bool counts = outcome.applied == Applied::applied;
   if (counts && outcome.verdict == protocol::Verdict::accepted) {
+    if (Study* study = outcome.trial ? find_study(outcome.trial->study) : nullptr) {
+      study->succeeded = true;
+      study->failures.clear();
+    }
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
       learn_run(study->class_stats[what.device_class], what.run_ms);
@@ -190,6 +194,10 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
 void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict)
     return send_error(what.session, "unknown_attempt", what.attempt);
+  if (outcome.refusal) {
+    const bool many = *outcome.refusal == storage::Refusal::series_count;
+    return send_error(what.session, many ? "series_count" : "series_size", what.attempt);
+  }
   send(what.session, protocol::Ack{what.attempt, what.seq});
 }
 
@@ -201,7 +209,9 @@ void State::on_outcome(PendingCall& what, const storage::Outcome& outcome) {
 }
 
 void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
-  if (outcome.applied == Applied::applied) keep_points(what.attempt, what.points);
+  // Points are stored also where the series are refused.
+  if (outcome.applied == Applied::applied || outcome.refusal)
+    keep_points(what.attempt, what.points);
   PendingAck ack{what.session, what.attempt, what.seq};
   on_outcome(ack, outcome);
 }
@@ -213,6 +223,9 @@ void State::recount_demand(StudyId id) {
 
 void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
   recount_demand(what.trial.study);
+  // The study did not pause, because a trial of it had succeeded.
+  if (Study* study = find_study(what.trial.study); study && what.pauses && !outcome.paused)
+    set_paused(*study, pause_pending(study->id));
   Trial* trial = find_trial(what.trial);
   if (outcome.applied == Applied::conflict) {
     if (trial == nullptr) return;
@@ -267,6 +280,7 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
       open_study(std::move(what.study));
       study = find_study(id);
     }
+    study->failures.clear();  // no trial of the study is failed any more
     for (const TrialNumber number : outcome.trials) {
       study->trials.try_emplace(to_int(number));
       requeue({id, number}, 0);

@@ -118,7 +118,7 @@ void State::let_go(AttemptId id, storage::AttemptState state) {
     return;
   }
   const TrialKey trial = attempt.trial;
-  propose(storage::EndAttempt{id, state, {}});
+  propose(storage::EndAttempt{id, state, {}, times_of(attempt, now)});
   drop_attempt(id);
   requeue(trial, 0);
 }

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "dispatch/alike.h"
 #include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/runtime_stats.h"
@@ -114,6 +115,8 @@ struct Study {
   std::int64_t running = 0;      // open attempts
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
+  bool succeeded = false;        // a trial is complete or pruned
+  AlikeFailures failures{};      // of a study that has not succeeded (R56)
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
@@ -204,6 +207,7 @@ struct Ending {
 struct PendingFail {
   TrialKey trial;
   protocol::Failure failure;
+  bool pauses = false;
   Ending ending;
 };
 struct PendingClaim {
@@ -214,6 +218,9 @@ struct PendingAsk {
   SessionId session{};
   StudyId study{};
   std::vector<storage::AskedRow> rows;
+};
+struct PendingConstraints {
+  StudyId study{};
 };
 struct PendingSuggestion {
   StudyId study{};
@@ -234,7 +241,7 @@ struct PendingReissue {
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
                              PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReissue,
-                             PendingClaim, PendingAsk, PendingSuggestion>;
+                             PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -319,6 +326,7 @@ struct State {
   void on(const OwnerClosed& event);
   void on_outcome(PendingClaim& what, const storage::Outcome& outcome);
   void on_outcome(PendingAsk& what, const storage::Outcome& outcome);
+  void on_outcome(PendingConstraints& what, const storage::Outcome& outcome);
   void tell_owner(SessionId owner, protocol::ServerMessage message);
   void owner_error(SessionId owner, std::string_view code, StudyId study,
                    std::optional<TrialNumber> trial = {});
@@ -417,6 +425,8 @@ struct State {
   // Counts a failure. Fails the trial if its budget is spent, else issues it again.
   void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
                      Ending ending = {});
+  // Proposes that the trial has failed. The study may pause with it (R56).
+  void fail_trial(TrialKey key, const protocol::Failure& failure, Ending ending = {});
   // Issues the trial again after `delay`, unless it has an open attempt, waits already or is
   // failing.
   void requeue(TrialKey key, Millis delay);
@@ -435,6 +445,8 @@ struct State {
   Instant deadline(const Attempt& attempt);
   void arm(AttemptId id, Attempt& attempt);
   void disarm(AttemptId id, Attempt& attempt);
+  // Returns how long an attempt that ended at `end` has loaded and run, as far as heartbeats show.
+  static protocol::RunMetrics times_of(const Attempt& attempt, Instant end);
   void overdue(AttemptId id, Attempt& attempt);
   // The measured durations of the attempt's study on its class of devices.
   RuntimeStats& stats_of(const Attempt& attempt);

@@ -22,7 +22,7 @@ void State::on(const StudySubmitted& event) {
               .owner = event.owner,
               .project = event.project,
               .spec = event.spec,
-              .total = protocol::grid_size(event.spec.space),
+              .total = protocol::trial_count(event.spec),
               .next_number = 0,
               .running = 0,
               .ending = false,
@@ -30,10 +30,7 @@ void State::on(const StudySubmitted& event) {
               .queue = {},
               .rank = {}};
   const StudyId id = study.id;
-  if (event.spec.kind == protocol::StudyKind::asked) {
-    study.total = 0;
-    study.asked.emplace();
-  }
+  if (event.spec.kind == protocol::StudyKind::asked) study.asked.emplace();
   storage::CreateStudy create{study.id,   event.owner, event.project,
                               event.spec, study.total, event.quota};
   propose(std::move(create), PendingStudy{event.request, std::move(study)});
@@ -61,7 +58,13 @@ void State::on(const StudyPauseRequested& event) {
   }
   // The study pauses at once, because a lease that is proposed from now on would be sent after the
   // answer.
-  if (Study* study = find_study(event.study); study && event.paused) set_paused(*study, true);
+  if (Study* study = find_study(event.study)) {
+    if (event.paused) {
+      set_paused(*study, true);
+    } else if (study->paused) {
+      study->failures.clear();  // R56: the researcher has seen them
+    }
+  }
   propose(storage::PauseStudy{event.study, event.paused},
           PendingPause{event.request, event.study, event.paused});
   propose_note(event.note, event.study);
@@ -77,7 +80,9 @@ void State::set_paused(Study& study, bool paused) {
 bool State::pause_pending(StudyId id) const {
   return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
     const auto* pause = std::get_if<PendingPause>(&one.second);
-    return pause != nullptr && pause->study == id && pause->paused;
+    if (pause != nullptr) return pause->study == id && pause->paused;
+    const auto* fail = std::get_if<PendingFail>(&one.second);
+    return fail != nullptr && fail->trial.study == id && fail->pauses;
   });
 }
 
@@ -104,6 +109,7 @@ void State::on(const StudyReissueRequested& event) {
                  .trials = {},
                  .queue = {},
                  .rank = {}};
+  reopened.succeeded = row.complete + row.pruned > 0;
   propose(storage::ReissueTrials{row.id, event.quota},
           PendingReissue{event.request, std::move(reopened)});
   propose_note(event.note, row.id);
@@ -189,6 +195,8 @@ void State::restore_study(const storage::RunningStudy& stored) {
               .rank = {}});
   Study& study = studies.at(row.id);
   study.paused = row.paused;
+  study.succeeded = row.complete + row.pruned > 0;
+  for (const protocol::Failure& failure : stored.failures) study.failures.add(failure);
   if (row.spec.kind == protocol::StudyKind::asked) {
     study.asked.emplace();
     study.asked->generation = row.generation;
@@ -247,8 +255,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   rank(study);
   if (!spent) return requeue(key, 0);
   // The server stopped after it had stored the failure and before it failed the trial.
-  trial.failing = true;
-  propose(storage::FailTrial{key, *spent}, PendingFail{key, *spent, {}});
+  fail_trial(key, *spent);
 }
 
 }  // namespace hyperflock::dispatch

@@ -1,4 +1,5 @@
-// Reads and writes messages as JSON text. Only this file and study_codec read a peer's JSON. Pure;
+// Reads and writes messages as JSON text. Only this file, study_codec and
+// space_codec read a peer's JSON. Pure;
 // any thread.
 #pragma once
 
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "protocol/messages.h"
@@ -36,5 +38,7 @@ std::string serialize(const ClientMessage& message);
 // Reads the body of POST /api/studies.
 Result<StudySpec> parse_study_spec(std::string_view text);
 std::string serialize_study_spec(const StudySpec& spec);
+// Appends `[{"name", "values", "range"?}]`.
+void append_space(std::string& out, const std::vector<Dimension>& space);
 
 }  // namespace hyperflock::protocol

@@ -64,6 +64,24 @@ TEST(Codec, R6_HelloOfAnotherVersionIsReadWhateverItsFields) {
   EXPECT_EQ(std::get<Hello>(*parsed).protocol, 2);
 }
 
+TEST(Codec, R59_ColumnsOfASeriesFitItsSteps) {
+  const auto error = [](const std::string& series) {
+    return client_error(R"({"type":"report","attempt":1,"seq":1,"points":[],"series":)" + series +
+                        "}");
+  };
+  const Error back = error(R"({"steps":[1,1],"columns":[]})");
+  EXPECT_EQ(back.code, "bad_field");
+  EXPECT_EQ(back.field, "series.steps");
+  EXPECT_EQ(error(R"({"steps":[2,1],"columns":[]})").field, "series.steps");
+  const Error twice = error(R"({"steps":[1],"columns":[["a",[1]],["b",[1]],["a",[2]]]})");
+  EXPECT_EQ(twice.code, "bad_field");
+  EXPECT_EQ(twice.field, "series.columns[2]");
+  const Error longer = error(R"({"steps":[1],"columns":[["a",[1]],["b",[1,2]]]})");
+  EXPECT_EQ(longer.code, "too_many");
+  EXPECT_EQ(longer.field, "series.columns[1]");
+  EXPECT_EQ(error(R"({"steps":[1,2],"columns":[["a",[1]],["b",[null,2]]]})").code, "parsed");
+}
+
 TEST(Codec, FirstWrongFieldInTheOrderOfTheTableIsNamed) {
   EXPECT_EQ(client_error(R"({"type":"report","points":7,"seq":"x","attempt":0})").field, "attempt");
   EXPECT_EQ(client_error(R"({"type":"report","points":7,"seq":"x","attempt":1})").field, "seq");

@@ -66,6 +66,8 @@ consteval Key operator""_key() {
 
 struct Integer : IntegerRange {};
 struct Number {};
+// A value of a series: a number, "NaN", "Infinity" or "-Infinity", or null for no value.
+struct Logged {};
 struct Flag {};
 // A text of `least` to `most` characters.
 struct Characters {
@@ -120,6 +122,7 @@ void read(const Value& in, const Integer& kind, T& out) {
   out = static_cast<T>(in.as_integer(kind));
 }
 inline void read(const Value& in, Number, double& out) { out = in.as_number(); }
+inline void read(const Value& in, Logged, std::optional<double>& out) { out = in.as_logged(); }
 inline void read(const Value& in, Flag, bool& out) { out = in.as_bool(); }
 inline void read(const Value& in, const Characters& kind, std::string& out) {
   out = in.as_text(kind.most);
@@ -267,6 +270,9 @@ void write(std::string& out, const Integer&, T value) {
   }
 }
 inline void write(std::string& out, Number, double value) { append_float(out, value); }
+inline void write(std::string& out, Logged, const std::optional<double>& value) {
+  append_logged(out, value);
+}
 inline void write(std::string& out, Flag, bool value) { out += value ? "true" : "false"; }
 template <typename Kind>
 void write(std::string& out, const Kind&, const std::string& value) {

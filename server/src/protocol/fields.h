@@ -129,6 +129,11 @@ struct Tuple<Point> {
   static constexpr std::size_t kSize = 2;
   static constexpr std::string_view kForm = "[step, value]";
 };
+template <>
+struct Tuple<SeriesColumn> {
+  static constexpr std::size_t kSize = 2;
+  static constexpr std::string_view kForm = "[name, values]";
+};
 
 template <typename Codec, Is<GpuFacts> M>
 void visit_fields(Codec& codec, M& m) {
@@ -155,6 +160,18 @@ template <typename Codec, Is<Point> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("step"_key, m.step, Integer{});
   codec.required("value"_key, m.value, Number{});
+}
+
+template <typename Codec, Is<SeriesColumn> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("name"_key, m.name, Characters{kMaxSeriesName, 1});
+  codec.required("values"_key, m.values, List{Logged{}, kMaxSeriesRows});
+}
+
+template <typename Codec, Is<Series> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("steps"_key, m.steps, List{Integer{}, kMaxSeriesRows, 1});
+  codec.required("columns"_key, m.columns, List{Array{}, kMaxSeries});
 }
 
 template <typename Codec, Is<Failure> M>
@@ -185,6 +202,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("format"_key, m.format, EnumName{});
   codec.spread(m.blob);
   codec.optional("step"_key, m.step, Integer{});
+  codec.optional("logged"_key, m.logged, Integer{});
 }
 
 template <typename Codec, Is<Pulse> M>
@@ -223,6 +241,13 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("trial"_key, m.trial, Integer{});
   codec.defaulted("params"_key, m.params, Bytes{kMaxParamsBytes}, "{}");
   codec.optional("attrs"_key, m.attrs, Bytes{kMaxAttrsBytes});
+  codec.optional("constrained"_key, m.constrained, Flag{});
+}
+
+template <typename Codec, Is<TrialConstraints> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("trial"_key, m.trial, Integer{});
+  codec.required("values"_key, m.values, List{Number{}, kMaxConstraints});
 }
 
 template <typename Codec, Is<Lease> M>
@@ -250,6 +275,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("directions"_key, m.directions, Integer{1, 8});
   codec.optional("suggested"_key, m.suggested, Bytes{kMaxSuggestedBytes});
   codec.optional("attrs"_key, m.attrs, Bytes{kMaxAttrsBytes});
+  codec.optional("runtime_index"_key, m.runtime_index, Checked{read_sha256});
 }
 
 template <typename Codec, Is<LogLine> M>
@@ -319,6 +345,15 @@ void visit_fields(Codec& codec, M& m) {
   codec.defaulted("points"_key, m.points, List{Array{}, kMaxPoints});
 }
 
+template <typename Codec, Is<ValueRange> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("low"_key, m.low, Number{});
+  codec.required("high"_key, m.high, Number{});
+  codec.optional("integer"_key, m.integer, Flag{});
+  codec.optional("log"_key, m.log, Flag{});
+  codec.optional("step"_key, m.step, Number{});
+}
+
 template <typename Codec, Is<Requirements> M>
 void visit_fields(Codec& codec, M& m) {
   codec.optional("memory_mb"_key, m.memory_mb, Integer{});
@@ -326,6 +361,13 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("buffer_mb"_key, m.buffer_mb, Integer{});
   codec.optional("f16"_key, m.f16, Flag{});
   codec.optional("graphics_card"_key, m.graphics_card, Flag{});
+}
+
+template <typename Codec, Is<Versions> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.optional("python"_key, m.python, Characters{kMaxText});
+  codec.optional("pyodide"_key, m.pyodide, Characters{kMaxText});
+  codec.optional("numpy"_key, m.numpy, Characters{kMaxText});
 }
 
 template <typename Codec, Is<StudySpec> M>
@@ -337,6 +379,7 @@ void visit_fields(Codec& codec, M& m) {
   directions_rule(codec, m);
   codec.required("bundle"_key, m.bundle, Object{});
   space_rule(codec, m);
+  trials_rule(codec, m);
   data_rule(codec, m);
   codec.defaulted("seed"_key, m.seed, Integer{});
   codec.object("runtime"_key, [&](auto& inner) {
@@ -344,9 +387,12 @@ void visit_fields(Codec& codec, M& m) {
     inner.optional("backend"_key, m.backend, OneOf{kBackendNames, "auto, webgpu or cpu"});
   });
   codec.optional("requires"_key, m.requires_device, Object{});
+  codec.optional("versions"_key, m.versions, Object{});
+  codec.optional("runtime_index"_key, m.runtime_index, Checked{read_sha256});
   codec.defaulted_object("limits"_key, [&](auto& inner) {
     inner.defaulted("time_limit_ms"_key, m.time_limit_ms, Integer{}, 3600000);
     inner.defaulted("stall_ms"_key, m.stall_ms, Integer{});
+    inner.defaulted("max_failures"_key, m.max_failures, Integer{}, 3);
   });
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});
@@ -386,6 +432,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("attempt"_key, m.attempt, Integer{1});
   codec.required("seq"_key, m.seq, Integer{1});
   codec.required("points"_key, m.points, List{Array{}, kMaxPoints});
+  series_rule(codec, m);
 }
 
 template <typename Codec, Is<Call> M>
@@ -456,6 +503,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("target"_key, m.target, Integer{});
   codec.defaulted("replies"_key, m.answers, List{Object{}, kMaxOwnerItems});
   codec.defaulted("asked"_key, m.asked, List{Object{}, kMaxOwnerItems});
+  codec.optional("constraints"_key, m.constraints, List{Object{}, kMaxOwnerItems});
   codec.defaulted("finish"_key, m.finish, Flag{});
 }
 

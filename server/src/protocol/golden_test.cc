@@ -134,5 +134,23 @@ TEST(Golden, R30_GridPoints) {
   }
 }
 
+TEST(Golden, R60_DrawnPoints) {
+  // Keeps the order of a dict's keys.
+  using nlohmann::ordered_json;
+  const auto cases = ordered_json::parse(file_text(kGolden / "samples.json"));
+  ASSERT_GT(cases.size(), 3U);
+  ordered_json spec = read_file("study_spec/valid/full")["spec"];
+  for (const ordered_json& one : cases) {
+    for (const char* field : {"kind", "seed", "space", "trials"}) spec[field] = one[field];
+    const Result<StudySpec> parsed = parse_study_spec(spec.dump());
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().code << ' ' << parsed.error().field;
+    ASSERT_GT(one["points"].size(), 5U);
+    for (const auto& [number, text] : one["points"].items()) {
+      EXPECT_EQ(trial_params(parsed.value(), std::stoll(number)), text.get<std::string>())
+          << one["kind"] << ' ' << number;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hyperflock::protocol

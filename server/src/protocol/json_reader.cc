@@ -139,13 +139,13 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   std::string key_;
 };
 
+}  // namespace
+
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
-
-}  // namespace
 
 Result<Json> parse_object(std::string_view text) {
   if (text.size() > kMaxFrameBytes)
@@ -281,6 +281,18 @@ double Value::as_number() const {
     return 0;
   }
   return json_->get<double>();
+}
+
+std::optional<double> Value::as_logged() const {
+  if (json_ == nullptr || json_->is_null()) return std::nullopt;
+  const auto* text = json_->get_ptr<const std::string*>();
+  if (text == nullptr) return as_number();
+  using Limits = std::numeric_limits<double>;
+  if (*text == kNan) return Limits::quiet_NaN();
+  if (*text == kInfinity) return Limits::infinity();
+  if (*text == kMinusInfinity) return -Limits::infinity();
+  bad_field(R"(a number, "NaN", "Infinity" or "-Infinity")");
+  return std::nullopt;
 }
 
 bool Value::as_bool() const {

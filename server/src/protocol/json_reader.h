@@ -30,6 +30,9 @@ Result<Json> parse_object(std::string_view text);
 // json_writer.h.
 void append_json(std::string& out, const Json& json);
 
+// Returns the number of Unicode code points. REQUIRES: valid UTF-8.
+std::size_t characters(std::string_view text);
+
 // The first problem of a message. Readers continue with default values after it, and their caller
 // checks it at the end.
 class Problem {
@@ -70,6 +73,8 @@ class Value {
   std::string as_text_bytes(std::size_t limit) const;
   std::int64_t as_integer(IntegerRange range = {}) const;
   double as_number() const;
+  // Returns a number, which may be "NaN", "Infinity" or "-Infinity"; nothing for null.
+  std::optional<double> as_logged() const;
   bool as_bool() const;
 
   template <typename Id>

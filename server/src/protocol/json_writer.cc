@@ -68,6 +68,16 @@ void append_float(std::string& out, double value) {
   out.append(digits.data() + whole, count - whole);
 }
 
+void append_logged(std::string& out, std::optional<double> value) {
+  if (!value) {
+    out += "null";
+  } else if (std::isfinite(*value)) {
+    append_float(out, *value);
+  } else {
+    append_string(out, std::isnan(*value) ? kNan : *value > 0 ? kInfinity : kMinusInfinity);
+  }
+}
+
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   std::size_t clean = 0;  // start of the text that needs no escape

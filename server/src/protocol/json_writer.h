@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,12 @@ namespace hyperflock::protocol {
 // double. It always has a point or an exponent, so that it stays a float.
 void append_float(std::string& out, double value);
 void append_integer(std::string& out, std::int64_t value);
+// Names of doubles that are not finite, which JSON does not have. Only series have them (R59).
+inline constexpr std::string_view kNan = "NaN";
+inline constexpr std::string_view kInfinity = "Infinity";
+inline constexpr std::string_view kMinusInfinity = "-Infinity";
+// Appends a double, or its name if it is not finite; null without a value.
+void append_logged(std::string& out, std::optional<double> value);
 void append_unsigned(std::string& out, std::uint64_t value);
 // Appends a quoted string. Only what JSON requires is escaped.
 void append_string(std::string& out, std::string_view text);

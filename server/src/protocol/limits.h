@@ -16,6 +16,7 @@ inline constexpr std::size_t kMaxMessage = 1024;
 inline constexpr std::size_t kMaxCode = 64;
 inline constexpr std::size_t kMaxLine = 2000;
 inline constexpr std::size_t kMaxLabel = 128;
+inline constexpr std::size_t kMaxSeriesName = 128;
 inline constexpr std::size_t kMaxRecordedSoftware = 512;
 inline constexpr std::size_t kMaxParamsBytes = 65536;
 inline constexpr std::size_t kMaxTracebackBytes = 16384;
@@ -25,6 +26,9 @@ inline constexpr std::size_t kMaxAnswerBytes = 65536;
 inline constexpr std::size_t kMaxAttrsBytes = 65536;
 inline constexpr std::size_t kMaxSuggestedBytes = 262144;
 inline constexpr std::size_t kMaxPoints = 1000;
+inline constexpr std::size_t kMaxSeriesRows = 1000;
+inline constexpr std::size_t kMaxSeries = 256;
+inline constexpr std::size_t kMaxSeriesValues = 1000000;
 inline constexpr std::size_t kMaxValues = 8;
 inline constexpr std::size_t kMaxBackends = 8;
 inline constexpr std::size_t kMaxHeldAttempts = 16;
@@ -32,6 +36,7 @@ inline constexpr std::size_t kMaxData = 64;
 inline constexpr std::size_t kMaxDimensions = 64;
 inline constexpr std::size_t kMaxLines = 200;
 inline constexpr std::size_t kMaxOwnerItems = 1000;
+inline constexpr std::size_t kMaxConstraints = 64;
 inline constexpr std::size_t kMaxRows = 10000;
 
 }  // namespace hyperflock::protocol

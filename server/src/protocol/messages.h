@@ -37,8 +37,9 @@ enum class Verdict { accepted, evidence, recorded };
 enum class CheckpointFormat { tree, npz };
 enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked };
 enum class Direction { minimize, maximize };
-// Where a study's trials come from: the points of its space, or its owner (R44).
-enum class StudyKind { grid, asked };
+// Where a study's trials come from: all combinations of its values, its owner (R44), a list of
+// points, or points that are drawn from its space (R60).
+enum class StudyKind { grid, asked, points, random, sobol };
 
 // A device's graphics adapter, as coarse as placing trials allows.
 struct GpuFacts {
@@ -65,6 +66,21 @@ struct Point {
   std::int64_t step = 0;
   double value = 0;
   bool operator==(const Point&) const = default;
+};
+
+// One named series of a batch: its values at the first steps of the batch; null where it has none.
+struct SeriesColumn {
+  std::string name;
+  std::vector<std::optional<double>> values;
+  bool operator==(const SeriesColumn&) const = default;
+};
+
+// Rows of an attempt's named series, column by column (R59).
+struct Series {
+  std::vector<std::int64_t> steps;  // of the rows, each larger than the one before it
+  std::vector<SeriesColumn>
+      columns;  // their names differ, and none has more values than there are steps
+  bool operator==(const Series&) const = default;
 };
 
 // Why an attempt failed.
@@ -97,7 +113,8 @@ struct Checkpoint {
   AttemptId attempt{};  // the one that saved it
   CheckpointFormat format = CheckpointFormat::tree;
   BlobRef blob;
-  std::optional<std::int64_t> step{};  // the last one that was reported before it
+  std::optional<std::int64_t> step{};    // the last one that was reported before it
+  std::optional<std::int64_t> logged{};  // the last step of a series before it (R59)
   bool operator==(const Checkpoint&) const = default;
 };
 
@@ -137,7 +154,15 @@ struct AskedTrial {
   TrialNumber trial{};
   std::string params = "{}";  // JSON text
   std::string attrs{};        // what the trial begins with; JSON text
+  bool constrained = false;   // the owner computes its constraints from its result (R57)
   bool operator==(const AskedTrial&) const = default;
+};
+
+// The constraints that a trial's owner computed from its result (R57).
+struct TrialConstraints {
+  TrialNumber trial{};
+  std::vector<double> values;
+  bool operator==(const TrialConstraints&) const = default;
 };
 
 // An attempt with everything that it needs.
@@ -163,6 +188,8 @@ struct Lease {
   std::int64_t directions = 0;  // how many values a result has
   std::string suggested{};      // the trial's log (R47); JSON text
   std::string attrs{};          // what the trial was asked with (R44); JSON text
+  std::string runtime_index{};  // the runtime that the device loads, /runtime/index-<it>.json
+                                // (R58); 64 lower-case hex digits
   bool operator==(const Lease&) const = default;
 };
 
@@ -233,10 +260,21 @@ struct FinishedCall {
   bool operator==(const FinishedCall&) const = default;
 };
 
-// One name of a grid and its values, in order.
+// The numbers from `low` to `high`, both included (R60).
+struct ValueRange {
+  double low = 0;
+  double high = 0;
+  bool integer = false;          // whole numbers only
+  bool log = false;              // uniform in the logarithm
+  std::optional<double> step{};  // only `low`, `low + step` and so on
+  bool operator==(const ValueRange&) const = default;
+};
+
+// One name of a space with its values in order, or with a range.
 struct Dimension {
   std::string name_json;                 // `name` on the wire
   std::vector<std::string> values_json;  // `values` on the wire
+  std::optional<ValueRange> range{};
   bool operator==(const Dimension&) const = default;
 };
 
@@ -250,6 +288,14 @@ struct Requirements {
   bool operator==(const Requirements&) const = default;
 };
 
+// What the bundle's lock names: the runtime that its trials need (R58).
+struct Versions {
+  std::string python{};
+  std::string pyodide{};
+  std::string numpy{};
+  bool operator==(const Versions&) const = default;
+};
+
 // What a researcher submits.
 struct StudySpec {
   std::string name;
@@ -260,13 +306,18 @@ struct StudySpec {
   std::vector<Direction> directions{};  // of an ask-and-tell study; the first is `direction`
   BlobRef bundle;
   std::vector<Dimension> space;
+  std::int64_t trials = 0;  // of a random or Sobol study
   std::vector<DataRef> data{};
   std::int64_t seed = 0;
   std::string chainer;             // its version
   std::string backend{};           // the device that the trial asks for; without it none
   Requirements requires_device{};  // `requires` on the wire
+  Versions versions{};
+  std::string runtime_index{};  // chosen by the server: the runtime on which its trials run (R58);
+                                // 64 lower-case hex digits
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
+  std::int64_t max_failures = 0;  // failed trials that are alike after which it pauses itself (R56)
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // without it the owner's first
   bool operator==(const StudySpec&) const = default;
@@ -296,11 +347,12 @@ struct Heartbeat {
   bool operator==(const Heartbeat&) const = default;
 };
 
-// Points of a trial's curve.
+// Points of a trial's curve, and rows of its series.
 struct Report {
   AttemptId attempt{};
   std::int64_t seq = 0;
   std::vector<Point> points;
+  std::optional<Series> series{};
   bool operator==(const Report&) const = default;
 };
 
@@ -366,6 +418,7 @@ struct OwnerReply {
   std::optional<std::int64_t> target{};  // how many trials it means to have in the end; 0: unknown
   std::vector<OwnerAnswer> answers{};    // `replies` on the wire
   std::vector<AskedTrial> asked{};
+  std::vector<TrialConstraints> constraints{};
   bool finish = false;  // the study ends once none of its trials is unfinished (R50)
   bool operator==(const OwnerReply&) const = default;
 };

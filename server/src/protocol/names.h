@@ -59,7 +59,8 @@ struct Names<Direction> {
 };
 template <>
 struct Names<StudyKind> {
-  static constexpr std::array<std::string_view, 2> kTable{"grid", "asked"};
+  static constexpr std::array<std::string_view, 5> kTable{"grid", "asked", "points", "random",
+                                                          "sobol"};
 };
 inline constexpr std::array<std::string_view, 3> kDeviceBackendNames{"cpu", "webgpu", "webgl2"};
 inline constexpr std::array<std::string_view, 4> kDeviceClassNames{"phone", "tablet", "desktop",

@@ -19,13 +19,20 @@ std::string read_module_function(const Value& in);
 // because of its fields.
 inline bool has_this_version(const Hello& hello) { return hello.protocol == kProtocolVersion; }
 
-// Check fields of a study spec that depend on each other; see study_codec.cc.
+// Checks the columns of a report's series; see series_codec.cc.
+void series_rule(Reader& codec, Report& report);
+void series_rule(Writer& codec, const Report& report);
+
+// Check fields of a study spec that depend on each other; see study_codec.cc and
+// space_codec.cc.
 void direction_rule(Reader& codec, StudySpec& spec);
 void direction_rule(Writer& codec, const StudySpec& spec);
 void directions_rule(Reader& codec, StudySpec& spec);
 void directions_rule(Writer& codec, const StudySpec& spec);
 void space_rule(Reader& codec, StudySpec& spec);
 void space_rule(Writer& codec, const StudySpec& spec);
+void trials_rule(Reader& codec, StudySpec& spec);
+void trials_rule(Writer& codec, const StudySpec& spec);
 void data_rule(Reader& codec, StudySpec& spec);
 void data_rule(Writer& codec, const StudySpec& spec);
 void provenance_rule(Reader& codec, StudySpec& spec);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ids.h"
+#include "protocol/sampling.h"
 
 namespace hyperflock::protocol {
 
@@ -48,6 +49,35 @@ std::string grid_point(const std::vector<Dimension>& space, std::int64_t number)
     out += dimension.name_json;
     out += ':';
     out += dimension.values_json[static_cast<std::size_t>(number / stride % count)];
+  }
+  return out += '}';
+}
+
+std::int64_t trial_count(const StudySpec& spec) {
+  switch (spec.kind) {
+    case StudyKind::grid:
+      return grid_size(spec.space);
+    case StudyKind::points:
+      return static_cast<std::int64_t>(spec.space.front().values_json.size());
+    case StudyKind::random:
+    case StudyKind::sobol:
+      return spec.trials;
+    case StudyKind::asked:
+      break;
+  }
+  return 0;
+}
+
+std::string trial_params(const StudySpec& spec, std::int64_t number) {
+  if (spec.kind == StudyKind::grid) return grid_point(spec.space, number);
+  if (spec.kind != StudyKind::points)
+    return sampled_point(spec.kind, spec.seed, spec.space, number);
+  std::string out = "{";
+  for (const Dimension& dimension : spec.space) {
+    if (out.size() > 1) out += ',';
+    out += dimension.name_json;
+    out += ':';
+    out += dimension.values_json[static_cast<std::size_t>(number)];
   }
   return out += '}';
 }

@@ -1,4 +1,5 @@
-// Functions of a study spec: which devices fit (R40), the points of a grid (R30), seeds (R32).
+// Functions of a study spec: which devices fit (R40), the points of its trials (R30, R60), seeds
+// (R32).
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,12 @@ std::int64_t grid_size(const std::vector<Dimension>& space);
 // Returns point `number` as JSON text; the last name varies fastest (R30). REQUIRES: 0 <= number <
 // grid_size(space).
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
+
+// Returns the number of trials that the spec describes; 0 for an ask-and-tell study.
+std::int64_t trial_count(const StudySpec& spec);
+
+// Returns the parameters of a trial as JSON text. REQUIRES: 0 <= number < trial_count(spec).
+std::string trial_params(const StudySpec& spec, std::int64_t number);
 
 // Returns the seed of a trial (R32).
 std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number);

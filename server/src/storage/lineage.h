@@ -1,6 +1,7 @@
-// Builds the curve of an attempt that may have continued from a checkpoint. The curve has the
-// attempt's own points. Before them are the points of the attempt that saved the checkpoint, up to
-// the checkpoint's step. That attempt may have continued from a checkpoint too. Pure; any thread.
+// Builds the curve and the series of an attempt that may have continued from a checkpoint. They
+// have the attempt's own points. Before them are the points of the attempt that saved the
+// checkpoint, up to the checkpoint's step. That attempt may have continued from a checkpoint too.
+// Pure; any thread.
 //
 //   Lineage lineage(attempt);
 //   while (const auto id = lineage.wanted()) {
@@ -11,7 +12,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -19,25 +23,47 @@
 
 namespace hyperflock::storage {
 
-class Lineage {
+// The attempts that an attempt continues, one after the other, and the steps up to which they
+// count. `cut` is the member of a checkpoint that has its last step.
+class Ancestry {
  public:
-  explicit Lineage(const AttemptRow& attempt) : wanted_(attempt.id) {}
+  using Cut = std::optional<std::int64_t> protocol::Checkpoint::*;
 
-  // Returns the attempt whose points come next; nothing when the curve is complete.
+  Ancestry(AttemptId attempt, Cut cut) : wanted_(attempt), cut_(cut) {}
+
+  // Returns the attempt whose points come next; nothing when there is no other.
   std::optional<AttemptId> wanted() const { return wanted_; }
-
-  // Adds a point, unless a later attempt reported the same step too.
-  void add(const protocol::Point& point) {
-    if (!most_ || point.step <= *most_) points_.emplace(point.step, point.value);
-  }
-
+  // Whether a step of the current attempt counts.
+  bool counts(std::int64_t step) const { return step <= most_; }
   // The current attempt began from the checkpoint `from`. Continues with the attempt that saved it.
   void go_on(const std::optional<protocol::Checkpoint>& from) {
     wanted_.reset();
-    if (!from || !from->step) return;
+    if (!from) return;
+    const std::optional<std::int64_t> last = (*from).*cut_;
+    if (!last) return;
     wanted_ = from->attempt;
-    most_ = most_ ? std::min(*most_, *from->step) : *from->step;
+    most_ = std::min(most_, *last);
   }
+
+ private:
+  std::optional<AttemptId> wanted_;
+  const Cut cut_;
+  std::int64_t most_ = std::numeric_limits<std::int64_t>::max();  // later steps are ignored
+};
+
+class Lineage {
+ public:
+  explicit Lineage(const AttemptRow& attempt)
+      : ancestry_(attempt.id, &protocol::Checkpoint::step) {}
+
+  std::optional<AttemptId> wanted() const { return ancestry_.wanted(); }
+
+  // Adds a point, unless a later attempt reported the same step too.
+  void add(const protocol::Point& point) {
+    if (ancestry_.counts(point.step)) points_.emplace(point.step, point.value);
+  }
+
+  void go_on(const std::optional<protocol::Checkpoint>& from) { ancestry_.go_on(from); }
 
   std::vector<protocol::Point> points() const {
     std::vector<protocol::Point> out;
@@ -47,9 +73,47 @@ class Lineage {
   }
 
  private:
-  std::optional<AttemptId> wanted_;
-  std::optional<std::int64_t> most_;  // points of later steps are ignored; nothing: no limit
+  Ancestry ancestry_;
   std::map<std::int64_t, double> points_;
+};
+
+// Values of one series that arrive in pieces. At a step that comes twice, the first value counts.
+class SeriesPieces {
+ public:
+  // Adds a piece of the current attempt of `ancestry`.
+  void add(const std::vector<std::int64_t>& steps, const std::vector<double>& values,
+           const Ancestry& ancestry) {
+    for (std::size_t i = 0; i < steps.size() && ancestry.counts(steps[i]); ++i) {
+      steps_.push_back(steps[i]);
+      values_.push_back(values[i]);
+    }
+  }
+
+  bool empty() const { return steps_.empty(); }
+
+  // Puts the pieces in the order of their steps. Call it once, after the last piece.
+  void settle() {
+    if (std::ranges::adjacent_find(steps_, std::greater_equal<>()) == steps_.end()) return;
+    std::vector<std::size_t> order(steps_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return steps_[i]; });
+    std::vector<std::int64_t> steps;
+    std::vector<double> values;
+    for (const std::size_t i : order) {
+      if (!steps.empty() && steps.back() == steps_[i]) continue;
+      steps.push_back(steps_[i]);
+      values.push_back(values_[i]);
+    }
+    steps_ = std::move(steps);
+    values_ = std::move(values);
+  }
+
+  const std::vector<std::int64_t>& steps() const { return steps_; }
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<std::int64_t> steps_;
+  std::vector<double> values_;
 };
 
 }  // namespace hyperflock::storage

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "protocol/limits.h"
 #include "protocol/messages.h"
 #include "protocol/study_spec.h"
 #include "storage/identity.h"
@@ -29,6 +30,13 @@ inline constexpr std::size_t kKeptCheckpoints = 2;
 inline constexpr std::int64_t kMostArtifacts = 256;
 inline constexpr std::int64_t kMostArtifactBytes = std::int64_t{1} << 30;
 
+// The most trials in StudyRow::best_trials.
+inline constexpr std::int64_t kShownBest = 1'000;
+
+// The limits of series for one attempt (R59): how many, and how many values in all of them.
+inline constexpr std::int64_t kMostSeries = protocol::kMaxSeries;
+inline constexpr std::int64_t kMostSeriesValues = protocol::kMaxSeriesValues;
+
 enum class StudyState { running, finished, cancelled };
 enum class TrialState { running, complete, pruned, failed, cancelled };
 // A result of a `released` or `expired` attempt may still count (R12).
@@ -41,6 +49,11 @@ struct StudyRow {
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
   bool paused = false;  // its trials are not leased; only of a running study (R53)
+  // The failed trial with which the study paused itself (R56). Its failure is read with the row.
+  std::optional<TrialNumber> stopped_by{};
+  std::optional<protocol::Failure> stop_failure{};
+  // Failures up to this seq do not count for R56: the study was resumed or reopened after them.
+  std::int64_t forgiven_seq = 0;
   std::int64_t total = 0;
   std::int64_t complete = 0;
   std::int64_t pruned = 0;
@@ -50,10 +63,13 @@ struct StudyRow {
   std::int64_t cursor = 0;  // seq of the newest finished trial; 0: none
   std::int64_t created_at = 0;
   std::int64_t finished_at = 0;  // 0: not yet
-  // The best complete trial by its first value, in the study's direction. The lowest number wins a
-  // tie. None if the study has several directions.
+  // The best complete trial by its first value, in the study's direction, of those that meet their
+  // constraints (R57). The lowest number wins a tie. None if the study has several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
+  // Of a study with several directions: the first kShownBest, by number, of the complete trials
+  // that meet their constraints and that no other one beats.
+  std::vector<TrialNumber> best_trials{};
   // Parameters of an ask-and-tell study's best trial; only when a single row is read.
   std::string best_params{};
   // For ask-and-tell studies (R42): the number of claims so far, and who made the last one.
@@ -88,6 +104,8 @@ struct TrialRow {
   std::vector<Suggestion> suggested{};  // in the order of the calls
   // Attributes that each of its leases carries, JSON text; set only if one trial is read.
   std::string asked_attrs{};
+  // The constraints that its owner computed from its result (R57); nullopt: none were computed.
+  std::optional<std::vector<double>> constraints{};
 };
 
 struct AttemptRow {
@@ -125,6 +143,26 @@ struct ArtifactRow {
   std::int64_t created_at = 0;
 };
 
+// A series of an attempt (R59): values, which may be NaN or infinite, at growing steps.
+struct NamedSeries {
+  std::string name;
+  std::vector<std::int64_t> steps;
+  std::vector<double> values;
+};
+
+// The newest value of a series.
+struct LastValue {
+  std::string name;
+  double value = 0;
+};
+
+// A name for which attempts of a study have a series, and its number in the study, from 1.
+struct SeriesName {
+  std::int64_t id = 0;
+  std::string name;
+  bool operator==(const SeriesName&) const = default;
+};
+
 // A trial with its deciding attempt, which is the accepted one or else the newest. A trial that was
 // asked and never ran has none.
 struct TrialDetail {
@@ -134,6 +172,8 @@ struct TrialDetail {
   // checkpoints it continued (see lineage.h).
   std::vector<protocol::Point> points;
   std::vector<AttemptRow> attempts_list;  // only if requested
+  // Of the series of the deciding attempt, as `points`, in the order of SeriesName::id.
+  std::vector<LastValue> last{};
 };
 
 }  // namespace hyperflock::storage

@@ -19,6 +19,7 @@ namespace hyperflock::storage {
 // The next three structs contain what the dispatcher needs after a start: every running study, its
 // unfinished trials that have a row, and the attempts of each trial since it began or was last
 // reissued, oldest first.
+inline constexpr std::int64_t kMostFailures = 1'000;
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
@@ -32,6 +33,9 @@ struct RunningStudy {
   StudyRow study;
   std::int64_t next_number = 0;  // first trial number without a row
   std::vector<RunningTrial> unfinished;
+  // The failures that count for R56, in the order in which the trials failed: at most the newest
+  // kMostFailures. Empty if a trial has succeeded, or if the study never pauses itself.
+  std::vector<protocol::Failure> failures{};
 };
 struct Snapshot {
   std::vector<RunningStudy> studies;
@@ -79,11 +83,21 @@ class Storage {
   // Returns the trials of an ask-and-tell study that have no outcome yet, by number, without
   // points.
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
+  // Returns the trials that are the best of a study (R57), by number, without points: those of
+  // StudyRow::best_trials, or the one of StudyRow::best_trial.
+  virtual Result<std::vector<TrialDetail>> best_trials(StudyId id) = 0;
   // Returns one trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   // Returns the points of an attempt by step, after those of the attempts from whose checkpoints it
   // continues. REQUIRES: `attempt` was returned by this storage.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
+  // Returns the series of an attempt like its curve: at a step that a later attempt has too, its
+  // value counts. With `only` it returns the series with this number. REQUIRES: as for curve().
+  virtual Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,
+                                                  std::optional<std::int64_t> only) = 0;
+  // Returns names of the study's series with id > after in that order, at most `limit`.
+  virtual Result<std::vector<SeriesName>> series_names(StudyId study, std::int64_t after,
+                                                       std::int64_t limit) = 0;
   virtual Result<std::optional<AttemptRow>> attempt(AttemptId id) = 0;
   // Returns the artifacts of a study, or of one of its trials, with `arrived` > after in that
   // order, at most `limit`.

@@ -36,30 +36,13 @@ inline void leave(StudyRow& study, TrialState was) {
   if (was == TrialState::failed) --study.failed;
 }
 
-inline bool is_better(const StudyRow& study, TrialNumber number, double value) {
-  if (study.spec.directions.size() > 1) return false;
-  if (!study.best_trial) return true;
-  if (value == study.best_value) return number < *study.best_trial;
-  return study.spec.direction == protocol::Direction::minimize ? value < study.best_value
-                                                               : value > study.best_value;
-}
-
 }  // namespace detail
 
-// REQUIRES: a complete trial has at least one value.
-inline void trial_accepted(StudyRow& study, TrialState was, TrialNumber number,
-                           const protocol::TrialResult& result, std::int64_t seq) {
+inline void trial_accepted(StudyRow& study, TrialState was, protocol::Outcome outcome,
+                           std::int64_t seq) {
   detail::leave(study, was);
   study.cursor = seq;
-  if (result.outcome == protocol::Outcome::pruned) {
-    ++study.pruned;
-    return;
-  }
-  ++study.complete;
-  if (detail::is_better(study, number, result.values.front())) {
-    study.best_trial = number;
-    study.best_value = result.values.front();
-  }
+  ++(outcome == protocol::Outcome::pruned ? study.pruned : study.complete);
 }
 
 inline void trial_failed(StudyRow& study, std::int64_t seq) {
@@ -68,13 +51,32 @@ inline void trial_failed(StudyRow& study, std::int64_t seq) {
   study.cursor = seq;
 }
 
+inline bool has_succeeded(const StudyRow& study) { return study.complete + study.pruned > 0; }
+
+// Pauses a study because of a trial that failed (R56). Returns whether this changed anything.
+inline bool stopped(StudyRow& study, TrialNumber number) {
+  if (study.paused || has_succeeded(study)) return false;
+  study.paused = true;
+  study.stopped_by = number;
+  return true;
+}
+
+inline void set_paused(StudyRow& study, bool paused) {
+  study.paused = paused;
+  if (paused) return;
+  study.stopped_by.reset();
+  study.forgiven_seq = study.cursor;
+}
+
 inline void trial_reissued(StudyRow& study) {
   --study.failed;
   ++study.running;
+  study.stopped_by.reset();  // no trial of the study is failed any more
 }
 
-// Notes that a finished study runs again.
+// Notes that a study runs again if it had finished.
 inline void reopened(StudyRow& study) {
+  if (!is_running(study)) study.forgiven_seq = study.cursor;
   study.state = StudyState::running;
   study.finished_at = 0;
 }
@@ -94,6 +96,7 @@ inline void artifact_dropped(StudyRow& study, std::int64_t bytes) { study.artifa
 inline void ended(StudyRow& study, StudyState state, std::int64_t now) {
   study.state = state;
   study.paused = false;
+  study.stopped_by.reset();
   study.finished_at = now;
 }
 

@@ -54,7 +54,11 @@ struct StartAttempt {
 // its state stays, and its failure too if it has one. So an attempt counts only once against the
 // budget of its trial (R18).
 //
-// Points are stored with the attempt; a point of a known step replaces nothing. The checkpoints of
+// An accepted complete trial that meets the constraints in its attributes may become one of the
+// best (R57), unless its owner still has to compute constraints from the result.
+//
+// Points are stored with the attempt; a point of a known step replaces nothing. The series of its
+// reports are put together, so that a reader finds them in one piece. The checkpoints of
 // an accepted trial are dropped. So are those of a trial whose live attempt failed because of its
 // checkpoint (blames_checkpoint).
 struct StoreResult {
@@ -67,14 +71,20 @@ struct EndAttempt {
   AttemptId attempt{};
   AttemptState state = AttemptState::released;  // released, expired, revoked or failed
   std::optional<protocol::Failure> failure;
+  protocol::RunMetrics metrics{};  // as the server has seen it; a later result replaces them
 };
 
 // Guard: the attempt exists and belongs to `device` (else `conflict`). Points of known steps are
-// skipped. If all are skipped, the outcome is `repeated`.
+// skipped, and so are the series of a report whose `seq` is known. If all are skipped, the outcome
+// is `repeated`. If the attempt would have more than kMostSeries series or kMostSeriesValues values
+// in them, the points are stored without the series, and the outcome is `superseded` with
+// Refusal::series_count or Refusal::series_size.
 struct AppendPoints {
   AttemptId attempt{};
   std::string device;
   std::vector<protocol::Point> points;
+  std::int64_t seq = 0;  // of the report; used only with `series`
+  std::optional<protocol::Series> series{};
 };
 
 // Guard: the attempt exists and belongs to `device` (else `conflict`), is live, and its trial is
@@ -105,10 +115,12 @@ struct StoreArtifact {
 };
 
 // Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
-// `superseded`).
+// `superseded`). With `pauses`, the study pauses with this failure as the reason, unless it is
+// paused or a trial of it has succeeded. Outcome::paused says whether it did (R56).
 struct FailTrial {
   TrialKey trial;
   protocol::Failure failure;
+  bool pauses = false;
 };
 
 // Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
@@ -139,7 +151,8 @@ struct SweepDeleted {
 };
 
 // Guard: the study exists (else `conflict`), is running (else `superseded`), and `paused` would
-// change (else `repeated`). A study that ends is not paused any more.
+// change (else `repeated`). A study that ends is not paused any more. Failures from before a study
+// was resumed do not count for R56 any more.
 struct PauseStudy {
   StudyId study{};
   bool paused = true;
@@ -174,6 +187,8 @@ struct AskedRow {
   std::string params;
   std::uint32_t seed = 0;
   std::string attrs{};  // JSON text that its leases carry; empty: none
+  // The owner computes its constraints from its result. Until then it is not among the best (R57).
+  bool constrained = false;
 };
 
 // Guard: the study exists (else `conflict`), runs and has this generation, and `quota` has room for
@@ -199,13 +214,22 @@ struct StoreSuggestion {
   std::string params;
 };
 
+// Guard: the trial has a row (else `conflict`), its study has this generation (else `superseded`),
+// and the trial has a result and no constraints of its owner yet (else `repeated`). A complete
+// trial may then become one of the best, or stop to be one (R57).
+struct StoreConstraints {
+  TrialKey trial;
+  std::int64_t generation = 0;
+  std::vector<double> values;
+};
+
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, CreatePrincipal,
-                 UpdatePrincipal, CreateToken, RevokeToken, CreateProject, CreateEnrolment,
-                 RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
-                 TrimAudit>;
+                 ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
+                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
+                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
+                 NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -222,8 +246,8 @@ struct Freed {
   bool operator==(const Freed&) const = default;
 };
 
-// Why an artifact of a live attempt was not taken.
-enum class Refusal { artifact_exists, artifact_count };
+// Why an artifact of a live attempt, or the series of a report, were not taken.
+enum class Refusal { artifact_exists, artifact_count, series_count, series_size };
 
 struct Outcome {
   Applied applied = Applied::applied;
@@ -237,10 +261,11 @@ struct Outcome {
   std::int64_t id = 0;
   std::int64_t token = 0;               // CreatePrincipal: of the first token
   std::optional<Excess> excess{};       // the limit of the quota that was exceeded
-  std::optional<Refusal> refusal{};     // StoreArtifact
+  std::optional<Refusal> refusal{};     // StoreArtifact, AppendPoints
   std::vector<std::string> dropped{};   // uploaded blobs that no row names any more
   std::optional<Freed> freed{};         // DeleteStudy
   std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
+  bool paused = false;                  // FailTrial: whether the study paused with it
   bool operator==(const Outcome&) const = default;
 };
 

@@ -1,5 +1,7 @@
 // Writes numbers, sizes and durations in a language, with Intl. Page thread; pure.
 
+import { jsonTree, readableJson } from "./json_tree.ts";
+
 /** Longest text of a parameter's value on the page, in characters. */
 const PARAM_CHARS = 60;
 
@@ -131,7 +133,12 @@ export class Formatter {
 
   /** A parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
   param(value: unknown): string {
-    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+    const text = typeof value === "string" ? value : readable(value);
     return text.length > PARAM_CHARS ? `${text.slice(0, PARAM_CHARS - 1)}…` : text;
   }
+}
+
+function readable(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text === undefined ? String(value) : readableJson(jsonTree(text));
 }

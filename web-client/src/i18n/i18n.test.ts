@@ -94,7 +94,8 @@ describe("Formatter", () => {
     expect(english.param(0.001)).toBe("0.001");
     expect(english.param("Adam")).toBe("Adam");
     expect(english.param(null)).toBe("null");
-    expect(english.param([32, 64])).toBe("[32,64]");
+    expect(english.param([32, 64])).toBe("[32, 64]");
+    expect(english.param({ "()": [32, 64] })).toBe("(32, 64)");
     expect(english.param(undefined)).toBe("undefined");
     expect(english.param("x".repeat(80))).toBe(`${"x".repeat(59)}…`);
   });

@@ -7,14 +7,20 @@ import {
   joinUrlOf,
   type Me,
   meOf,
+  type NamedLine,
   type PlacementRow,
   placementOf,
   RowError,
+  type SeriesName,
   type StudyRow,
+  seriesNamesOf,
+  seriesOf,
   studiesOf,
   studyOf,
   type TrialDetail,
   type TrialRow,
+  type TrialSeries,
+  trialSeriesOf,
   trialsOf,
   type WorkerRow,
   workersOf,
@@ -25,6 +31,9 @@ const TIMEOUT_MS = 15_000;
 const DOWNLOAD_MS = 600_000;
 /** How many trials one request returns at most. */
 export const PAGE_ROWS = 500;
+
+/** How many series of a study the page offers. */
+const MOST_SERIES = 1_000;
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -50,6 +59,19 @@ export interface Api {
     after: number,
   ): Promise<{ readonly trials: readonly TrialRow[]; readonly cursor: number }>;
   trial(study: number, trial: number): Promise<TrialDetail>;
+  /** Returns names of series that the study's trials have, at most MOST_SERIES. */
+  seriesNames(study: number): Promise<readonly SeriesName[]>;
+  /** Returns one series, at most `points` values of it, of trials that finished after the cursor `after`. */
+  series(
+    study: number,
+    series: number,
+    points: number,
+    after: number,
+  ): Promise<{ readonly trials: readonly TrialSeries[]; readonly cursor: number }>;
+  /** Returns the same of the trials that run. */
+  unfinishedSeries(study: number, series: number, points: number): Promise<readonly TrialSeries[]>;
+  /** Returns all series of a trial, at most `points` values of each. */
+  trialSeries(study: number, trial: number, points: number): Promise<readonly NamedLine[]>;
   /** Returns the files that a trial uploaded, at most 500. */
   artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]>;
   artifact(study: number, id: string): Promise<Blob>;
@@ -104,6 +126,26 @@ export class ConsoleApi implements Api {
 
   trial(study: number, trial: number): Promise<TrialDetail> {
     return this.#ask("GET", `/api/studies/${study}/trials/${trial}`, detailOf);
+  }
+
+  seriesNames(study: number): Promise<readonly SeriesName[]> {
+    return this.#ask("GET", `/api/studies/${study}/series?limit=${MOST_SERIES}`, seriesNamesOf);
+  }
+
+  series(study: number, series: number, points: number, after: number) {
+    const query = `series=${series}&points=${points}&after=${after}&limit=${PAGE_ROWS}`;
+    return this.#ask("GET", `/api/studies/${study}/series/trials?${query}`, seriesOf);
+  }
+
+  async unfinishedSeries(study: number, series: number, points: number) {
+    const query = `series=${series}&points=${points}`;
+    const path = `/api/studies/${study}/series/unfinished?${query}`;
+    return (await this.#ask("GET", path, seriesOf)).trials;
+  }
+
+  async trialSeries(study: number, trial: number, points: number) {
+    const path = `/api/studies/${study}/trials/${trial}/series?points=${points}`;
+    return (await this.#ask("GET", path, trialSeriesOf)).series;
   }
 
   artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]> {

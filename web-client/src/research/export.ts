@@ -1,6 +1,6 @@
 // Writes a study's trials as CSV (RFC 4180) and as JSON. Page thread; pure.
 
-import { paramText } from "./params.ts";
+import { type Param, paramText } from "./params.ts";
 import type { StudyRow, TrialRow } from "./rows.ts";
 import { columnsOf, paramNamed } from "./trials_model.ts";
 
@@ -10,6 +10,16 @@ const FORMULA = /^[=+\-@\t\r]/;
 function textCell(text: string): string {
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Numbers are written as they are, even `-1`. */
+function cellOf(param: Param): string {
+  return typeof param.value === "number" ? param.raw : textCell(paramText(param));
+}
+
+/** Returns all names, in the order of their first use. */
+function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())];
 }
 
 function timeCell(ms: number): string {
@@ -24,6 +34,8 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
   const columns = columnsOf(study.names, trials);
   const names = columns.flatMap((column) => (column.kind === "param" ? [column.name] : []));
   const values = columns.flatMap((column) => (column.kind === "value" ? [column.index] : []));
+  const summaries = namesIn(trials.map(({ summary }) => summary.map(([name]) => name)));
+  const attributes = namesIn(trials.map(({ attributes }) => attributes.map(({ name }) => name)));
   const head = [
     ...["trial", "state"],
     ...values.map((index) => (values.length === 1 ? "value" : `value_${index}`)),
@@ -31,17 +43,15 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
     ...["seed", "attempts", "device", "class", "engine", "backend", "adapter"],
     ...["started_at", "finished_at", "run_ms", "load_ms"],
     ...["error_cause", "error_code", "error_message"],
+    ...summaries.map((name) => `summary_${name}`),
+    ...attributes.map((name) => `user_attrs_${name}`),
   ];
   const rows = byNumber(trials).map((trial) => [
     ...[String(trial.trial), trial.state],
     ...values.map((index) => String(trial.values[index] ?? "")),
     ...names.map((name) => {
       const param = paramNamed(trial, name);
-      if (param === undefined) {
-        return "";
-      }
-      // Numbers are written as they are, even `-1`.
-      return typeof param.value === "string" ? textCell(paramText(param)) : param.raw;
+      return param === undefined ? "" : cellOf(param);
     }),
     ...[String(trial.seed), String(trial.attempts)],
     ...(["device", "class", "engine", "backend", "adapter"] as const).map((key) =>
@@ -50,16 +60,31 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
     ...[timeCell(trial.startedAt), timeCell(trial.finishedAt)],
     ...[String(trial.runMs), String(trial.loadMs)],
     ...(["cause", "code", "message"] as const).map((key) => textCell(trial.error?.[key] ?? "")),
+    ...summaries.map((name) => String(new Map(trial.summary).get(name) ?? "")),
+    ...attributes.map((name) => {
+      const found = trial.attributes.find((one) => one.name === name);
+      return found === undefined ? "" : cellOf(found);
+    }),
   ]);
   return `${[head.map(textCell), ...rows].map((row) => row.join(",")).join("\r\n")}\r\n`;
+}
+
+function objectOf(members: readonly Param[]): string {
+  return `{${members.map(({ name, raw }) => `${JSON.stringify(name)}: ${raw}`).join(", ")}}`;
+}
+
+/** JSON has no NaN and no infinity, so they are their names. */
+function finiteOrName([name, value]: readonly [string, number]): [string, number | string] {
+  return [name, Number.isFinite(value) ? value : String(value)];
 }
 
 /** Returns the trials as JSON. Parameters keep the text that Python wrote. */
 export function jsonOf(study: StudyRow, trials: readonly TrialRow[]): string {
   const { names, best, ...head } = study;
-  const rows = byNumber(trials).map(({ params, ...rest }) => {
-    const members = params.map(({ name, raw }) => `${JSON.stringify(name)}: ${raw}`).join(", ");
-    return `    {"params": {${members}}, ${JSON.stringify(rest).slice(1)}`;
+  const rows = byNumber(trials).map(({ params, attributes, summary, ...rest }) => {
+    const told = { ...rest, summary: Object.fromEntries(summary.map(finiteOrName)) };
+    const parts = `"params": ${objectOf(params)}, "user_attrs": ${objectOf(attributes)}`;
+    return `    {${parts}, ${JSON.stringify(told).slice(1)}`;
   });
   const summary = JSON.stringify({ ...head, names, best_trial: best?.trial ?? null });
   return `{\n  "study": ${summary},\n  "trials": [\n${rows.join(",\n")}\n  ]\n}\n`;

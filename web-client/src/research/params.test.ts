@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { paramsOf, paramText } from "./params.ts";
+import { attachedOf, paramsOf, paramText } from "./params.ts";
 
 const raws = (text: string) => paramsOf(text).map(({ name, raw }) => [name, raw]);
 
@@ -26,11 +26,16 @@ describe("paramsOf", () => {
     expect(raws(text)[1]).toEqual(["after", "2"]);
   });
 
-  it("takes nested values as JSON writes them", () => {
-    expect(raws('{"layers": [32, 64], "lr": 1.0}')).toEqual([
-      ["layers", "[32,64]"],
-      ["lr", "1"],
+  it("keeps the numbers inside a nested value", () => {
+    expect(raws('{"layers": [32, 64.0], "lr": 1.0}')).toEqual([
+      ["layers", "[32,64.0]"],
+      ["lr", "1.0"],
     ]);
+  });
+
+  it("shows a tuple as Python writes it, and exports it as a list", () => {
+    const [layers] = paramsOf('{"layers": {"()": [32, 64]}}');
+    expect(layers).toEqual({ name: "layers", raw: "[32,64]", value: "(32, 64)" });
   });
 
   it("is empty for anything else", () => {
@@ -44,5 +49,33 @@ describe("paramsOf", () => {
 describe("paramText", () => {
   it("leaves a string's quotes away, and nothing else", () => {
     expect(paramsOf('{"o": "Adam", "lr": 1.0}').map(paramText)).toEqual(["Adam", "1.0"]);
+  });
+});
+
+describe("attachedOf", () => {
+  it("reads attributes and numbers, with those that are not finite", () => {
+    const text = '{"user":{"a":[1],"b":"x"},"summary":{"n":3,"gap":"NaN","top":"-Infinity"}}';
+    const { user, summary } = attachedOf(text);
+    expect(user.map(({ name, raw }) => [name, raw])).toEqual([
+      ["a", "[1]"],
+      ["b", '"x"'],
+    ]);
+    expect(summary).toEqual([
+      ["n", 3],
+      ["gap", Number.NaN],
+      ["top", Number.NEGATIVE_INFINITY],
+    ]);
+  });
+
+  it.each([
+    undefined,
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"user":[1],"summary":"x"}',
+    '{"summary":{"a":"b"}}',
+  ])("leaves out what a device has garbled: %s", (text) => {
+    expect(attachedOf(text)).toEqual({ user: [], summary: [] });
   });
 });

@@ -1,64 +1,71 @@
 // Reads a trial's parameters from their JSON text. Each keeps the text that Python wrote: `1.0` stays `1.0`, and a large
-// integer keeps every digit. Page thread; pure.
+// integer keeps every digit. Reads what a trial attached to its result, too: user attributes, and numbers next to its
+// value. Page thread; pure.
+
+import { jsonTree, plainJson, readableJson } from "../i18n/json_tree.ts";
 
 export interface Param {
   readonly name: string;
-  /** The value as JSON text, exactly. */
+  /** The value as JSON text with its numbers as they were written. A tuple is a list. */
   readonly raw: string;
-  /** The value for sorting and for display. A number may have lost digits here. */
+  /** The value for sorting and for display. A number may have lost digits here; a list, tuple or dict is a text. */
   readonly value: unknown;
-}
-
-const STRING = /\s*("(?:[^"\\]|\\.)*")\s*/y;
-const SCALAR = /\s*("(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+)\s*/y;
-
-function take(pattern: RegExp, text: string, at: number): { token: string; end: number } | null {
-  pattern.lastIndex = at;
-  const found = pattern.exec(text);
-  return found === null ? null : { token: found[1] ?? "", end: pattern.lastIndex };
-}
-
-/** Returns the members of an object, each with its own text. Returns null if a value is not a scalar. */
-function rawMembers(text: string): ReadonlyMap<string, string> | null {
-  const members = new Map<string, string>();
-  let at = text.indexOf("{") + 1;
-  for (;;) {
-    const name = take(STRING, text, at);
-    if (name === null || text[name.end] !== ":") {
-      return null;
-    }
-    const value = take(SCALAR, text, name.end + 1);
-    if (value === null) {
-      return null;
-    }
-    members.set(JSON.parse(name.token) as string, value.token);
-    if (text[value.end] !== ",") {
-      return members;
-    }
-    at = value.end + 1;
-  }
 }
 
 /** Returns an empty list for anything that is not the JSON text of an object. */
 export function paramsOf(text: string): readonly Param[] {
-  let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    JSON.parse(text);
   } catch {
     return [];
   }
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+  const tree = jsonTree(text);
+  if (tree.kind !== "object") {
     return [];
   }
-  const raw = rawMembers(text);
-  return Object.entries(parsed).map(([name, value]: [string, unknown]) => ({
-    name,
-    raw: raw?.get(name) ?? JSON.stringify(value),
-    value,
+  return tree.members.map(([name, value]) => ({
+    name: JSON.parse(name) as string,
+    raw: plainJson(value),
+    value: value.kind === "scalar" ? (JSON.parse(value.token) as unknown) : readableJson(value),
   }));
 }
 
 /** Returns a value for display: a string without its quotes, everything else as it was written. */
 export function paramText({ raw, value }: Pick<Param, "raw" | "value">): string {
   return typeof value === "string" ? value : raw;
+}
+
+export interface Attached {
+  readonly user: readonly Param[];
+  readonly summary: readonly (readonly [name: string, value: number])[];
+}
+
+const NOT_FINITE: readonly unknown[] = ["NaN", "Infinity", "-Infinity"];
+const NOTHING: Attached = { user: [], summary: [] };
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `text` is JSON from a volunteer's device, so what is garbled is left out. Without it nothing was attached. */
+export function attachedOf(text: string | undefined): Attached {
+  if (text === undefined || text === "") {
+    return NOTHING;
+  }
+  let told: unknown;
+  try {
+    told = JSON.parse(text);
+  } catch {
+    return NOTHING;
+  }
+  if (!isRecord(told)) {
+    return NOTHING;
+  }
+  const summary = isRecord(told.summary) ? Object.entries(told.summary) : [];
+  return {
+    user: isRecord(told.user) ? paramsOf(JSON.stringify(told.user)) : [],
+    summary: summary.flatMap(([name, value]) =>
+      typeof value === "number" || NOT_FINITE.includes(value) ? [[name, Number(value)]] : [],
+    ),
+  };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
 import { artifact, researchStories } from "../stories/research_states.ts";
 import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
+import { pointsOf, SeriesStore } from "./series_store.ts";
 
 function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: string | null } = {}) {
   const api = new FakeConsole({ ...researchStories.studies.rows, ...rest.rows });
@@ -328,5 +329,76 @@ describe("a trial's files", () => {
     await fetched;
     expect(saved).toEqual([]);
     expect(store.fetching.value.size).toBe(0);
+  });
+});
+
+async function seriesScenario() {
+  const api = new FakeConsole(researchStories.study_running.rows);
+  const series = new SeriesStore();
+  const study = { ...(await api.study(7)), cursor: 143 }; // the `seq` of the last story trial
+  api.calls.length = 0;
+  return { api, series, study };
+}
+
+describe("the series of a study", () => {
+  it("are known by name, and no line is asked for before its chart is in view", async () => {
+    const { api, series, study } = await seriesScenario();
+    await series.refresh(api, study);
+    expect(series.names.value.map(({ name }) => name)).toEqual([
+      "train/loss",
+      "val/accuracy",
+      "learning rate",
+    ]);
+    expect(api.calls).toEqual(["seriesNames 7"]);
+  });
+
+  it("are loaded when a chart comes into view, those of running trials too", async () => {
+    const { api, series, study } = await seriesScenario();
+    await series.refresh(api, study);
+    series.show(2);
+    series.show(2);
+    await settled();
+    const lines = series.lines.value.get(2);
+    expect(lines?.finished.size).toBe(42);
+    expect([...(lines?.running.keys() ?? [])]).toEqual([44]);
+    expect(lines?.finished.get(0)).toHaveLength(10);
+    expect(api.calls.filter((call) => call.startsWith("series "))).toEqual(["series 7 2 400 0"]);
+    expect([...series.lines.value.keys()]).toEqual([2]);
+  });
+
+  it("of trials that have finished are asked for once", async () => {
+    const { api, series, study } = await seriesScenario();
+    series.show(1);
+    await series.refresh(api, study);
+    await series.refresh(api, study);
+    expect(api.calls.filter((call) => call.startsWith("series "))).toHaveLength(1);
+    expect(api.calls.filter((call) => call.startsWith("unfinishedSeries"))).toHaveLength(2);
+  });
+
+  it("of another study are not mixed in, whatever comes late", async () => {
+    const { api, series, study } = await seriesScenario();
+    await series.refresh(api, study);
+    series.show(1);
+    series.clear();
+    await settled();
+    expect([series.names.value, series.lines.value.size]).toEqual([[], 0]);
+  });
+
+  it("are left to the next refresh when the server cannot be reached", async () => {
+    const { api, series, study } = await seriesScenario();
+    await series.refresh(api, study);
+    const rows = api.rows;
+    api.rows = { ...rows, faults: { series: "unreachable" } };
+    series.show(1);
+    await settled();
+    expect(series.lines.value.size).toBe(0);
+    await expect(series.refresh(api, study)).rejects.toThrow();
+    api.rows = rows;
+    await series.refresh(api, study);
+    expect(series.lines.value.get(1)?.finished.size).toBe(42);
+  });
+
+  it("have fewer points the more trials there are", () => {
+    expect([1, 100, 1_000, 1_000_000].map(pointsOf)).toEqual([400, 320, 32, 8]);
   });
 });

@@ -6,7 +6,16 @@ import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError, PAGE_ROWS } from "./api.ts";
 import { hashOf, type Route, routeOf } from "./route.ts";
-import type { ArtifactRow, Me, PlacementRow, StudyRow, TrialDetail, WorkerRow } from "./rows.ts";
+import type {
+  ArtifactRow,
+  Me,
+  NamedLine,
+  PlacementRow,
+  StudyRow,
+  TrialDetail,
+  WorkerRow,
+} from "./rows.ts";
+import { SeriesStore } from "./series_store.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
 import { noTrials, type StudyData, withRows } from "./study_data.ts";
 import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
@@ -17,6 +26,8 @@ import { researchWords } from "./words/index.ts";
 export const LIVE_POLL_MS = 2_000;
 export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
+/** How many values of each series the page of one trial shows. */
+const TRIAL_POINTS = 500;
 
 export interface ResearchEnvironment {
   readonly api: (token: string) => Api;
@@ -67,6 +78,10 @@ export class ResearchStore {
   /** The rows of the open study. Before the first request it is study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
+  /** The series of the open study. */
+  readonly series = new SeriesStore();
+  /** The series of the shown trial. */
+  readonly trialSeries: Signal<readonly NamedLine[]> = signal([]);
   /** The files that the shown trial uploaded. */
   readonly files: Signal<readonly ArtifactRow[]> = signal([]);
   /** Ids of files that are being downloaded. No other request waits for these downloads. */
@@ -261,6 +276,7 @@ export class ResearchStore {
     }
     const before = this.route.value;
     this.detail.value = null;
+    this.trialSeries.value = [];
     this.files.value = [];
     this.problem.value = null;
     this.refusal.value = null;
@@ -268,6 +284,7 @@ export class ResearchStore {
       this.study.value = null;
       this.placement.value = null;
       this.data.value = noTrials(0);
+      this.series.clear();
       this.filter.value = "all";
       this.sort.value = { key: "trial", descending: false };
       this.page.value = 0;
@@ -291,7 +308,9 @@ export class ResearchStore {
     this.studies.value = null;
     this.study.value = null;
     this.data.value = noTrials(0);
+    this.series.clear();
     this.detail.value = null;
+    this.trialSeries.value = [];
     this.files.value = [];
     this.workers.value = [];
     this.placement.value = null;
@@ -380,6 +399,12 @@ export class ResearchStore {
     this.workers.value = workers;
     this.detail.value = detail;
     this.files.value = files;
+    if (detail?.hasSeries) {
+      const series = await api.trialSeries(study.study, detail.trial, TRIAL_POINTS);
+      if (era === this.#era) {
+        this.trialSeries.value = series;
+      }
+    }
     if (route.page === "study") {
       const asks = study.state === "running" && (study.backend !== null || study.hasRequirements);
       const placement = asks ? await api.placement(study.study) : null;
@@ -387,7 +412,7 @@ export class ResearchStore {
         return;
       }
       this.placement.value = placement;
-      await this.#loadTrials(era, api, study);
+      await Promise.all([this.series.refresh(api, study), this.#loadTrials(era, api, study)]);
     }
   }
 

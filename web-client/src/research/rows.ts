@@ -3,7 +3,8 @@
 
 import * as wire from "@hyperflock/worker-runtime/rows";
 import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
-import { paramsOf } from "./params.ts";
+import type { Point } from "../ui/curve.ts";
+import { attachedOf, paramsOf } from "./params.ts";
 
 export { RowError };
 
@@ -15,6 +16,20 @@ export const trialStates = wire.trialState.options;
 export type StudyRow = ReturnType<typeof studyView>;
 export type TrialRow = ReturnType<typeof trialView>;
 export type TrialDetail = ReturnType<typeof detailOf>;
+/** A name for which trials of a study have a series. */
+export interface SeriesName {
+  readonly id: number;
+  readonly name: string;
+}
+/** A series of a trial. A value may be NaN or infinite. */
+export interface NamedLine {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+export interface TrialSeries {
+  readonly trial: number;
+  readonly series: readonly NamedLine[];
+}
 export type AttemptRow = ReturnType<typeof attemptView>;
 export type DeviceRow = ReturnType<typeof deviceView>;
 export type WorkerRow = ReturnType<typeof workerView>;
@@ -39,8 +54,11 @@ function studyView(row: wire.StudyRow) {
     state: row.state,
     /** The study is running, but no device gets its trials. */
     isPaused: row.paused !== undefined,
+    /** The failure for which it has paused itself; null if it has not. */
+    stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
     direction: row.direction,
-    total: row.total,
+    /** How many trials it will have, as far as is known: an owner may want more than it has asked for so far. */
+    total: Math.max(row.total, row.wanted ?? 0),
     complete: row.complete,
     pruned: row.pruned,
     failed: row.failed,
@@ -59,6 +77,10 @@ function studyView(row: wire.StudyRow) {
     backend: row.runtime.backend ?? null,
     /** Whether a device must have more than the back end. */
     hasRequirements: row.requires !== undefined,
+    /** How many directions it has. */
+    directions: row.directions?.length ?? 1,
+    /** Of several directions: the first trials that no other one beats. */
+    bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
   } as const;
 }
@@ -70,6 +92,8 @@ function trialView(row: wire.TrialRow) {
     params: paramsOf(row.params),
     seed: row.seed,
     values: row.values as readonly number[],
+    /** It is complete and does not meet its constraints, so it is never the best. */
+    isInfeasible: row.infeasible === true,
     attempts: row.attempts,
     device: row.device === undefined ? null : deviceView(row.device),
     startedAt: row.started_at,
@@ -79,7 +103,18 @@ function trialView(row: wire.TrialRow) {
     loadMs: row.load_ms,
     seq: row.seq,
     error: (row.error ?? null) as FailureRow | null,
+    /** The newest value of each series, and the numbers that came with the value, by name. */
+    summary: summaryOf(row),
+    /** What the objective attached. */
+    attributes: attachedOf(row.attrs).user,
   } as const;
+}
+
+function summaryOf(row: wire.TrialRow): readonly (readonly [name: string, value: number])[] {
+  const last = (row.last ?? []).flatMap(([name, value]) =>
+    value === null ? [] : [[name, Number(value)] as const],
+  );
+  return [...new Map([...last, ...attachedOf(row.attrs).summary])];
 }
 
 function attemptView(row: wire.AttemptRow) {
@@ -115,6 +150,8 @@ export function detailOf(value: unknown) {
   return {
     ...trialView(row),
     points: row.points as readonly wire.Point[],
+    /** Whether the trial has logged series. */
+    hasSeries: row.last !== undefined,
     attemptsList: row.attempts_list.map(attemptView) as readonly AttemptRow[],
   } as const;
 }
@@ -141,3 +178,32 @@ export const placementOf = (value: unknown): PlacementRow => readRow(wire.placem
 export const meOf = (value: unknown): Me => readRow(wire.me, value);
 
 export const joinUrlOf = (value: unknown): string => readRow(wire.enrolment, value).join_url;
+
+export function seriesNamesOf(value: unknown): readonly SeriesName[] {
+  return readRow(wire.seriesPage, value).series.map(({ series, name }) => ({ id: series, name }));
+}
+
+function linesOf(series: readonly wire.NamedSeries[]): readonly NamedLine[] {
+  return series.map(([name, steps, values]) => ({
+    name,
+    points: steps.map((step, i) => [step, Number(values[i] ?? "NaN")] as const),
+  }));
+}
+
+export function trialSeriesOf(value: unknown): TrialSeries {
+  const { trial, series } = readRow(wire.seriesOfTrial, value);
+  return { trial, series: linesOf(series) };
+}
+
+/** Reads series of many trials. Unfinished trials have no cursor. */
+export function seriesOf(value: unknown): {
+  readonly trials: readonly TrialSeries[];
+  readonly cursor: number;
+} {
+  const withCursor = typeof value === "object" && value !== null ? { cursor: 0, ...value } : value;
+  const { trials, cursor } = readRow(wire.seriesOfTrials, withCursor);
+  return {
+    trials: trials.map(({ trial, series }) => ({ trial, series: linesOf(series) })),
+    cursor,
+  };
+}

@@ -6,7 +6,7 @@ import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
 import type { StudyRow } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
-import { progressOf } from "./view_model.ts";
+import { bestText, progressOf } from "./view_model.ts";
 
 function StudyCard({ study, store }: { readonly study: StudyRow; readonly store: ResearchStore }) {
   const words = store.words.value;
@@ -29,7 +29,7 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
       <dl class="pairs">
         <div>
           <dt>{words.studies.best}</dt>
-          <dd>{study.best === null ? words.studies.none : format.value(study.best.value)}</dd>
+          <dd>{bestText(study, words, format)}</dd>
         </div>
         {study.failed === 0 ? null : (
           <div>

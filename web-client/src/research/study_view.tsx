@@ -8,11 +8,13 @@ import type { Point } from "../ui/curve.ts";
 import { Icon } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { csvOf, fileName, jsonOf } from "./export.ts";
+import { Failure } from "./failure.tsx";
 import { Pairs } from "./pairs.tsx";
 import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
 import type { StudyRow } from "./rows.ts";
+import { StudySeries } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { StudyActions } from "./study_actions.tsx";
 import { TrialsTable } from "./trials_table.tsx";
@@ -21,10 +23,14 @@ import {
   deviceText,
   doneOf,
   missingText,
+  noBestOf,
   progressOf,
   studyName,
 } from "./view_model.ts";
 import { visibleText } from "./visible_text.ts";
+
+/** The most links to best trials. */
+const MAX_BEST = 50;
 
 interface Props {
   readonly study: StudyRow;
@@ -51,16 +57,67 @@ function Progress({ study, store }: Props) {
   );
 }
 
+/** The failure for which the study has paused itself. */
+function Stopped({ study, store }: Props) {
+  const words = store.words.value.study;
+  const format = store.format.value;
+  const stop = study.stoppedBy;
+  if (stop === null) {
+    return null;
+  }
+  return (
+    <section class="card stack" data-stopped>
+      <h2>{words.stopped}</h2>
+      <p>{words.stoppedWhy(format.integer(stop.trial), format.integer(stop.failures))}</p>
+      <Failure error={stop.error} store={store} />
+      <p>{words.stoppedHow}</p>
+    </section>
+  );
+}
+
+function TrialLink({ study, trial, store }: Props & { readonly trial: number }) {
+  const words = store.words.value.study;
+  return (
+    <a class="text-link" href={hashOf({ page: "trial", study: study.study, trial })}>
+      {words.bestTrial(store.format.value.integer(trial))}
+    </a>
+  );
+}
+
+/** The trials of a study with several directions that no other one beats. */
+function BestOfSeveral({ study, store }: Props) {
+  const words = store.words.value.study;
+  const count = store.format.value.integer(study.bestTrials.length);
+  return (
+    <>
+      <p data-best>{words.bestOfSeveral(count)}</p>
+      <ul class="running">
+        {study.bestTrials.slice(0, MAX_BEST).map((trial) => (
+          <li key={trial}>
+            <TrialLink study={study} store={store} trial={trial} />
+          </li>
+        ))}
+      </ul>
+      {study.bestTrials.length > MAX_BEST ? <p class="quiet">{words.bestMore}</p> : null}
+    </>
+  );
+}
+
 function Best({ study, store }: Props) {
   const words = store.words.value;
   const format = store.format.value;
   const { best } = study;
+  const why = noBestOf(study);
   return (
     <section class="card stack">
-      <h2>{words.study.best}</h2>
-      {best === null ? (
-        <p class="quiet">{words.study.noBest}</p>
-      ) : (
+      <h2>{study.directions > 1 ? words.study.bests : words.study.best}</h2>
+      {why === null ? null : (
+        <p class="quiet" data-no-best={why}>
+          {words.study.noBest[why]}
+        </p>
+      )}
+      {study.bestTrials.length > 0 ? <BestOfSeveral study={study} store={store} /> : null}
+      {best === null ? null : (
         <>
           <p class="best">
             <strong data-best>{format.value(best.value)}</strong>
@@ -75,12 +132,7 @@ function Best({ study, store }: Props) {
             ))}
           </dl>
           <p>
-            <a
-              class="text-link"
-              href={hashOf({ page: "trial", study: study.study, trial: best.trial })}
-            >
-              {words.study.bestTrial(format.integer(best.trial))}
-            </a>
+            <TrialLink study={study} store={store} trial={best.trial} />
           </p>
         </>
       )}
@@ -142,9 +194,13 @@ function Values({ study, store }: Props) {
     state === "complete" && values[0] !== undefined ? [[trial, values[0]] as const] : [],
   );
   const mayLog = canBeLogarithmic(points);
+  const infeasible = new Set(
+    store.data.value.trials.filter((row) => row.isInfeasible).map((row) => row.trial),
+  );
   const chart = chartOf(points, {
     scale: wantsLog.value && mayLog ? "log" : "linear",
-    direction: study.direction,
+    direction: study.directions > 1 ? null : study.direction,
+    mayBeBest: (trial) => !infeasible.has(trial),
   });
   if (chart === null) {
     return (
@@ -154,7 +210,6 @@ function Values({ study, store }: Props) {
       </section>
     );
   }
-  const best = study.direction === "minimize" ? chart.minValue : chart.maxValue;
   return (
     <section class="card stack" data-values={chart.count}>
       <Chart
@@ -165,7 +220,7 @@ function Values({ study, store }: Props) {
           format.integer(chart.count),
           format.value(chart.minValue),
           format.value(chart.maxValue),
-          format.value(best),
+          study.best === null ? words.noneBest : format.value(study.best.value),
         )}
         xLabel={words.trialAxis}
         value={(value) => format.metric(value)}
@@ -278,12 +333,14 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
       {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
       {study === null ? null : (
         <>
+          <Stopped study={study} store={store} />
           <div class="tiles">
             <Progress study={study} store={store} />
             <Best study={study} store={store} />
             <Running study={study} store={store} />
           </div>
           <Values study={study} store={store} />
+          <StudySeries study={study} store={store} />
           <section class="card stack">
             <div class="title-row">
               <h2>{words.study.trials}</h2>

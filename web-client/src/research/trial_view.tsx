@@ -3,11 +3,13 @@
 import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
+import { Failure } from "./failure.tsx";
 import { Pairs } from "./pairs.tsx";
 import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { hashOf } from "./route.ts";
-import type { AttemptRow, FailureRow, TrialDetail } from "./rows.ts";
+import type { AttemptRow, TrialDetail } from "./rows.ts";
+import { TrialSeriesCharts } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { BackLink } from "./study_view.tsx";
 import { deviceText, studyName } from "./view_model.ts";
@@ -24,6 +26,7 @@ function Summary({ trial, store }: Props) {
   const values = trial.values.map((value) => format.value(value)).join(", ");
   const rows: readonly (readonly [string, string])[] = [
     [words.value, values === "" ? words.noValue : values],
+    ...(trial.isInfeasible ? ([[words.constraints, words.notMet]] as const) : []),
     ...(trial.runMs === 0 ? [] : ([[words.time, format.duration(trial.runMs)]] as const)),
     [words.started, format.time(trial.startedAt)],
     ...(trial.finishedAt === 0 ? [] : ([[words.finished, format.time(trial.finishedAt)]] as const)),
@@ -41,6 +44,32 @@ function Summary({ trial, store }: Props) {
           </div>
         ))}
       </dl>
+      {trial.summary.length === 0 ? null : (
+        <>
+          <h2>{words.summary}</h2>
+          <dl class="params-list" data-part="summary">
+            {trial.summary.map(([name, value]) => (
+              <div class="param" key={name}>
+                <dt>{visibleText(name)}</dt>
+                <dd>{Number.isFinite(value) ? format.value(value) : String(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+      {trial.attributes.length === 0 ? null : (
+        <>
+          <h2>{words.attributes}</h2>
+          <dl class="params-list" data-part="attributes">
+            {trial.attributes.map((attribute) => (
+              <div class="param" key={attribute.name}>
+                <dt>{visibleText(attribute.name)}</dt>
+                <dd>{visibleText(paramText(attribute))}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
     </section>
   );
 }
@@ -96,45 +125,6 @@ function Curve({ trial, store }: Props) {
         </div>
       </details>
     </section>
-  );
-}
-
-function Failure({
-  error,
-  store,
-  shownTraceback = "",
-}: {
-  readonly error: FailureRow;
-  readonly store: ResearchStore;
-  /** A traceback that the page already shows elsewhere. */
-  readonly shownTraceback?: string;
-}) {
-  const words = store.words.value.trial;
-  return (
-    <>
-      <dl class="pairs">
-        {(
-          [
-            [words.cause, error.cause],
-            [words.code, error.code],
-            [words.message, error.message],
-          ] as const
-        )
-          .filter(([, value]) => value !== "")
-          .map(([label, value]) => (
-            <div key={label}>
-              <dt>{label}</dt>
-              <dd>{visibleText(value)}</dd>
-            </div>
-          ))}
-      </dl>
-      {error.traceback === "" || error.traceback === shownTraceback ? null : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take focus.
-        <section class="traceback" tabIndex={0} aria-label={words.traceback}>
-          <pre>{visibleText(error.traceback)}</pre>
-        </section>
-      )}
-    </>
   );
 }
 
@@ -236,6 +226,7 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
           <div class="stack">
             <Summary trial={trial} store={store} />
             <Curve trial={trial} store={store} />
+            <TrialSeriesCharts store={store} />
             {store.files.value.length === 0 ? null : <Files store={store} />}
           </div>
           <div class="stack">

@@ -9,6 +9,7 @@ function trial(number: number, rest: Partial<TrialRow> = {}): TrialRow {
     state: "complete",
     params: [],
     seed: 0,
+    isInfeasible: false,
     values: [number],
     attempts: 1,
     device: null,

@@ -4,7 +4,7 @@ import type { Formatter } from "../i18n/format.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
 import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./rows.ts";
 import { visibleText } from "./visible_text.ts";
-import { type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
+import { type NoBest, type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
 
 function isProblemCode(code: string): code is ProblemCode {
   return (problemCodes as readonly string[]).includes(code);
@@ -86,6 +86,27 @@ export function backendText(backend: string | null, words: Words): string {
 
 export function doneOf(study: StudyRow): number {
   return study.complete + study.pruned + study.failed;
+}
+
+/** Returns why a study has no best trial; null if it has one. */
+export function noBestOf(study: StudyRow): NoBest | null {
+  if (study.best !== null || study.bestTrials.length > 0) {
+    return null;
+  }
+  if (study.complete > 0) {
+    return "no_feasible_trial";
+  }
+  return study.state === "running" ? "running" : "no_complete_trial";
+}
+
+/** Returns the best value, the number of best trials, or that there is none. */
+export function bestText(study: StudyRow, words: Words, format: Formatter): string {
+  if (study.best !== null) {
+    return format.value(study.best.value);
+  }
+  return study.bestTrials.length > 0
+    ? words.study.bestOfSeveral(format.integer(study.bestTrials.length))
+    : words.studies.none;
 }
 
 export function progressOf(study: StudyRow, words: Words, format: Formatter) {

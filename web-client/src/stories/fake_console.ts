@@ -7,8 +7,11 @@ import {
   detailOf,
   type Me,
   placementOf,
+  seriesNamesOf,
+  seriesOf,
   studyOf,
   trialOf,
+  trialSeriesOf,
   workersOf,
 } from "../research/rows.ts";
 
@@ -67,6 +70,53 @@ export class FakeConsole implements Api {
       throw new ConsoleError("not_found", "There is no such trial.");
     }
     return detailOf({ points: [], attempts_list: [], ...row });
+  }
+
+  async seriesNames(study: number) {
+    await this.#call("seriesNames", study);
+    return seriesNamesOf({ series: this.#names(study), cursor: 0 });
+  }
+
+  async series(study: number, series: number, points: number, after: number) {
+    await this.#call("series", study, series, points, after);
+    const trials = this.rows.trials
+      .filter((row) => row.study === study && Number(row.seq) > after)
+      .sort((a, b) => Number(a.seq) - Number(b.seq))
+      .slice(0, PAGE_ROWS);
+    const cursor = Number(trials.at(-1)?.seq ?? after);
+    return seriesOf({ trials: trials.map((row) => this.#seriesOf(row, series)), cursor });
+  }
+
+  async unfinishedSeries(study: number, series: number, points: number) {
+    await this.#call("unfinishedSeries", study, series, points);
+    const trials = this.rows.trials.filter((row) => row.study === study && Number(row.seq) === 0);
+    return seriesOf({ trials: trials.map((row) => this.#seriesOf(row, series)) }).trials;
+  }
+
+  async trialSeries(study: number, trial: number, points: number) {
+    await this.#call("trialSeries", study, trial, points);
+    const row = this.rows.trials.find((one) => one.study === study && one.trial === trial);
+    return trialSeriesOf(this.#seriesOf(row ?? {}, null)).series;
+  }
+
+  /** A story's row of a trial may hold `series`: [name, steps, values]. */
+  #seriesOf(row: Readonly<Record<string, unknown>>, series: number | null) {
+    const all = (row.series ?? []) as readonly (readonly [string, ...unknown[]])[];
+    const name = this.#names(Number(row.study)).find((one) => one.series === series)?.name;
+    return {
+      trial: row.trial,
+      seq: row.seq,
+      series: series === null ? all : all.filter(([own]) => own === name),
+    };
+  }
+
+  #names(study: number): { series: number; name: string }[] {
+    const all = this.rows.trials
+      .filter((row) => row.study === study)
+      .flatMap((row) =>
+        ((row.series ?? []) as readonly (readonly [string])[]).map(([name]) => name),
+      );
+    return [...new Set(all)].map((name, i) => ({ series: i + 1, name }));
   }
 
   async artifacts(_study: number, trial: number) {

@@ -111,11 +111,19 @@ const ERROR = {
   traceback: TRACEBACK,
 };
 
+const ATTRS = JSON.stringify({
+  user: { git: "a3f9c2e", augment: true, layers: [64, 64, 10] },
+  summary: { parameters: 1_234_567, gap: "NaN" },
+});
+
 const TRIALS: readonly Row[] = Array.from({ length: 44 }, (_, i) => {
   if (i === 9 || i === 30) {
     return trialRow(7, i, { state: "failed", values: [], error: ERROR });
   }
-  return i % 11 === 6 ? trialRow(7, i, { state: "pruned", values: [] }) : trialRow(7, i);
+  if (i % 11 === 6) {
+    return trialRow(7, i, { state: "pruned", values: [], ...seriesOf(i, 8) });
+  }
+  return trialRow(7, i, { ...seriesOf(i), ...(i === 21 ? { attrs: ATTRS } : {}) });
 });
 
 function attempt(id: number, state: string, device: Row, rest: Row = {}): Row {
@@ -146,6 +154,27 @@ const POINTS = Array.from({ length: 30 }, (_, i) => [
   0.12 + 2.1 * Math.exp(-i / 7) + 0.05 * Math.sin(i),
 ]);
 
+/** What a trial logged; a fixed formula, so that pictures can be compared. */
+function seriesOf(trial: number, epochs = 30): Row {
+  const steps = Array.from({ length: epochs }, (_, i) => (i + 1) * 10);
+  const rate = 4 + (trial % 7);
+  const loss = steps.map((_, i) => 0.1 + lossOf(trial) + 2 * Math.exp(-i / rate));
+  const acc = steps.map((_, i) => 1 - 0.9 * Math.exp(-i / rate) - 0.02 * Math.abs(Math.sin(i)));
+  const rates = steps.map((_, i) => 0.1 * 0.5 ** Math.floor(i / 10));
+  return {
+    series: [
+      ["train/loss", steps, trial % 9 === 4 ? loss.map((v, i) => (i === 8 ? "NaN" : v)) : loss],
+      ["val/accuracy", steps.filter((_, i) => i % 3 === 2), acc.filter((_, i) => i % 3 === 2)],
+      ["learning rate", steps, rates],
+    ],
+    last: [
+      ["train/loss", loss.at(-1)],
+      ["val/accuracy", acc.at(-1)],
+      ["learning rate", rates.at(-1)],
+    ],
+  };
+}
+
 const WORKERS: readonly Row[] = [
   { ...DEVICES[0], state: "computing", attempt: 601, trial: 44, study: 7 },
   { ...DEVICES[1], state: "computing", attempt: 602, trial: 45, study: 7 },
@@ -173,14 +202,17 @@ const AWKWARD: readonly Row[] = [
         "a parameter whose name is much longer than anyone would like it to be":
           "and a value that is just as long, longer than the page wants to show",
         weight_decay: null,
+        layers: { "()": [{ name: "conv", width: 64 }, { "()": [2] }] },
       }),
     },
+    kind: "points",
     space: [
       {
         name: "a parameter whose name is much longer than anyone would like it to be",
-        values: ["x"],
+        values: [],
       },
-      { name: "weight_decay", values: [null, 0.5] },
+      { name: "weight_decay", values: [] },
+      { name: "layers", values: [] },
     ],
   }),
 ];
@@ -192,6 +224,9 @@ const AWKWARD_TRIALS: readonly Row[] = [0, 1, 2, 3, 4].map((i) =>
       "a parameter whose name is much longer than anyone would like it to be":
         "=HYPERLINK(\u202e) and a value that is just as long, longer than the page wants to show",
       weight_decay: i % 2 === 0 ? null : 0.5,
+      layers: {
+        "()": [{ name: "conv", width: 64 }, { name: "dense", width: 2 ** i }, { "()": [i] }],
+      },
     }),
     seq: 100 + i,
     ...(i === 3 ? { state: "failed", values: [], error: ERROR } : {}),
@@ -236,6 +271,7 @@ const ROWS: ConsoleRows = {
       run_ms: 0,
       seq: 0,
       points: POINTS.slice(0, 11),
+      ...seriesOf(44, 11),
       attempts_list: [attempt(601, "live", DEVICES[0], { finished_at: 0, run_ms: 0 })],
     }),
   ].map((row) => {
@@ -307,6 +343,40 @@ export const researchStories = {
         { code: "no_webgpu", devices: 2 },
       ],
     },
+  }),
+  study_stopped: story("#/studies/7", {
+    studies: [
+      studyRow(7, {
+        complete: 0,
+        pruned: 0,
+        failed: 3,
+        running: 0,
+        best: undefined,
+        paused: true,
+        stopped_by: { trial: 30, failures: 3, error: ERROR },
+      }),
+    ],
+    trials: [9, 12, 30].map((i) => trialRow(7, i, { state: "failed", values: [], error: ERROR })),
+    workers: [],
+  }),
+  study_several: story("#/studies/7", {
+    studies: [
+      studyRow(7, {
+        kind: "asked",
+        directions: ["minimize", "maximize"],
+        best: undefined,
+        best_trials: [3, 21, 27, 40],
+        wanted: 64,
+      }),
+    ],
+    trials: TRIALS.map((row) =>
+      row.state === "complete" ? { ...row, values: [lossOf(Number(row.trial)), 0.5] } : row,
+    ),
+  }),
+  study_infeasible: story("#/studies/7", {
+    studies: [studyRow(7, { state: "finished", best: undefined, finished_at: NOW })],
+    trials: TRIALS.map((row) => (row.state === "complete" ? { ...row, infeasible: true } : row)),
+    workers: [],
   }),
   study_unknown: story("#/studies/99"),
   study_awkward: story("#/studies/8", { studies: AWKWARD, trials: AWKWARD_TRIALS }),

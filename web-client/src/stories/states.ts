@@ -79,7 +79,7 @@ const AWKWARD_TRIAL: TrialView = {
   params: {
     learning_rate: 0.00031622776601683794,
     optimizer: "MomentumSGD",
-    layers: [32, 64, 128],
+    layers: { "()": [32, 64, 128] },
     augment: true,
     weight_decay: null,
     "a parameter whose name is much longer than anyone would like it to be":

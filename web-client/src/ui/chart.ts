@@ -20,7 +20,7 @@ export interface Chart {
   /** A path with one dot for each point: a line of no length with round caps. */
   readonly dots: string;
   readonly line: string;
-  /** The best value so far, as a line of steps; empty without a direction. */
+  /** The best value so far as a line of steps, or a line that stands out; empty without one. */
   readonly best: string;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];
@@ -32,6 +32,8 @@ export interface Chart {
 export interface ChartOptions {
   readonly scale: Scale;
   readonly direction: "minimize" | "maximize" | null;
+  /** Whether the point at `x` may be the best one; without it every point may. */
+  readonly mayBeBest?: (x: number) => boolean;
 }
 
 /** Returns about `wanted` round numbers in from..to: 1, 2 or 5 times a power of ten. */
@@ -78,48 +80,41 @@ export function canBeLogarithmic(points: readonly Point[]): boolean {
   return values.length > 1 && values.every((value) => value > 0);
 }
 
-/** Returns null if no point is finite. Points are drawn in the order of x. */
-export function chartOf(points: readonly Point[], options: ChartOptions): Chart | null {
-  const finite = points
-    .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))
-    .sort(([a], [b]) => a - b);
-  const first = finite[0];
-  const last = finite.at(-1);
-  if (first === undefined || last === undefined) {
+/** The place of the axes: where values are drawn, and their ticks. */
+export interface Frame {
+  readonly placeX: (x: number) => number;
+  readonly placeY: (y: number) => number;
+  readonly xTicks: readonly Tick[];
+  readonly yTicks: readonly Tick[];
+  readonly minValue: number;
+  readonly maxValue: number;
+}
+
+/** Returns the frame of finite points; null without a point. */
+export function framed(points: readonly Point[], scale: Scale): Frame | null {
+  const first = points[0];
+  if (first === undefined) {
     return null;
   }
-  let [minValue, maxValue] = [first[1], first[1]];
-  for (const [, value] of finite) {
+  let [minX, maxX, minValue, maxValue] = [first[0], first[0], first[1], first[1]];
+  for (const [x, value] of points) {
+    minX = Math.min(minX, x);
+    maxX = Math.max(maxX, x);
     minValue = Math.min(minValue, value);
     maxValue = Math.max(maxValue, value);
   }
-  const isLog = options.scale === "log" && minValue > 0;
+  const isLog = scale === "log" && minValue > 0;
   const along = isLog ? Math.log10 : (value: number) => value;
-  const xAt = (x: number) => share(x, first[0], last[0]);
+  const xAt = (x: number) => share(x, minX, maxX);
   const yAt = (y: number) => share(along(y), along(minValue), along(maxValue));
   const round = (value: number) => Math.round(value * 100) / 100;
-  const placeX = (x: number) => round(MARGIN + xAt(x) * (CHART_WIDTH - 2 * MARGIN));
-  const placeY = (y: number) => round(CHART_HEIGHT - MARGIN - yAt(y) * (CHART_HEIGHT - 2 * MARGIN));
-  const places = finite.map(([x, y]) => `${placeX(x)} ${placeY(y)}`);
-
-  let best = "";
-  if (options.direction !== null) {
-    const pick = options.direction === "minimize" ? Math.min : Math.max;
-    let value = first[1];
-    best = `M${places[0]}`;
-    for (const [x, y] of finite) {
-      value = pick(value, y);
-      best += `H${placeX(x)}V${placeY(value)}`;
-    }
-  }
   const inside = (low: number, high: number, at: number) =>
     (low + at * (high - low - 2 * MARGIN)) / (high - low);
   const yValues = isLog ? powerTicks(minValue, maxValue) : roundTicks(minValue, maxValue, 4);
-  const xValues = roundTicks(first[0], last[0], 5).filter(Number.isInteger);
+  const xValues = roundTicks(minX, maxX, 5).filter(Number.isInteger);
   return {
-    dots: places.map((place) => `M${place}h0`).join(""),
-    line: `M${places.join("L")}`,
-    best,
+    placeX: (x) => round(MARGIN + xAt(x) * (CHART_WIDTH - 2 * MARGIN)),
+    placeY: (y) => round(CHART_HEIGHT - MARGIN - yAt(y) * (CHART_HEIGHT - 2 * MARGIN)),
     xTicks: xValues.map((value) => ({
       value,
       at: inside(MARGIN, CHART_WIDTH + MARGIN, xAt(value)),
@@ -128,8 +123,46 @@ export function chartOf(points: readonly Point[], options: ChartOptions): Chart 
       value,
       at: inside(MARGIN, CHART_HEIGHT + MARGIN, yAt(value)),
     })),
-    count: finite.length,
     minValue,
     maxValue,
+  };
+}
+
+/** Returns null if no point is finite. Points are drawn in the order of x. */
+export function chartOf(points: readonly Point[], options: ChartOptions): Chart | null {
+  const finite = points
+    .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))
+    .sort(([a], [b]) => a - b);
+  const first = finite[0];
+  const frame = framed(finite, options.scale);
+  if (first === undefined || frame === null) {
+    return null;
+  }
+  const { placeX, placeY } = frame;
+  const places = finite.map(([x, y]) => `${placeX(x)} ${placeY(y)}`);
+
+  let best = "";
+  if (options.direction !== null) {
+    const pick = options.direction === "minimize" ? Math.min : Math.max;
+    let value: number | null = null;
+    for (const [x, y] of finite) {
+      if (options.mayBeBest?.(x) === false) {
+        best += value === null ? "" : `H${placeX(x)}`;
+        continue;
+      }
+      best += value === null ? `M${placeX(x)} ${placeY(y)}` : "";
+      value = value === null ? y : pick(value, y);
+      best += `H${placeX(x)}V${placeY(value)}`;
+    }
+  }
+  return {
+    dots: places.map((place) => `M${place}h0`).join(""),
+    line: `M${places.join("L")}`,
+    best,
+    xTicks: frame.xTicks,
+    yTicks: frame.yTicks,
+    count: finite.length,
+    minValue: frame.minValue,
+    maxValue: frame.maxValue,
   };
 }

@@ -6,7 +6,8 @@ import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";
 
 interface Props {
   readonly chart: Geometry;
-  readonly kind: "dots" | "line";
+  /** `many`: lines of which each is thin. */
+  readonly kind: "dots" | "line" | "many";
   readonly title: string;
   readonly summary: string;
   readonly xLabel: string;
@@ -44,9 +45,10 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
           {chart.yTicks.map((tick) => (
             <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${CHART_WIDTH}`} />
           ))}
+          {kind === "many" ? <path class="chart-line is-thin" d={chart.line} /> : null}
           {chart.best === "" ? null : <path class="chart-best" d={chart.best} />}
           {kind === "line" ? <path class="chart-line" d={chart.line} /> : null}
-          <path class={kind === "line" ? "chart-dots is-small" : "chart-dots"} d={chart.dots} />
+          <path class={kind === "dots" ? "chart-dots" : "chart-dots is-small"} d={chart.dots} />
         </svg>
         <div class="chart-x" aria-hidden="true">
           {chart.xTicks.map((tick) => (

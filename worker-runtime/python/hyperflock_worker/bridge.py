@@ -7,11 +7,12 @@ thread that runs the objective may use it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hyperflock._base.errors import CallError
 from hyperflock._trial.host import Artifact
+from hyperflock._trial.series import text_of
 
 # The number of tries of a call; each waits for two minutes.
 CALL_TRIES = 5
@@ -40,14 +41,25 @@ class WorkerHost:
             self._wait(room)
         self.progress()
 
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        told = {name: text_of(value) for name, value in values.items()}
+        row = json.dumps({"step": step, "values": told}, ensure_ascii=False, allow_nan=False)
+        room = self._module.log(row)
+        if room is not None:
+            self._wait(room)
+        self.progress()
+
     def should_prune(self, step: int) -> bool:
         return bool(self._call("should_prune", {"step": step}))
 
     def suggest(self, name: str, distribution: str) -> str:
         return str(self._call("suggest", {"name": name, "distribution": distribution}))
 
-    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
-        return self._upload({"of": "checkpoint", "format": kind, "step": step}, content)
+    def save_checkpoint(
+        self, kind: str, step: int | None, content: bytes, logged: int | None = None
+    ) -> bool:
+        head = {"of": "checkpoint", "format": kind, "step": step, "logged": logged}
+        return self._upload(head, content)
 
     def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
         return self._upload({"of": "artifact", **vars(artifact)}, content)

@@ -15,6 +15,7 @@ from hyperflock._base.errors import (
     CheckpointError,
     HyperflockError,
     MetricError,
+    SeriesError,
     StudyElsewhereError,
     SuggestInvalidError,
     SuggestMismatchError,
@@ -47,6 +48,14 @@ CAUSES = {
     "quota_exceeded": "user_error",
     "metric_not_finite": "invalid",
     "metric_not_number": "invalid",
+    "summary_too_large": "invalid",
+    "series_name": "invalid",
+    "series_value": "invalid",
+    "series_step": "invalid",
+    "series_kind": "invalid",
+    "series_image": "invalid",
+    "series_count": "invalid",
+    "series_size": "invalid",
     "data_invalid": "invalid",
     "bundle_damaged": "invalid",
     "bundle_unsafe": "invalid",
@@ -65,7 +74,7 @@ CAUSES = {
 # Errors of a trial's calls. A code with a cause becomes the attempt's code.
 _OF_TRIALS = (
     *(ArtifactError, ArtifactLostError, AttributeRefusedError, CallError, CheckpointError),
-    *(MetricError, StudyElsewhereError, SuggestInvalidError, SuggestMismatchError),
+    *(MetricError, SeriesError, StudyElsewhereError, SuggestInvalidError, SuggestMismatchError),
 )
 
 

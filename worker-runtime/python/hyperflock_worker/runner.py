@@ -22,13 +22,16 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from hyperflock._base.param_values import read_params
 from hyperflock._trial import artifacts, devices
 from hyperflock._trial.host import Host, progress, running
-from hyperflock._trial.metrics import finite, objective_values, optuna_values
+from hyperflock._trial.metrics import finite, objective_values, optuna_values, split_result
 from hyperflock._trial.random_state import seed_everything
+from hyperflock._trial.series import text_of
 from hyperflock._trial.trial import Saved, Trial
 
 from hyperflock_worker import bundles, compat, failures
@@ -37,9 +40,13 @@ from hyperflock_worker.failures import AttemptError
 
 
 class _Running:
-    """Holds the trial of an attempt, which is read when the attempt has ended or failed."""
+    """Holds the trial of an attempt, which is read when the attempt has ended or failed.
+
+    ``summary`` has the named numbers that the objective returned with its value.
+    """
 
     trial: Trial | None = None
+    summary: Mapping[str, float] = MappingProxyType({})
 
 
 def run_attempt(
@@ -91,6 +98,8 @@ def run_attempt(
             values = _run(spec, _as_bytes(bundle), _as_python(data), folder, saved, host, found)
             sent = [finite(value) for value in values]
             outcome: dict[str, Any] = {"outcome": "complete", "values": sent}
+            if found.summary:
+                more["summary"] = {name: text_of(one) for name, one in found.summary.items()}
             if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
@@ -141,10 +150,10 @@ def _run(
     # Right before the call, so that code that runs at import does not change the random numbers.
     seed_everything(trial.seed)
     progress()
-    result = objective(trial)
+    value, found.summary = split_result(objective(trial))
     if spec.get("asked"):
-        return optuna_values(result, int(spec["asked"]["directions"]))
-    return objective_values(result)
+        return optuna_values(value, int(spec["asked"]["directions"]))
+    return objective_values(value)
 
 
 def _trial_of(
@@ -159,7 +168,7 @@ def _trial_of(
         "host": host,
     }
     if not asked:
-        return Trial(json.loads(spec["params"]), **common)
+        return Trial(read_params(spec["params"]), **common)
     # Imported here, since only trials of an Optuna study have Optuna.
     from hyperflock._trial.optuna_trial import OptunaTrial
 

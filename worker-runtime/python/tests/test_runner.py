@@ -69,6 +69,21 @@ def npy(array: Any) -> bytes:
 # --- results -----------------------------------------------------------------------------------
 
 
+def test_objective_gets_nested_values_as_python_made_them() -> None:
+    source = """
+def objective(trial):
+    assert repr(dict(trial.params)) == (
+        "{'layers': (32, (1.0,), [2]), 'opt': {'name': 'sgd', 'lr': 1}, 'odd': {'()': 3}}"
+    ), trial.params
+    return 1
+"""
+    params = (
+        '{"layers": {"()": [32, {"()": [1.0]}, [2]]}, "opt": {"name": "sgd", "lr": 1},'
+        ' "odd": {"()": {"()": 3}}}'
+    )
+    assert attempt(source, params=params)["outcome"] == "complete"
+
+
 def test_objective_gets_its_point() -> None:
     source = """
 import hyperflock
@@ -187,7 +202,7 @@ def objective(trial):
         ("return 1j", "metric_not_number", "invalid", "type complex"),
         ("return []", "metric_not_number", "invalid", "0 values"),
         ("return [1] * 9", "metric_not_number", "invalid", "9 values"),
-        ("trial.report(float('nan'), 1)", "metric_not_finite", "invalid", "reported at step 1"),
+        ("trial.report('x', 1)", "metric_not_number", "invalid", "reported at step 1"),
         ("raise ValueError('boom')", "objective_raised", "user_error", "ValueError: boom"),
         ("import sys; sys.exit(3)", "objective_raised", "user_error", "SystemExit: 3"),
         ("raise MemoryError('full')", "out_of_memory", "out_of_memory", "full"),

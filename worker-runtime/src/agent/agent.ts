@@ -89,7 +89,7 @@ export class Agent {
       fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: (url) => fetch(url), tell }),
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
-      runtimeIndex: api.runtimeIndex,
+      runtimeIndex: (id) => api.runtimeIndex(api.indexAddress(id)),
       fetchBlob: async (wanted, signal) => {
         const cache = await this.#blobCache();
         return cache.get(wanted, this.#authorization, signal);

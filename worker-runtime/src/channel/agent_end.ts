@@ -12,6 +12,6 @@ export interface AgentEnd {
   interrupt(): void;
   /** Clears counters and interrupts of the attempt before. Call it before an attempt starts. */
   reset(): void;
-  /** Notes how many of the attempt's points the server has. */
+  /** Notes how many of the attempt's points and rows the server has. */
   setTaken(points: number): void;
 }

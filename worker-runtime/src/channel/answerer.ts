@@ -48,7 +48,7 @@ export class Answerer implements AgentEnd {
     Atomics.store(this.#block.header, Word.taken, 0);
   }
 
-  /** Notes how many of the attempt's points the server has. */
+  /** Notes how many of the attempt's points and rows the server has. */
   setTaken(points: number): void {
     Atomics.store(this.#block.header, Word.taken, points);
     Atomics.notify(this.#block.header, Word.taken);

@@ -20,7 +20,7 @@ export const Word = {
   progress: 3,
   /** 2 asks for a KeyboardInterrupt (SIGINT). Pyodide reads and clears it; the word's first byte is Pyodide's buffer. */
   interrupt: 4,
-  /** How many reported points of this attempt the server has. The agent writes it and wakes the waiting thread. */
+  /** How many reported points and rows of this attempt the server has. The agent writes it and wakes the waiting thread. */
   taken: 5,
 } as const;
 

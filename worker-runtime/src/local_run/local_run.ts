@@ -12,6 +12,7 @@ import { fetchArraycore } from "../agent/files/arraycore_parts.ts";
 import { fetchOptuna } from "../agent/files/optuna_parts.ts";
 import type { AgentEvent } from "../agent/machine/events.ts";
 import { crashOutcome } from "../agent/machine/outcome.ts";
+import type { LoggedRow } from "../agent/machine/series.ts";
 import { ArraycoreSide } from "../agent/python_host/arraycore_side.ts";
 import { PythonHost } from "../agent/python_host/python_host.ts";
 import { spawnGpu } from "../agent/python_host/spawn_gpu.ts";
@@ -91,8 +92,9 @@ async function run(job: Job, teller: Teller): Promise<void> {
   const gpu = isWanted ? await probeGpu(navigator.gpu, pause) : undefined;
   const capabilities = capabilitiesOf(navigator, lentGpu(gpu, plain));
   const points: [step: number, value: number][] = [];
+  const rows: LoggedRow[] = [];
   const end = (event: Pick<Extract<AgentEvent, { kind: "outcome" }>, "outcome"> & object) =>
-    teller.tell({ ...event, kind: "ended", points });
+    teller.tell({ ...event, kind: "ended", points, rows });
   const host = new PythonHost({
     spawn: spawnPython,
     sharesMemory: isShared,
@@ -117,7 +119,11 @@ async function run(job: Job, teller: Teller): Promise<void> {
           break;
         case "report":
           points.push([event.step, event.value]);
-          host.setTaken(points.length);
+          host.setTaken(points.length + rows.length);
+          break;
+        case "log":
+          rows.push(event.row);
+          host.setTaken(points.length + rows.length);
           break;
         case "call":
           host.answer(event.sequence, answerTo(event.asked, job));

@@ -68,7 +68,7 @@ export async function checkPython(
     sharesMemory: isShared,
     heapBytes: heapLimitOf(capabilitiesOf(navigator)),
     now: () => performance.now(),
-    runtimeIndex: api.runtimeIndex,
+    runtimeIndex: (id) => api.runtimeIndex(api.indexAddress(id)),
     fetchBlob: async () => bundle,
     fetchCheckpoint: async () => null,
     arraycore: null,
@@ -97,7 +97,7 @@ export async function checkPython(
 }
 
 async function leaseOf(bundle: Uint8Array<ArrayBuffer>): Promise<Lease> {
-  const { pieces } = await api.runtimeIndex();
+  const { pieces } = await api.runtimeIndex(api.indexAddress(undefined));
   const chainer = Object.keys(pieces).find((name) => name.startsWith("chainer-"));
   return {
     attempt: ATTEMPT,

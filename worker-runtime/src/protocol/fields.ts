@@ -36,6 +36,15 @@ export const number = v.pipe(v.number(kind), v.finite(range));
 export const integer = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
   v.pipe(number, v.integer(kind), v.minValue(least, range), v.maxValue(most, range));
 
+const notFinite = v.picklist(["NaN", "Infinity", "-Infinity"], kind);
+const noValue = v.null(kind);
+
+/** A value of a series: a number, the name of one that is not finite, or null for no value. */
+export const logged = v.lazy(
+  (input): v.GenericSchema<number | v.InferOutput<typeof notFinite> | null> =>
+    input === null ? noValue : typeof input === "string" ? notFinite : number,
+);
+
 export const flag = v.boolean(kind);
 
 export const text = (limit = 256) =>

@@ -9,6 +9,7 @@ import {
   hasField,
   integer,
   list,
+  logged,
   matching,
   name,
   number,
@@ -25,6 +26,7 @@ import {
   MAX_ATTRS_BYTES,
   MAX_BACKENDS,
   MAX_CODE,
+  MAX_CONSTRAINTS,
   MAX_DATA,
   MAX_DISTRIBUTION_BYTES,
   MAX_ENTRY,
@@ -37,6 +39,9 @@ import {
   MAX_PARAMS_BYTES,
   MAX_POINTS,
   MAX_ROWS,
+  MAX_SERIES,
+  MAX_SERIES_NAME,
+  MAX_SERIES_ROWS,
   MAX_SUGGESTED_BYTES,
   MAX_TEXT,
   MAX_TRACEBACK_BYTES,
@@ -131,6 +136,17 @@ export type Capabilities = v.InferOutput<typeof capabilities>;
 export const point = tuple([integer(), number]);
 export type Point = Readonly<v.InferOutput<typeof point>>;
 
+/** One named series of a batch: its values at the first steps of the batch; null where it has none. */
+export const seriesColumn = tuple([name(MAX_SERIES_NAME), list(logged, MAX_SERIES_ROWS)]);
+export type SeriesColumn = Readonly<v.InferOutput<typeof seriesColumn>>;
+
+/** Rows of an attempt's named series, column by column (R59). */
+export const series = fields({
+  steps: list(integer(), MAX_SERIES_ROWS, 1),
+  columns: list(seriesColumn, MAX_SERIES),
+});
+export type Series = v.InferOutput<typeof series>;
+
 /** Why an attempt failed. */
 export const failure = fields({
   cause: cause,
@@ -164,6 +180,7 @@ export const checkpoint = fields({
   sha256: matching(/^(?:[0-9a-f]{64})$/),
   bytes: integer(),
   step: v.exactOptional(integer()),
+  logged: v.exactOptional(integer()),
 });
 export type Checkpoint = v.InferOutput<typeof checkpoint>;
 
@@ -231,8 +248,16 @@ export const askedTrial = fields({
   trial: integer(),
   params: v.optional(textBytes(MAX_PARAMS_BYTES), "{}"),
   attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  constrained: v.exactOptional(flag),
 });
 export type AskedTrial = v.InferOutput<typeof askedTrial>;
+
+/** The constraints that a trial's owner computed from its result (R57). */
+export const trialConstraints = fields({
+  trial: integer(),
+  values: list(number, MAX_CONSTRAINTS),
+});
+export type TrialConstraints = v.InferOutput<typeof trialConstraints>;
 
 /** An attempt with everything that it needs. */
 export const lease = fields({
@@ -256,6 +281,7 @@ export const lease = fields({
   directions: v.exactOptional(integer(1, 8)),
   suggested: v.exactOptional(textBytes(MAX_SUGGESTED_BYTES)),
   attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  runtime_index: v.exactOptional(matching(/^(?:[0-9a-f]{64})$/)),
 });
 export type Lease = v.InferOutput<typeof lease>;
 
@@ -381,12 +407,13 @@ export const heartbeat = fields({
 });
 export type Heartbeat = v.InferOutput<typeof heartbeat>;
 
-/** Points of a trial's curve. */
+/** Points of a trial's curve, and rows of its series. */
 export const report = fields({
   type: constant("report"),
   attempt: integer(1),
   seq: integer(1),
   points: list(point, MAX_POINTS),
+  series: v.exactOptional(series),
 });
 export type Report = v.InferOutput<typeof report>;
 
@@ -496,6 +523,7 @@ export const ownerReply = fields({
   target: v.exactOptional(integer()),
   replies: v.optional(list(ownerAnswer, MAX_OWNER_ITEMS), []),
   asked: v.optional(list(askedTrial, MAX_OWNER_ITEMS), []),
+  constraints: v.exactOptional(list(trialConstraints, MAX_OWNER_ITEMS)),
   finish: v.optional(flag, false),
 });
 export type OwnerReply = v.InferOutput<typeof ownerReply>;

@@ -7,6 +7,7 @@ import {
   flag,
   integer,
   list,
+  logged,
   matching,
   name,
   number,
@@ -19,11 +20,14 @@ import {
   MAX_ANSWER_BYTES,
   MAX_ATTRS_BYTES,
   MAX_CODE,
+  MAX_CONSTRAINTS,
   MAX_DISTRIBUTION_BYTES,
   MAX_ENTRY,
   MAX_MESSAGE,
   MAX_PARAMS_BYTES,
   MAX_RECORDED_SOFTWARE,
+  MAX_ROWS,
+  MAX_SERIES_NAME,
   MAX_TEXT,
   MAX_VALUES,
 } from "./limits.ts";
@@ -32,8 +36,8 @@ import { blobRef, failure, point, runtime } from "./messages.ts";
 export const direction = oneOf(["minimize", "maximize"]);
 export type Direction = v.InferOutput<typeof direction>;
 
-/** Where a study's trials come from: the points of its space, or its owner (R44). */
-export const studyKind = oneOf(["grid", "asked"]);
+/** Where a study's trials come from: all combinations of its values, its owner (R44), a list of points, or points that are drawn from its space (R60). */
+export const studyKind = oneOf(["grid", "asked", "points", "random", "sobol"]);
 export type StudyKind = v.InferOutput<typeof studyKind>;
 
 export const studyState = oneOf(["running", "finished", "cancelled"]);
@@ -56,10 +60,21 @@ export type AttemptState = v.InferOutput<typeof attemptState>;
 export const researcherRole = oneOf(["admin", "researcher"]);
 export type ResearcherRole = v.InferOutput<typeof researcherRole>;
 
-/** One name of a grid and its values, in order. */
+/** The numbers from `low` to `high`, both included (R60). */
+export const valueRange = fields({
+  low: number,
+  high: number,
+  integer: v.optional(flag, false),
+  log: v.optional(flag, false),
+  step: v.exactOptional(number),
+});
+export type ValueRange = v.InferOutput<typeof valueRange>;
+
+/** One name of a space with its values in order, or with a range. */
 export const dimension = fields({
   name: name(MAX_TEXT),
   values: list(v.unknown()),
+  range: v.exactOptional(valueRange),
 });
 export type Dimension = v.InferOutput<typeof dimension>;
 
@@ -80,6 +95,14 @@ export const bestRow = fields({
   params: textBytes(MAX_PARAMS_BYTES),
 });
 export type BestRow = v.InferOutput<typeof bestRow>;
+
+/** Why a study paused itself (R56). */
+export const stopRow = fields({
+  trial: integer(),
+  failures: integer(),
+  error: failure,
+});
+export type StopRow = v.InferOutput<typeof stopRow>;
 
 /** Who owns an ask-and-tell study. */
 export const samplerRow = fields({
@@ -112,9 +135,11 @@ export const studyRow = fields({
   runtime: runtime,
   bundle: blobRef,
   paused: v.exactOptional(flag),
+  stopped_by: v.exactOptional(stopRow),
   requires: v.exactOptional(requirements),
   finished_at: v.exactOptional(integer()),
   best: v.exactOptional(bestRow),
+  best_trials: v.exactOptional(list(integer(), MAX_ROWS)),
   kind: v.exactOptional(studyKind),
   directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
   sampler: v.exactOptional(samplerRow),
@@ -158,6 +183,14 @@ export const suggestedValue = tuple([
 ]);
 export type SuggestedValue = Readonly<v.InferOutput<typeof suggestedValue>>;
 
+/** The newest value of a series. */
+export const seriesValue = tuple([name(MAX_SERIES_NAME), logged]);
+export type SeriesValue = Readonly<v.InferOutput<typeof seriesValue>>;
+
+/** A series of a trial: values and their steps, in order. */
+export const namedSeries = tuple([name(MAX_SERIES_NAME), list(integer()), list(logged)]);
+export type NamedSeries = Readonly<v.InferOutput<typeof namedSeries>>;
+
 /** A trial as the server shows it. */
 export const trialRow = fields({
   study: integer(1),
@@ -180,6 +213,9 @@ export const trialRow = fields({
   suggested: v.exactOptional(list(suggestedValue)),
   attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
   asked_attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  constraints: v.exactOptional(list(number, MAX_CONSTRAINTS)),
+  infeasible: v.exactOptional(flag),
+  last: v.exactOptional(list(seriesValue)),
 });
 export type TrialRow = v.InferOutput<typeof trialRow>;
 
@@ -248,6 +284,35 @@ export const trialsPage = fields({
   cursor: integer(),
 });
 export type TrialsPage = v.InferOutput<typeof trialsPage>;
+
+/** A name for which trials of a study have a series. */
+export const seriesRow = fields({
+  series: integer(1),
+  name: name(MAX_SERIES_NAME),
+});
+export type SeriesRow = v.InferOutput<typeof seriesRow>;
+
+/** The names of a study's series after a cursor. */
+export const seriesPage = fields({
+  series: list(seriesRow),
+  cursor: integer(),
+});
+export type SeriesPage = v.InferOutput<typeof seriesPage>;
+
+/** Series of one trial. */
+export const seriesOfTrial = fields({
+  trial: integer(),
+  seq: integer(),
+  series: list(namedSeries),
+});
+export type SeriesOfTrial = v.InferOutput<typeof seriesOfTrial>;
+
+/** Series of the trials that finished after a cursor. */
+export const seriesOfTrials = fields({
+  trials: list(seriesOfTrial),
+  cursor: integer(),
+});
+export type SeriesOfTrials = v.InferOutput<typeof seriesOfTrials>;
 
 /** The connected devices of the caller's projects. */
 export const workersPage = fields({

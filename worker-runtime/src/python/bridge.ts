@@ -10,11 +10,15 @@ export const CALL_MS = 120_000;
 export const UPLOAD_MS = 300_000;
 /** The largest checkpoint or artifact; the server's default limit. */
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
-/** How many points may be on the way to the server. This is as many as a few full messages hold. */
+/**
+ * How many points and rows may be on the way to the server. This is as many as a few full messages hold.
+ */
 export const WINDOW_POINTS = 4_096;
 /** The longest method and the longest payload of a call, in characters. The agent refuses longer texts. */
 export const METHOD_CHARACTERS = 256;
 export const PAYLOAD_CHARACTERS = 65_536;
+/** The longest row of named series, as JSON text: 256 values with the longest names. */
+export const ROW_CHARACTERS = 262_144;
 /** How often a thread that shares no memory reports its liveness counter. */
 export const PROGRESS_MS = 1_000;
 
@@ -28,6 +32,13 @@ export function checkCall(method: string, payload: string): void {
 
 export function noRoomForReports(): Error {
   return new Error(`The server took no reports for ${CALL_MS / 1000} s.`);
+}
+
+/** Throws if trial code passes a longer row than a message may have. */
+export function checkRow(row: string): void {
+  if (row.length > ROW_CHARACTERS) {
+    throw new Error(`A row of series is at most ${ROW_CHARACTERS} characters.`);
+  }
 }
 
 /** A Python object with the buffer protocol, as Pyodide hands it over. */
@@ -111,6 +122,12 @@ export class Bridge {
           step: Number(step),
           value: Number(value),
         });
+      },
+      log: (row: string): void => {
+        this.#progress();
+        checkRow(String(row));
+        if (!this.#window.admit(CALL_MS)) throw noRoomForReports();
+        this.#post({ kind: "log", attempt: this.#attempt, row: String(row) });
       },
       progress: (): void => this.#progress(),
     };

@@ -125,6 +125,8 @@ export type FromPython =
       readonly step: number;
       readonly value: number;
     }
+  /** A row of named series, as JSON text. */
+  | { readonly kind: "log"; readonly attempt: number; readonly row: string }
   /** The liveness counter of a thread that shares no memory with the agent. */
   | { readonly kind: "progress"; readonly attempt: number; readonly count: number }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)

@@ -6,6 +6,7 @@ import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
 import {
   CALL_MS,
   checkCall,
+  checkRow,
   noRoomForReports,
   PROGRESS_MS,
   type PyBuffer,
@@ -81,19 +82,28 @@ export class PromisingBridge {
       report: (step: number, value: number): undefined | Promise<void> => {
         this.#move();
         const point = { step: Number(step), value: Number(value) };
-        const send = () => this.#options.post({ kind: "report", attempt: this.#attempt, ...point });
-        const room = this.#window.admit(CALL_MS);
-        if (room !== true) {
-          return room.then((hasRoom) => {
-            if (!hasRoom) throw noRoomForReports();
-            send();
-          });
-        }
-        send();
-        return undefined;
+        return this.#sendInWindow({ kind: "report", attempt: this.#attempt, ...point });
+      },
+      log: (row: string): undefined | Promise<void> => {
+        this.#move();
+        checkRow(String(row));
+        return this.#sendInWindow({ kind: "log", attempt: this.#attempt, row: String(row) });
       },
       progress: (): void => this.#move(),
     };
+  }
+
+  /** Sends a message of the report window: now, or after the returned promise has found room. */
+  #sendInWindow(message: FromPython): undefined | Promise<void> {
+    const room = this.#window.admit(CALL_MS);
+    if (room !== true) {
+      return room.then((hasRoom) => {
+        if (!hasRoom) throw noRoomForReports();
+        this.#options.post(message);
+      });
+    }
+    this.#options.post(message);
+    return undefined;
   }
 
   // The bytes are copied before the first wait.

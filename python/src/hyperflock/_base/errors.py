@@ -5,6 +5,9 @@ Any thread may use them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class HyperflockError(Exception):
     """The base class of every error that this package raises.
@@ -115,9 +118,31 @@ class NotFoundError(ServerError, LookupError):
 
 
 class StudyExistsError(ServerError):
-    """A study with this name or ``submit_key`` exists already and has other content."""
+    """A study with this name or ``submit_key`` exists already and has other content.
+
+    Attributes
+    ----------
+    study : int or None
+        Its id, if it is known.
+    missing : list of dict
+        If only the space differs: the points that the study lacks, at most 10,000 of them.
+        `Client.grid` takes them as a space.
+    """
 
     default_code = "study_exists"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        field: str | None = None,
+        study: int | None = None,
+        missing: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        super().__init__(message, code=code, field=field)
+        self.study = study
+        self.missing = list(missing)
 
 
 class ProtocolError(HyperflockError, ValueError):
@@ -139,9 +164,15 @@ class WaitTimeoutError(HyperflockError, TimeoutError):
 
 
 class MetricError(HyperflockError, ValueError):
-    """An objective returned or reported a value that is not a finite number."""
+    """An objective returned or reported a value that is not a number, or returned NaN."""
 
     default_code = "metric_not_number"
+
+
+class SeriesError(HyperflockError, ValueError):
+    """A trial logged a row that cannot be stored: a bad name, value, step or image, or too many."""
+
+    default_code = "series_value"
 
 
 class SuggestMismatchError(HyperflockError, ValueError):
@@ -245,6 +276,8 @@ _BY_CODE: dict[str, type[ServerError]] = {
     "forbidden": AuthError,
     "unauthorized": AuthError,
     "wrong_role": AuthError,
+    "no_complete_trial": NotFoundError,
+    "no_feasible_trial": NotFoundError,
     "not_found": NotFoundError,
     "unknown_artifact": NotFoundError,
     "study_exists": StudyExistsError,

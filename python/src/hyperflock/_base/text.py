@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 # Line and paragraph separators move the cursor like a newline. Format characters (Cf) include the
 # bidirectional overrides, which can make a text look different from what it is.
@@ -31,6 +32,16 @@ def clean(text: str, *, keep_lines: bool = False, limit: int | None = None) -> s
     if limit is not None and len(result) > limit:
         result = result[: limit - 1] + "…"
     return result
+
+
+def value_text(value: Any, limit: int | None = None) -> str:
+    """Return a parameter's value for people: a text as it is, any other value as Python writes it.
+
+    ``limit`` is that of `clean`, for texts and for tuples, lists and dicts.
+    """
+    if isinstance(value, str):
+        return clean(value, limit=limit)
+    return clean(str(value), limit=limit) if isinstance(value, list | tuple | dict) else str(value)
 
 
 def csv_cell(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyperflock._base.errors import server_error
-from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
+from hyperflock._cli.shared import EXIT_REFUSED, Json, StudyIds, Token, Url, command, show_json
 from hyperflock._client.client import Client
 from hyperflock._client.deletion import Deleted
 from hyperflock._client.study import Study
@@ -16,7 +16,7 @@ from hyperflock._client.study import Study
 
 @command("hyperflock delete 3", "hyperflock delete 3 4 5 --yes", "hyperflock delete 3 --yes --json")
 def delete(
-    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
+    study_ids: StudyIds,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
     url: Url = None,
@@ -28,7 +28,7 @@ def delete(
     first.
     """
     client = Client(url, token)
-    found = [client.study(study_id) for study_id in dict.fromkeys(study_ids)]
+    found = list({study.id: study for study in map(client.study, study_ids)}.values())
     for study in found:  # before anything is deleted
         _check_over(study)
     if not yes and not _agreed(found):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperflock._base.errors import HyperflockError
-from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, complain
+from hyperflock._cli.shared import EXIT_REFUSED, Json, StudyIds, Token, Url, command, complain
 from hyperflock._client.client import Client
 from hyperflock._transport.http import PATIENCE_S
 
@@ -20,7 +20,7 @@ from hyperflock._transport.http import PATIENCE_S
     "hyperflock sampler 3 4 5 --catch",
 )
 def sampler(
-    study_ids: Annotated[list[int], typer.Argument(metavar="STUDY", min=1, help="Their ids.")],
+    study_ids: StudyIds,
     storage: Annotated[
         str | None,
         typer.Option(help="Optuna's URL of the storage; else in memory.", show_default=False),
@@ -67,10 +67,16 @@ def sampler(
             failed.append(study)
             complain(error.code, f"study {study}: {error.message}")
 
-    threads = [threading.Thread(target=run, args=(study,), daemon=True) for study in study_ids]
+    numbers = dict.fromkeys(_numbers(client, study_ids))
+    threads = [threading.Thread(target=run, args=(study,), daemon=True) for study in numbers]
     for thread in threads:
         thread.start()
     for thread in threads:
         while thread.is_alive():  # on some systems Ctrl-C does not interrupt one long wait
             thread.join(0.5)
     return EXIT_REFUSED if failed else 0
+
+
+def _numbers(client: Client, texts: list[str]) -> list[int]:
+    """Return the ids of studies. A text of digits needs no server, which may start later."""
+    return [int(text) if text.isdecimal() else client.study(text).id for text in texts]

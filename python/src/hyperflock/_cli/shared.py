@@ -49,7 +49,8 @@ Token = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
-StudyId = Annotated[int, typer.Argument(metavar="STUDY", min=1, help="The study's id.")]
+StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="The study's id or name.")]
+StudyIds = Annotated[list[str], typer.Argument(metavar="STUDY", help="Their ids or names.")]
 TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", min=0, help="The trial's number.")]
 
 _F = TypeVar("_F", bound=Callable[..., int])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 
 from hyperflock._base.errors import HyperflockError, NoCompleteTrialError
+from hyperflock._cli import notice as _notice
 from hyperflock._cli import tables as _tables
 from hyperflock._cli.shared import (
     EXIT_NO_RESULT,
@@ -32,6 +34,7 @@ from hyperflock._client.idle_notice import placement_text
 from hyperflock._client.study import Study
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
+from hyperflock._reports.best import best_line, no_best
 from hyperflock._reports.plots import PlotKind
 
 
@@ -51,13 +54,31 @@ class Kind(str, Enum):
     parallel = "parallel"
 
 
-@command("hyperflock watch 3", "hyperflock watch 3 --json | jq .value")
-def watch(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
+@command(
+    "hyperflock watch 3",
+    "hyperflock watch digits --notify",
+    "hyperflock watch 3 --json | jq .value",
+)
+def watch(
+    study_id: StudyId,
+    notify: Annotated[
+        bool,
+        typer.Option(
+            "--notify",
+            help="Notify at the end, and when nothing can run: on the desktop, or a bell.",
+        ),
+    ] = False,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
     """Show a study's results as they arrive, then its best trial. Ctrl-C detaches.
 
-    With --json each finished trial is one line.
+    With --json each finished trial is one line. Exit codes: 0 the study has ended with a complete
+    trial, 4 it was cancelled or has none, 130 detached.
     """
-    return watch_study(Client(url, token).study(study_id), as_json=as_json)
+    study = Client(url, token).study(study_id)
+    return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)
 
 
 @command("hyperflock studies", "hyperflock studies --json")
@@ -119,7 +140,7 @@ def trials(
     elif as_json:
         show_json([trial.as_dict() for trial in study.trials])
     else:
-        console().print(_tables.trials(study.trials, terminal_width()))
+        console().print(_tables.trials(study.trials, terminal_width(), row=study.row))
     return 0
 
 
@@ -128,6 +149,7 @@ def trials(
     "hyperflock export 3 --format json -o trials.json",
     "hyperflock export 3 --format jsonl | jq .params",
     "hyperflock export 3 --format parquet -o trials.parquet",
+    "hyperflock export 3 --series -o steps.csv",
 )
 def export(
     study_id: StudyId,
@@ -137,13 +159,16 @@ def export(
         typer.Option("--output", "-o", help="A file; else standard output.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    series: Annotated[
+        bool, typer.Option("--series", help="What the trials logged, one row per step.")
+    ] = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Write a study's finished trials as CSV, JSON, JSON lines or Parquet."""
+    """Write a study's finished trials, or what they logged, as CSV, JSON, JSON lines or Parquet."""
     study = Client(url, token).study(study_id)
     kind: _export.Format = "json" if as_json else format.value
-    content = study.export(kind, output)
+    content = study.export(kind, output, series=series)
     if output is None:
         show_content(content)
     return 0
@@ -160,9 +185,10 @@ def plot(
 ) -> int:
     """Draw a study's trials into an SVG file: values over time, or parallel coordinates."""
     drawn: PlotKind = kind.value
-    Client(url, token).study(study_id).plot(drawn).save(output)
+    study = Client(url, token).study(study_id)
+    study.plot(drawn).save(output)
     if as_json:
-        show_json({"study": study_id, "kind": drawn, "file": str(output)})
+        show_json({"study": study.id, "kind": drawn, "file": str(output)})
     return 0
 
 
@@ -225,13 +251,35 @@ def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Toke
     return _changed(Client(url, token).study(study_id).retry(), as_json)
 
 
-def watch_study(study: Study, *, as_json: bool) -> int:
-    """Print a study's trials as they finish, then the best one, and return the exit code."""
+def watch_study(
+    study: Study, *, as_json: bool, notify: Callable[[str, str], object] | None = None
+) -> int:
+    """Print a study's trials as they finish, then the best one, and return the exit code.
+
+    ``notify`` gets a title and a text when nothing can run, and at the end.
+    """
+    title = f"study {study.id} {study.name}"
+
+    def waits(reason: str) -> None:
+        if notify is not None:
+            notify(title, f"waits: {reason}")
+
+    code = _watched(study, waits, as_json=as_json)
+    if notify is not None:
+        notify(title, f"{study.row.state}: {study.done} of {len(study)} trials, {_best(study)}")
+    return code
+
+
+def _best(study: Study) -> str:
+    return f"best {study.best_text}" if study.row.complete else "none complete"
+
+
+def _watched(study: Study, waits: Callable[[str], None], *, as_json: bool) -> int:
     line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
     try:
-        for trial in study.watch():
+        for trial in study.watch(on_idle=waits):
             _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
     except KeyboardInterrupt:
         study._say_detached()
@@ -240,8 +288,8 @@ def watch_study(study: Study, *, as_json: bool) -> int:
         return _end_of_several(study, as_json=as_json)
     try:
         best = study.best_trial
-    except NoCompleteTrialError:
-        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+    except NoCompleteTrialError as error:
+        complain(error.code, error.message)
         return EXIT_NO_RESULT
     if not as_json:
         print(_best_line(best))
@@ -250,11 +298,13 @@ def watch_study(study: Study, *, as_json: bool) -> int:
 
 def _end_of_several(study: Study, *, as_json: bool) -> int:
     """Print how a study with several objectives ended; such a study has no single best trial."""
-    if not study.row.complete:
-        complain("no_complete_trial", f"study {study.id} ended without a complete trial")
+    row = study.row
+    if not row.best_trials:
+        error = no_best(row)
+        complain(error.code, error.message)
         return EXIT_NO_RESULT
     if not as_json:
-        print(f"{study.row.complete} complete trials of {len(study.row.aims)} objectives")
+        print(f"{row.complete} complete trials of {len(row.aims)} objectives: {best_line(row)}")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
 
 

@@ -1,4 +1,4 @@
-"""The command ``hyperflock submit``: submits a grid from a script without running the script."""
+"""The command ``hyperflock submit``: submits a search from a script without running the script."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show
 from hyperflock._cli.studies import watch_study
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
-from hyperflock._client.submission import Submission, key_of
+from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission, key_of
 from hyperflock._model.data import prepare
+from hyperflock._model.sweep import Sweep, read_sweep
 from hyperflock._reports import export as _export
 from hyperflock._transport import background_loop as _loop
+
+SWEEP_FILES = {".json", ".yaml", ".yml"}
 
 
 class Direction(str, Enum):
@@ -51,23 +54,32 @@ class DryRunIn(str, Enum):
     "hyperflock submit train.py --space '{\"rate\": [0.1, 0.01]}' --watch",
     "hyperflock submit train.py:fit --space space.json --data digits=digits.npz",
     "hyperflock submit pack.train --space space.json --dry-run cpython",
+    "hyperflock submit sweep.yaml --watch",
 )
 def submit(
     script: Annotated[
         str,
         typer.Argument(
             metavar="SCRIPT",
-            help="SCRIPT.py or package.module, with ':function' (default: objective).",
+            help="SCRIPT.py or package.module, with ':function' (default: objective); or a sweep "
+            "file, .yaml or .json.",
         ),
     ],
-    space: Annotated[str, typer.Option(help="JSON such as '{\"c\": [4, 8]}', or a file of it.")],
+    space: Annotated[
+        str | None,
+        typer.Option(
+            help="JSON such as '{\"c\": [4, 8]}' or '[{\"c\": 4}]', or a file of it.",
+            show_default=False,
+        ),
+    ] = None,
     data: Annotated[
         list[str] | None, typer.Option(help="NAME=PATH of a data set; may be repeated.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="The study's name.", show_default=False)] = None,
     direction: Annotated[
-        Direction, typer.Option(help="Which values are good.")
-    ] = Direction.minimize,
+        Direction | None,
+        typer.Option(help="Which values are good; else small ones.", show_default=False),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every trial's seed.")] = 0,
     runtime: Annotated[
         str, typer.Option(help="What the browsers have: chainer-7.8.1 or chainer-5.4.0.")
@@ -88,6 +100,12 @@ def submit(
     time_limit_s: Annotated[
         float, typer.Option("--time-limit", min=0, help="Seconds a trial may take; 0: any.")
     ] = 3600,
+    max_failures: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Failed trials alike after which the study pauses itself; 0: never."
+        ),
+    ] = DEFAULT_MAX_FAILURES,
     submit_key: Annotated[
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
@@ -107,20 +125,25 @@ def submit(
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Submit a grid and print the study's id. The script is read, not run."""
+    """Submit a search and print the study's id. The script is read, not run."""
+    sweep = _search(script, space, direction)
+    name = name or sweep.name
     key = key_of(name, submit_key, once=once)
-    bundle = _bundle(script, read_wheels(wheel or []))
+    bundle = _bundle(sweep.program, read_wheels(wheel or []))
     made = Submission(
         bundle=bundle,
-        space=_space(space),
+        space=sweep.space,
+        method=sweep.method,
+        trials=sweep.trials,
         data=prepare(_data(data or [])),
         name=name or bundle.entry.split(":")[1],
-        direction=direction.value,
+        direction=sweep.direction,
         seed=seed,
         runtime=runtime,
         backend=None if backend is None else backend.value,
         requires=_requires(requires),
         time_limit_s=time_limit_s,
+        max_failures=max_failures or None,
         submit_key=key,
     )
     if dry_run_in is not None:
@@ -144,6 +167,20 @@ def submit(
     return 0
 
 
+def _search(script: str, space: str | None, direction: Direction | None) -> Sweep:
+    """Return the search of a sweep file, or of a script with its space."""
+    if Path(script).suffix not in SWEEP_FILES:
+        if space is None:
+            raise typer.BadParameter("a script needs --space; a sweep file has its own")
+        chosen = direction or Direction.minimize
+        return Sweep(script, _space(space), None, 0, chosen.value, None)
+    if space is not None or direction is not None:
+        raise typer.BadParameter("a sweep file has space and direction; leave the options out")
+    path = Path(script)
+    sweep = read_sweep(path)
+    return dataclasses.replace(sweep, program=str(path.parent / sweep.program))
+
+
 def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
     """Return the bundle of ``path/to/script.py:function`` or ``package.module:function``."""
     where, colon, function = target.rpartition(":")
@@ -158,20 +195,20 @@ def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
     return bundle_module(where, function, wheels)
 
 
-def _space(text: str) -> dict[str, Any]:
-    if not text.lstrip().startswith("{"):
+def _space(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
         try:
             text = Path(text).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidSpaceError(
-                f"--space is neither a JSON object nor a file of one: {error}", code="bad_space"
+                f"--space is neither JSON nor a file of JSON: {error}", code="bad_space"
             ) from None
     try:
         space = json.loads(text, object_pairs_hook=_unique)
     except ValueError as error:
         raise InvalidSpaceError(f"--space is not JSON: {error}", code="bad_space") from None
-    if not isinstance(space, dict):
-        raise InvalidSpaceError("--space is not a JSON object", code="bad_space")
+    if not isinstance(space, dict | list):
+        raise InvalidSpaceError("--space is neither an object nor a list", code="bad_space")
     return space
 
 

@@ -5,6 +5,7 @@ Pure. Text from other people and devices is cleaned here or before (_base/text.p
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
@@ -13,17 +14,19 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from hyperflock._base.text import clean
+from hyperflock._base.text import clean, value_text
 from hyperflock._cli.columns import Fit, fitted
 from hyperflock._client.artifacts import Artifact
 from hyperflock._client.study import Study
 from hyperflock._execution.comparison import Compared
-from hyperflock._model.grid import Scalar
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import Attempt, TrialResult
+from hyperflock._model.space import values_of
+from hyperflock._reports.best import best_line, is_best
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
-from hyperflock._transport.messages import SamplerRow, StudyRow
+from hyperflock._reports.stopped import stopped_text
+from hyperflock._transport.messages import Dimension, SamplerRow, StudyRow, ValueRange
 
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
@@ -35,6 +38,8 @@ _ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))
 _MAX_VALUES = 20
 # The number of points at a curve's end that are shown.
 _LAST = 20
+# The number of characters of a user attribute that are shown.
+_MAX_ATTRIBUTE = 200
 
 
 def studies(found: Sequence[Study], width: int | None = None) -> Table:
@@ -56,9 +61,15 @@ def studies(found: Sequence[Study], width: int | None = None) -> Table:
     return _fitting(names, rows, width, _STUDIES)
 
 
-def trials(found: Sequence[TrialResult], width: int | None = None) -> Table:
-    """Return a table with one row per finished trial; with a width, each row fits into one line."""
-    rows = [_cells(trial, short=width is not None) for trial in found]
+def trials(
+    found: Sequence[TrialResult], width: int | None = None, *, row: StudyRow | None = None
+) -> Table:
+    """Return a table with one row per finished trial; with a width, each row fits into one line.
+
+    With the study's row, the best trials are marked (with a star if there is a width), and those
+    that do not meet their constraints.
+    """
+    rows = [_cells(trial, short=width is not None, row=row) for trial in found]
     return _fitting(_TRIAL, rows, width, _TRIALS)
 
 
@@ -125,19 +136,23 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     ]
     if row.kind == "asked":
         lines.append(("sampler", sampler_text(row)))
+    elif row.kind:
+        lines.append(("kind", row.kind))
     if told["backend"]:
         lines.append(("backend", told["backend"]))
     for name, value in told["requires"].items():
         lines.append((f"requires {name}", str(value)))
     if told["finished_at"]:
         lines.append(("ended", told["finished_at"]))
+    if told["stopped_by"]:
+        lines.append(("paused by", stopped_text(row)))
+    if best or row.best_trials or row.complete or row.state != "running":
+        lines.append(("best", best_line(row)))
     if best:
-        lines.append(("best", f"{best['value']:.6g}, trial {best['trial']}"))
         lines.append(("best point", params_text(best["params"])))
     for dimension in row.space:
-        shown = ", ".join(_scalar(value) for value in dimension.values[:_MAX_VALUES])
-        more = "" if len(dimension.values) <= _MAX_VALUES else f", ... ({len(dimension.values)})"
-        lines.append((f"space {clean(dimension.name, limit=40)}", shown + more))
+        text = "one of each point" if row.kind == "points" else _values_text(dimension)
+        lines.append((f"space {clean(dimension.name, limit=40)}", text))
     return lines
 
 
@@ -165,7 +180,16 @@ def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
     ]
     if trial.values:
         lines.append(("value", ", ".join(f"{value:.6g}" for value in trial.values)))
+    for name, value in trial.constraints.items():
+        lines.append((f"constraint {clean(name, limit=40)}", f"{value:.6g}"))
     lines += [(f"step {step}", f"{value:.6g}") for step, value in (trial.points or ())[-_LAST:]]
+    for name, value in trial.summary.items():
+        pairs = (trial.series or {}).get(name, ())
+        steps = f", {len(pairs)} values to step {pairs[-1][0]}" if pairs else ""
+        lines.append((f"summary {clean(name, limit=40)}", f"{value:.6g}{steps}"))
+    for name, told in trial.user_attrs.items():
+        shown = clean(json.dumps(told, ensure_ascii=False), limit=_MAX_ATTRIBUTE)
+        lines.append((f"attribute {clean(name, limit=40)}", shown))
     return lines
 
 
@@ -248,7 +272,8 @@ class Lines:
     def __init__(self, study: Study, *, short: bool = False) -> None:
         self._short = short
         widest = sum(
-            len(clean(d.name)) + 2 + max(len(_scalar(v)) for v in d.values) for d in study.row.space
+            len(clean(d.name)) + 2 + max((len(_shown(v)) for v in values_of(d)), default=12)
+            for d in study.row.space
         )
         if study.row.kind == "asked":  # its parameters are not known beforehand
             widest = 40
@@ -269,27 +294,47 @@ class Lines:
         return "  ".join([head, f"{attempts:>{w[4]}}", *rest]).rstrip()
 
 
-def params_text(params: Mapping[str, Scalar]) -> str:
+def params_text(params: Mapping[str, Any]) -> str:
     """Return parameters as text for people."""
-    return " ".join(f"{clean(name)}={_scalar(value)}" for name, value in params.items())
+    return " ".join(f"{clean(name)}={_shown(value)}" for name, value in params.items())
 
 
-def _scalar(value: Scalar) -> str:
-    return clean(value, limit=40) if isinstance(value, str) else str(value)
+def _shown(value: Any) -> str:
+    return value_text(value, limit=40)
 
 
-def _cells(trial: TrialResult, *, short: bool) -> tuple[str, ...]:
+def _values_text(dimension: Dimension) -> str:
+    """Return a name's values, or its range, as text for people."""
+    if isinstance(numbers := dimension.range, ValueRange):
+        kind = "integer" if numbers.integer else "uniform"
+        step = f", step {numbers.step:g}" if isinstance(numbers.step, float) else ""
+        return f"{kind} {numbers.low:g} to {numbers.high:g}{', log' * numbers.log}{step}"
+    values = values_of(dimension)
+    shown = ", ".join(_shown(value) for value in values[:_MAX_VALUES])
+    return shown if len(values) <= _MAX_VALUES else f"{shown}, ... ({len(values)})"
+
+
+def _cells(trial: TrialResult, *, short: bool, row: StudyRow | None = None) -> tuple[str, ...]:
     told = (trial.device_class, trial.engine)
     device = " ".join(filter(None, told if short else (trial.device, *told, trial.backend)))
+    star = "*" if short and row is not None and is_best(row, trial.number) else ""
     return (
-        str(trial.number),
+        f"{trial.number}{star}",
         params_text(trial.params),
-        trial.state if trial.value is None else f"{trial.value:.6g}",
+        ", ".join(f"{value:.6g}" for value in trial.values) or trial.state,
         f"{trial.run_s:.1f}",
         str(trial.attempts),
         clean(device, limit=60) or "-",
-        f"[{trial.error.code}] {clean(trial.error.message, limit=80)}" if trial.error else "",
+        _note(trial, None if short else row),
     )
+
+
+def _note(trial: TrialResult, row: StudyRow | None) -> str:
+    if trial.error:
+        return f"[{trial.error.code}] {clean(trial.error.message, limit=80)}"
+    if row is not None and is_best(row, trial.number):
+        return "best"
+    return "" if trial.is_feasible else "does not meet its constraints"
 
 
 def _table(*names: str) -> Table:

@@ -13,8 +13,9 @@ import asyncio
 import math
 import operator
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -33,16 +34,26 @@ from hyperflock._client.log import log_lines
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.view import StudyView
 from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
-from hyperflock._model.results import TrialResult, trial_result
+from hyperflock._model.results import TrialResult, series_of, trial_result
 from hyperflock._reports import export as _export
 from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
+from hyperflock._reports.best import NO_BEST, no_best
 from hyperflock._reports.export import Format, TextFormat
 from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import BestRow, StudyRow, StudySpec, TrialRow, Update
+from hyperflock._transport.messages import (
+    BestRow,
+    BestTrials,
+    SeriesOfTrial,
+    SeriesOfTrials,
+    StudyRow,
+    StudySpec,
+    TrialRow,
+    Update,
+)
 from hyperflock._transport.validation import convert
 from hyperflock._transport.websocket import watch
 
@@ -91,30 +102,92 @@ class AsyncStudy(StudyView):
     async def best_trial(self) -> TrialResult:
         """Fetch the best complete trial by now; the lower number wins a tie.
 
+        A trial that does not meet its constraints is never the best.
+
         Raises
         ------
         NoCompleteTrialError
-            No trial is complete yet.
+            ``no_complete_trial``: no trial is complete, or the study has several directions; see
+            `best_trials`. ``no_feasible_trial``: no complete trial meets its constraints.
         """
         row = (await self.refresh()).row
         if len(row.aims) > 1:
             raise NoCompleteTrialError(
-                f"study {self.id} has {len(row.aims)} objectives and so no best trial; "
-                "to_optuna().best_trials are those that none other beats"
+                f"study {self.id} has {len(row.aims)} objectives and so no single best trial: take "
+                "best_trials"
             )
         best = row.best
         if not isinstance(best, BestRow):
-            raise NoCompleteTrialError(f"study {self.id} has no complete trial yet")
+            raise no_best(row)
         known = self._newest.get(best.trial)
         return known if known and known.state == "complete" else await self.trial(best.trial)
 
+    async def best_trials(self) -> list[TrialResult]:
+        """Fetch the complete trials that meet their constraints and that no other one beats, by
+        number, as Optuna's ``best_trials``.
+
+        A trial beats another one if it is at least as good in each direction and better in one.
+        With one direction these are the best trial and those with the same value. The list is
+        empty if no complete trial meets its constraints. Of more than 1,000 such trials of a study
+        with several directions, the list has the first.
+        """
+        row = (await self.refresh()).row
+        if len(row.aims) == 1:
+            best = row.best
+            if not isinstance(best, BestRow):
+                return []
+            return [
+                trial
+                for trial in await self.trials()
+                if trial.state == "complete" and trial.value == best.value and trial.is_feasible
+            ]
+        try:
+            page = convert(await self._http.get(f"{self._path}/best"), BestTrials)
+        except NotFoundError as error:
+            if error.code not in NO_BEST:
+                raise
+            return []
+        return [trial_result(one) for one in page.trials]
+
+    async def best_value(self) -> float:
+        """Fetch the value of the best trial; errors are those of `best_trial`."""
+        best = (await self.refresh()).row.best
+        return best.value if isinstance(best, BestRow) else (await self.best_trial()).values[0]
+
     async def trial(self, number: int) -> TrialResult:
-        """Fetch a finished or running trial with `points`, `attempt_list` and `provenance`."""
-        row = await self._http.get(f"{self._path}/trials/{number_of(number, 'trial')}")
+        """Fetch a finished or running trial with `points`, `series`, `attempt_list` and
+        `provenance`.
+        """
+        where = f"{self._path}/trials/{number_of(number, 'trial')}"
+        row = await self._http.get(where)
+        series = {}
+        if row.get("last"):  # an older server has none
+            series = series_of(convert(await self._http.get(f"{where}/series"), SeriesOfTrial))
         # An older server does not serve the spec.
         with suppress(NotFoundError):
             self._spec = self._spec or await fetch_spec(self._http, self.id)
-        return trial_result(convert(row, TrialRow), self._spec)
+        return replace(trial_result(convert(row, TrialRow), self._spec), series=series)
+
+    async def series(self) -> dict[int, dict[str, tuple[tuple[int, float], ...]]]:
+        """Fetch what the finished trials logged: (step, value) pairs by trial and by name.
+
+        A value may be NaN or infinite. Trials that logged nothing are left out.
+        """
+        found = {}
+        cursor = 0
+        while True:
+            where = f"{self._path}/series/trials?after={cursor}&limit={_PAGE}"
+            page = convert(await self._http.get(where), SeriesOfTrials)
+            # A later entry of a trial replaces an earlier one (R35).
+            found.update({one.trial: series_of(one) for one in page.trials})
+            if not page.trials:
+                return {number: found[number] for number in sorted(found) if found[number]}
+            cursor = page.cursor
+
+    async def _trials_with_series(self) -> list[TrialResult]:
+        trials = await self.trials()
+        series = await self.series()
+        return [replace(trial, series=series.get(trial.number, {})) for trial in trials]
 
     async def replay(
         self,
@@ -253,7 +326,7 @@ class AsyncStudy(StudyView):
         return await self._change("pause")
 
     async def resume(self) -> AsyncStudy:
-        """Start trials again after `pause`."""
+        """Start trials again after `pause`, or after the study has paused itself."""
         return await self._change("resume")
 
     async def retry(self) -> AsyncStudy:
@@ -301,31 +374,44 @@ class AsyncStudy(StudyView):
             pass
         return self
 
-    async def to_pandas(self) -> pandas.DataFrame:
+    async def to_pandas(self, *, series: bool = False) -> pandas.DataFrame:
         """Return the finished trials as a table with one row per trial, by number.
+
+        With ``series`` it is the table of what they logged instead. It has one row per trial and
+        step, with the columns ``number``, ``step`` (int64) and one for each series (float64; NaN
+        without a value).
 
         The columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
         ``value_1`` ... if the objective returned several, ``seed``, ``run_s``, ``load_s``,
         ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
-        ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error`` and ``params_<name>``. A
-        parameter's dtype depends on its values in the study's space. Values of one type give bool,
-        int64, float64 or str; int and float together give float64. If None is among them, the dtype
-        is the nullable one. All other mixtures give object, and so do texts with pandas 2.
+        ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error``, ``params_<name>``,
+        ``summary_<name>`` (float64) and ``user_attrs_<name>``. A parameter's dtype depends on its
+        values in the study's space, and a user attribute's dtype on its values. Values of one type
+        give bool, int64, float64 or str; int and float together give float64. If None is among
+        them, the dtype is the nullable one. All other mixtures give object, and so do texts with
+        pandas 2.
 
         Raises
         ------
         HyperflockError
             ``no_pandas``: pandas is not installed.
         """
-        return _export.frame(self.row, await self.trials())
+        trials = await (self._trials_with_series() if series else self.trials())
+        return _export.frame(self.row, trials, series=series)
 
     @overload
-    async def export(self, format: TextFormat, path: str | Path | None = None) -> str: ...
+    async def export(
+        self, format: TextFormat, path: str | Path | None = None, *, series: bool = False
+    ) -> str: ...
 
     @overload
-    async def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
+    async def export(
+        self, format: Literal["parquet"], path: str | Path | None = None, *, series: bool = False
+    ) -> bytes: ...
 
-    async def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
+    async def export(
+        self, format: Format, path: str | Path | None = None, *, series: bool = False
+    ) -> str | bytes:
         """Return the finished trials as text or as Parquet's bytes.
 
         With ``path`` they are also written to a file, completely or not at all.
@@ -339,6 +425,10 @@ class AsyncStudy(StudyView):
             `to_pandas`; a parameter whose values have several types is JSON text. It needs pyarrow.
         path
             A file, which is replaced.
+        series
+            Write what the trials logged: ``csv`` and ``parquet`` have the columns of
+            ``to_pandas(series=True)``, and ``json`` and ``jsonl`` have the series of each trial.
+            NaN and infinity are text in JSON.
 
         Raises
         ------
@@ -346,13 +436,13 @@ class AsyncStudy(StudyView):
             ``bad_format``: the format is unknown. ``cannot_write``: the file cannot be written.
             ``no_pyarrow``: pyarrow is not installed.
         """
-        trials = await self.trials()
+        trials = await (self._trials_with_series() if series else self.trials())
         row = (await self.refresh()).row
         content: str | bytes
         if format == "parquet":
-            content = _parquet.parquet(row, trials)
+            content = _parquet.parquet(row, trials, series=series)
         else:
-            content = _export.text(format, row, trials)
+            content = _export.text(format, row, trials, series=series)
         if path is not None:
             _export.write(Path(path), content)
         return content
@@ -430,13 +520,18 @@ class AsyncStudy(StudyView):
         return await in_thread(made)
 
     async def watch(
-        self, *, progress: bool | None = None, timeout_s: float | None = None
+        self,
+        *,
+        progress: bool | None = None,
+        timeout_s: float | None = None,
+        on_idle: Callable[[str], None] | None = None,
     ) -> AsyncGenerator[TrialResult, None]:
         """Iterate as ``async for trial in study`` does, with options.
 
         A late result of a failed trial may still be accepted; `trials` then contains it. After a
         broken connection the iteration continues where it was. Ending the iteration does not end
-        the study.
+        the study. If the study pauses itself, the reason is printed, and the iteration waits until
+        the study is resumed or cancelled.
 
         Parameters
         ----------
@@ -444,12 +539,15 @@ class AsyncStudy(StudyView):
             Whether to show a progress bar on standard error; by default only if it is a terminal.
         timeout_s
             Raise `WaitTimeoutError` if the study has not ended after this time.
+        on_idle
+            Called with a sentence when no trial has run for some seconds: no device is connected,
+            or none qualifies, or the study is paused. It must return at once.
         """
         shown = wanted(self._progress if progress is None else progress)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
         updates = watch(self._http.origin, self._http.token, self.id, self._behind)
-        waiting = Waiting(self._http, self.id)
+        waiting = Waiting(self._http, self.id, on_idle)
         looked_at = 0
         given: set[int] = set()
         ended = False
@@ -466,6 +564,7 @@ class AsyncStudy(StudyView):
                 if ended:
                     return
                 ended = self._take(await self._next(updates, waiting, deadline))
+                waiting.told(self._row)
                 self._show(bar, len(given))
         finally:
             bar.close()
@@ -520,6 +619,7 @@ class AsyncStudy(StudyView):
 
     def _show(self, bar: Bar, given: int) -> None:
         row = self._row
+        bar.total(len(self))  # an owner may want more trials than at first
         bar.move(given, running=row.running, best=self.best_text, failed=row.failed)
 
 

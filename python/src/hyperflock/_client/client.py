@@ -9,28 +9,24 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperflock._base.errors import HyperflockError
-from hyperflock._client.async_client import AsyncClient, Data, Objective, Space
+from hyperflock._client.async_client import AsyncClient
 from hyperflock._client.blocking import blocking, described_as
+from hyperflock._client.searches import Data, Objective, Searches
 from hyperflock._client.study import Study
-from hyperflock._client.submission import GridOptions, Submission
-from hyperflock._execution.dry_run import DryRun
+from hyperflock._client.submission import Submission
 from hyperflock._execution.local import run_local
-from hyperflock._model.grid import Scalar
+from hyperflock._model.space import Value
 from hyperflock._reports import html as _html
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import StudyRow
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 # A notebook's cell waits for this while it shows a client.
 _SHOW_S = 2.0
 
 
-class Client:
+class Client(Searches):
     """A researcher's connection to one server; its methods block.
 
     Parameters
@@ -56,7 +52,7 @@ class Client:
     def __init__(
         self, url: str | None = None, token: str | None = None, *, patience_s: float | None = None
     ) -> None:
-        self._core = AsyncClient(url, token, patience_s=patience_s)
+        self._core: AsyncClient = AsyncClient(url, token, patience_s=patience_s)
 
     def __enter__(self) -> Client:
         return self
@@ -88,35 +84,6 @@ class Client:
         """The console's address."""
         return self._core.url
 
-    @overload
-    def grid(
-        self,
-        objective: Objective,
-        space: Space,
-        data: Data | None = ...,
-        name: str | None = ...,
-        *,
-        dry_run: Literal[False] = ...,
-        **options: Unpack[GridOptions],
-    ) -> Study: ...
-
-    @overload
-    def grid(
-        self,
-        objective: Objective,
-        space: Space,
-        data: Data | None = ...,
-        name: str | None = ...,
-        *,
-        dry_run: Literal[True, "cpython", "browser"],
-        **options: Unpack[GridOptions],
-    ) -> DryRun: ...
-
-    @described_as(AsyncClient.grid)
-    def grid(self, *arguments: Any, **options: Any) -> Study | DryRun:
-        made = _loop.run(self._core.grid(*arguments, **options))
-        return made if isinstance(made, DryRun) else Study(made)
-
     @described_as(AsyncClient.submit)
     def submit(self, made: Submission, progress: bool | None = None) -> Study:
         return Study(_loop.run(self._core.submit(made, progress)))
@@ -141,7 +108,7 @@ class Client:
     def run_local(
         self,
         objective: Objective,
-        params: Mapping[str, Scalar],
+        params: Mapping[str, Value],
         seed: int = 0,
         data: Data | None = None,
     ) -> float | tuple[float, ...] | None:

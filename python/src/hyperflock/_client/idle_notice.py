@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from hyperflock._base.text import clean
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._reports.progress import beside
+from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Requirements, StudyRow
 from hyperflock._transport.validation import convert
@@ -37,15 +38,19 @@ class _Found(Protocol):
 
 
 class Waiting:
-    """A printer of the reasons for which nothing runs."""
+    """A printer of the reasons for which nothing runs; ``on_idle`` gets each of them too."""
 
-    def __init__(self, http: Http, study: int) -> None:
+    def __init__(
+        self, http: Http, study: int, on_idle: Callable[[str], None] | None = None
+    ) -> None:
         self._http = http
+        self._on_idle = on_idle
         self._study = study
         self._idle_since: float | None = None
         self._ask_at = -math.inf
         self._asked: _Found | None = None
         self._said = ""
+        self._stop = ""
 
     def look(self, start: Callable[[Coroutine[Any, Any, str]], _Found], *, idle: bool) -> None:
         """Print why nothing runs, if it is time and the reason is known.
@@ -74,6 +79,13 @@ class Waiting:
             self._ask_at = now + _AGAIN_S
             self._asked = start(self._reason())
 
+    def told(self, row: StudyRow) -> None:
+        """Print at once why the study has paused itself, if a new row of it says so."""
+        reason = stopped_text(row)
+        if reason and reason != self._stop:
+            self._say(reason)
+        self._stop = reason
+
     def close(self) -> None:
         """Stop asking the server."""
         if self._asked is not None:
@@ -81,8 +93,11 @@ class Waiting:
             self._asked = None
 
     def _say(self, reason: str) -> None:
-        if reason and reason != self._said:
+        # The reason of a stop is long, and is printed once even if trials ran in between.
+        if reason and reason not in (self._said, self._stop):
             beside(f"study {self._study} waits: {reason}")
+            if self._on_idle is not None:
+                self._on_idle(reason)
         self._said = reason
 
     async def _reason(self) -> str:
@@ -92,6 +107,8 @@ class Waiting:
             # Of an ask-and-tell study, `running` also counts trials that wait for a device.
             if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
+            if stopped := stopped_text(row):
+                return stopped
             if row.paused is True:
                 return f"it is paused; it goes on by: hyperflock resume {self._study}"
             told = placement_of(await self._http.get(f"/api/studies/{self._study}/placement"))

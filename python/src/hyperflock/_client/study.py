@@ -10,7 +10,7 @@ may use one study. Its requests run on the background loop (_transport/backgroun
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -58,14 +58,33 @@ class Study(StudyView):
     def best_trial(self) -> TrialResult:
         """The best complete trial in the study's direction; the lower number wins a tie.
 
+        A trial that does not meet its constraints is never the best.
+
         Raises
         ------
         NoCompleteTrialError
-            No trial is complete yet.
+            ``no_complete_trial``: no trial is complete, or the study has several directions; see
+            `best_trials`. ``no_feasible_trial``: no complete trial meets its constraints.
         """
         return _loop.run(self._core.best_trial())
 
+    @property
+    def best_trials(self) -> list[TrialResult]:
+        """The complete trials that meet their constraints and that no other one beats, by number.
+
+        These are the trials of Optuna's ``best_trials``. With one direction, they are the best
+        trial and those with the same value. The list is empty if there are none, and has at most
+        1,000 trials of a study with several directions.
+        """
+        return _loop.run(self._core.best_trials())
+
+    @property
+    def best_value(self) -> float:
+        """The value of the best trial; errors are those of `best_trial`."""
+        return _loop.run(self._core.best_value())
+
     trial = blocking(AsyncStudy.trial)
+    series = blocking(AsyncStudy.series)
 
     @described_as(AsyncStudy.log)
     def log(self, number: int, *, follow: bool = False) -> Iterator[str]:
@@ -90,10 +109,15 @@ class Study(StudyView):
 
     @described_as(AsyncStudy.watch)
     def watch(
-        self, *, progress: bool | None = None, timeout_s: float | None = None
+        self,
+        *,
+        progress: bool | None = None,
+        timeout_s: float | None = None,
+        on_idle: Callable[[str], None] | None = None,
     ) -> Iterator[TrialResult]:
+        watched = self._core.watch(progress=progress, timeout_s=timeout_s, on_idle=on_idle)
         try:
-            yield from _loop.iterate(self._core.watch(progress=progress, timeout_s=timeout_s))
+            yield from _loop.iterate(watched)
         except KeyboardInterrupt:
             self._say_detached()
             raise
@@ -102,16 +126,22 @@ class Study(StudyView):
     to_optuna = blocking(AsyncStudy.to_optuna)
 
     @overload
-    def export(self, format: TextFormat, path: str | Path | None = None) -> str: ...
+    def export(
+        self, format: TextFormat, path: str | Path | None = None, *, series: bool = False
+    ) -> str: ...
 
     @overload
-    def export(self, format: Literal["parquet"], path: str | Path | None = None) -> bytes: ...
+    def export(
+        self, format: Literal["parquet"], path: str | Path | None = None, *, series: bool = False
+    ) -> bytes: ...
 
     @described_as(AsyncStudy.export)
-    def export(self, format: Format, path: str | Path | None = None) -> str | bytes:
+    def export(
+        self, format: Format, path: str | Path | None = None, *, series: bool = False
+    ) -> str | bytes:
         if format == "parquet":
-            return _loop.run(self._core.export(format, path))
-        return _loop.run(self._core.export(format, path))
+            return _loop.run(self._core.export(format, path, series=series))
+        return _loop.run(self._core.export(format, path, series=series))
 
     @overload
     def plot(self, kind: PlotKind = "history") -> Plot: ...

@@ -14,7 +14,7 @@ import io
 import json
 import platform
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -23,22 +23,38 @@ from msgspec import UNSET
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._bundle.bundle import Bundle
-from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, chainer_of
+from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, RUNTIME_VERSIONS, chainer_of
 from hyperflock._client.placement import Requires, backend_of, requirements_of
 from hyperflock._client.uploads import Blob
 from hyperflock._execution.dry_run import DryRun, Where, dry_run
 from hyperflock._model.data import DataSet
-from hyperflock._model.grid import Scalar, dimensions_of, grid_point, trial_seed
+from hyperflock._model.grid import point_of, trial_seed
+from hyperflock._model.space import SearchSpace, Space, dimensions_of, kind_of
 from hyperflock._model.spec import encode_spec
 from hyperflock._transport.http import AGENT, Http
-from hyperflock._transport.messages import Backend, BlobRef, Direction, Limits, Runtime, StudySpec
+from hyperflock._transport.messages import (
+    Backend,
+    BlobRef,
+    Dimension,
+    Direction,
+    Limits,
+    Runtime,
+    StudyKind,
+    StudySpec,
+    Versions,
+)
+
+# The number of failed trials that are alike after which a study pauses itself.
+DEFAULT_MAX_FAILURES = Limits().max_failures
 
 DryRunChoice = bool | Literal["cpython", "browser"]
+# How a study draws its points.
+Method = Literal["random", "sobol"]
 
 
 class GridOptions(TypedDict, total=False):
-    """The keyword options of `Client.grid` without ``dry_run``; `AsyncClient.grid` describes
-    them.
+    """The keyword options of `Client.grid`, `random` and `sobol` without ``dry_run``;
+    `AsyncClient.grid` describes them.
     """
 
     direction: Direction
@@ -47,6 +63,7 @@ class GridOptions(TypedDict, total=False):
     backend: Backend | None
     requires: Requires | None
     time_limit_s: float
+    max_failures: int | None
     submit_key: str | None
     once: bool
     wheels: Sequence[str | Path]
@@ -65,17 +82,21 @@ class Submission:
     """
 
     bundle: Bundle
-    space: Mapping[str, Sequence[Scalar]]
+    space: Space | SearchSpace
     data: Sequence[DataSet]
     name: str
     direction: Direction = "minimize"
     seed: int = 0
     runtime: str = DEFAULT_RUNTIME
     time_limit_s: float = 3600
+    max_failures: int | None = DEFAULT_MAX_FAILURES
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
-    # The directions of an ask-and-tell study, which has no space; None for a grid.
+    # How many points `method` draws from the space; 0 tries each point of the space.
+    trials: int = 0
+    method: Method | None = None
+    # The directions of an ask-and-tell study, which has no space; None for another.
     directions: Sequence[Direction] | None = None
     # The name of the Optuna study, if it differs from the name at the server.
     asked_as: str | None = None
@@ -84,6 +105,12 @@ class Submission:
         chainer_of(self.runtime)
         backend_of(self.backend, self.bundle)
         requirements_of(self.requires)
+        if self.method and (isinstance(self.trials, bool) or not isinstance(self.trials, int)):
+            raise HyperflockError(
+                f"trials is {self.trials!r:.100}, not a whole number from 1 on",
+                code="bad_number",
+                field="trials",
+            )
         try:
             fits = 0 <= self.time_limit_s < 2**43
         except TypeError:
@@ -91,6 +118,13 @@ class Submission:
         if not fits:
             raise HyperflockError(
                 "time_limit_s is not a number of seconds from 0 on", code="bad_number"
+            )
+        most = self.max_failures
+        if most is not None and (type(most) is not int or not 1 <= most < 2**53):
+            raise HyperflockError(
+                f"max_failures is {most!r:.100}, but must be a whole number from 1 on, or None",
+                code="bad_number",
+                field="max_failures",
             )
 
     @property
@@ -103,6 +137,18 @@ class Submission:
         return found
 
     @property
+    def kind(self) -> StudyKind:
+        """Where the trials come from."""
+        if self.directions is not None:
+            return "asked"
+        return self.method or kind_of(self.space)
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """The space as the server gets it; empty for an ask-and-tell study."""
+        return [] if self.kind == "asked" else dimensions_of(self.space, self.kind)
+
+    @property
     def content_sha256(self) -> str:
         """The SHA-256 of all that determines the results: the spec without name, key and
         provenance.
@@ -110,6 +156,8 @@ class Submission:
         told = json.loads(self.body())
         for name in ("name", "submit_key", "provenance"):
             del told[name]
+        del told["limits"]["max_failures"]
+        del told["versions"]  # the bundle has them too
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def body(self) -> bytes:
@@ -120,21 +168,25 @@ class Submission:
         ProtocolError, InvalidSpaceError
             The server would refuse it.
         """
-        asked = self.directions is not None
         spec = StudySpec(
-            kind="asked" if asked else UNSET,
+            kind=UNSET if self.kind == "grid" else self.kind,
             directions=list(self.directions) if self.directions is not None else UNSET,
             name=self.name,
             submit_key=self.submit_key or uuid.uuid4().hex,
             direction=self.direction,
             entry=self.bundle.entry,
             bundle=BlobRef(self.bundle.sha256, len(self.bundle.content)),
-            space=[] if asked else dimensions_of(self.space),
+            space=self.dimensions,
+            trials=self.trials if self.method else UNSET,
             data=[item.ref for item in (*self.data, *self.bundle.attached)],
             seed=self.seed,
             runtime=Runtime(chainer_of(self.runtime), backend_of(self.backend, self.bundle)),
             requires=requirements_of(self.requires),
-            limits=Limits(time_limit_ms=round(self.time_limit_s * 1000)),
+            versions=Versions(**RUNTIME_VERSIONS),
+            limits=Limits(
+                time_limit_ms=round(self.time_limit_s * 1000),
+                max_failures=self.max_failures or 0,
+            ),
             provenance={
                 "client": AGENT,
                 "python": platform.python_version(),
@@ -153,7 +205,7 @@ class Submission:
         return await dry_run(
             self.bundle,
             self.data,
-            params=grid_point(self.space, 0),
+            params=point_of(self.kind, self.dimensions, 0, self.seed),
             seed=trial_seed(self.seed, 0),
             runtime=self.runtime,
             backend=backend_of(self.backend, self.bundle) or None,

@@ -6,10 +6,12 @@ They read the last known row. Any thread.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 from hyperflock._base.text import clean
+from hyperflock._model.results import TrialError
 from hyperflock._reports import html as _html
+from hyperflock._reports.best import best_text
+from hyperflock._reports.stopped import stopped_by
 from hyperflock._transport.messages import Direction, StudyRow
 
 
@@ -71,7 +73,15 @@ class StudyView(ABC):
         return self.row.done
 
     @property
+    def stopped_by(self) -> TrialError | None:
+        """The failure for which the study has paused itself; None if it has not.
+
+        A study pauses itself when ``max_failures`` of its trials have failed alike and none has
+        succeeded. `resume` starts trials again.
+        """
+        return stopped_by(self.row)
+
+    @property
     def best_text(self) -> str:
-        """The best value so far as text; ``-`` if there is none."""
-        best: Any = self.row.best
-        return f"{best.value:.6g}" if best else "-"
+        """The best value so far as text, or the number of best trials; ``-`` if there is none."""
+        return best_text(self.row)

@@ -60,6 +60,8 @@ class Told:
         The outcome as the worker's runner returns it; None if the time was over.
     points : list of (step, value)
         The reported curve.
+    rows : list of (step, dict)
+        The logged rows: steps and values by name.
     seconds : float
         How long the objective ran.
     output : str
@@ -72,6 +74,7 @@ class Told:
 
     outcome: dict[str, Any] | None = None
     points: list[tuple[int, float]] = field(default_factory=list)
+    rows: list[tuple[int, dict[str, float]]] = field(default_factory=list)
     seconds: float = 0.0
     output: str = ""
     software: str = ""
@@ -210,6 +213,10 @@ class _Run:
         elif kind == "ended":
             self._told.outcome = dict(told["outcome"])
             self._told.points = [(int(step), float(value)) for step, value in told["points"]]
+            self._told.rows = [
+                (int(row["step"]), {str(name): float(value) for name, value in row["values"]})
+                for row in told.get("rows", ())
+            ]
             self._told.seconds = float(told.get("runMs", 0)) / 1000
             self._told.software = str(told.get("software", ""))
             self._told.backend = str(told.get("backend", ""))

@@ -96,6 +96,7 @@ def main(folder: Path) -> None:
     told = {
         "outcome": outcome,
         "points": host.points,
+        "rows": host.rows,
         "seconds": seconds,
         "missing": installed.for_want_of(outcome["error"]) if "error" in outcome else [],
         "lacking": sorted(installed.missing),

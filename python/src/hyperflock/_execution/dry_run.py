@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from hyperflock._base.errors import DryRunError
-from hyperflock._base.text import clean
+from hyperflock._base.param_values import params_text
+from hyperflock._base.text import clean, value_text
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
 from hyperflock._execution import value_snapshot
@@ -35,11 +36,11 @@ from hyperflock._execution.job import Job
 from hyperflock._execution.notes import version_notes, without
 from hyperflock._execution.worker import worker_packages
 from hyperflock._model.data import DataSet
-from hyperflock._model.grid import Scalar, params_text
 from hyperflock._model.provenance import versions_of
-from hyperflock._model.results import TrialError
+from hyperflock._model.results import TrialError, attributes_of
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
+from hyperflock._trial.host import series_of
 
 Where = Literal["cpython", "browser"]
 
@@ -99,11 +100,15 @@ class DryRun:
         The globals that the objective uses and that could not be compared, each with the reason.
     notes : tuple of str
         Sentences that say what this run did not look at, and which versions differ from devices'.
+    series : dict
+        The logged series: (step, value) pairs by name.
+    summary : dict
+        The newest value of each series, and the named numbers that the objective returned.
     """
 
     where: str
     state: str
-    params: dict[str, Scalar]
+    params: dict[str, Any]
     values: tuple[float, ...]
     points: tuple[tuple[int, float], ...]
     seconds: float
@@ -114,6 +119,8 @@ class DryRun:
     differ: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    series: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    summary: dict[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float | None:
@@ -121,8 +128,9 @@ class DryRun:
         return self.values[0] if self.values else None
 
     def __str__(self) -> str:
+        shown = ", ".join(f"{name} {value_text(value)}" for name, value in self.params.items())
         head = f"dry run in {self.where}: {self.state} after {self.seconds:.2f} s"
-        lines = [f"{head}, params {params_text(self.params)}"]
+        lines = [f"{head}, params {shown}"]
         if self.values:
             lines.append(f"value {', '.join(f'{value:.6g}' for value in self.values)}")
         if self.error is not None:
@@ -147,6 +155,8 @@ class Ran:
         ``backend``.
     points : tuple of (int, float)
         The reported curve as (step, value).
+    rows : tuple of (int, dict)
+        The logged rows: steps and values by name.
     seconds : float
         The duration from unpacking the bundle to the result.
     output : str
@@ -169,13 +179,14 @@ class Ran:
     missing: tuple[str, ...]
     lacking: tuple[str, ...] = ()
     globals: Snapshots = field(default_factory=dict)
+    rows: tuple[tuple[int, dict[str, float]], ...] = ()
 
 
 async def dry_run(
     bundle: Bundle,
     data: Sequence[DataSet],
     *,
-    params: Mapping[str, Scalar],
+    params: Mapping[str, Any],
     seed: int,
     runtime: str,
     time_limit_s: float,
@@ -198,6 +209,8 @@ async def dry_run(
     )
     ran = await run_job(job, where, time_limit_s, http=http)
     error = ran.outcome.get("error")
+    series = series_of(ran.rows)
+    last = {name: pairs[-1][1] for name, pairs in series.items()}
     drift = compare(bundle.reached, ran.globals) if bundle.reached else Drift()
     return DryRun(
         where=where,
@@ -213,6 +226,8 @@ async def dry_run(
         differ=drift.differ,
         not_compared=drift.not_compared,
         notes=_notes(bundle, ran, runtime, where),
+        series=series,
+        summary={**last, **attributes_of(ran.outcome.get("attrs", "")).summary},
     )
 
 
@@ -274,6 +289,7 @@ async def run_job(
         missing=tuple(map(str, told.get("missing", ()))),
         lacking=tuple(map(str, told.get("lacking", ()))),
         globals=told.get("globals", {}),
+        rows=tuple((int(step), values) for step, values in told.get("rows", ())),
     )
 
 
@@ -284,6 +300,7 @@ def _ran(told: Told, time_limit_s: float) -> Ran:
     return Ran(
         outcome=_late(time_limit_s) if is_late else {**(outcome or {}), "backend": told.backend},
         points=() if is_late else tuple(told.points),
+        rows=() if is_late else tuple(told.rows),
         seconds=told.seconds,
         output=clean(told.output, keep_lines=True),
         versions=versions_of(told.software),
@@ -398,7 +415,7 @@ def _outcome(
         told: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if not _is_late(float(told["seconds"]), time_limit_s):
             return told
-        return {**told, "outcome": _late(time_limit_s), "points": [], "missing": ()}
+        return {**told, "outcome": _late(time_limit_s), "points": [], "rows": [], "missing": ()}
     if cut_after is None:
         raise DryRunError(
             f"the dry run ended without an outcome: {clean(output[-500:])}", code="dry_run_broken"

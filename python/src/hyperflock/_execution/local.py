@@ -19,10 +19,10 @@ from hyperflock._base.errors import DryRunError
 from hyperflock._execution.notes import process_notes
 from hyperflock._execution.worker import import_worker
 from hyperflock._model.data import as_seen_by_trial
-from hyperflock._model.grid import Scalar
+from hyperflock._model.space import Value
 from hyperflock._trial import devices
-from hyperflock._trial.host import LocalHost, progress, running
-from hyperflock._trial.metrics import objective_values
+from hyperflock._trial.host import LocalHost, progress, running, series_of
+from hyperflock._trial.metrics import objective_values, split_result
 from hyperflock._trial.random_state import seed_everything
 from hyperflock._trial.trial import Trial, is_pruned
 
@@ -42,12 +42,18 @@ class LocalRun:
     notes : tuple of str
         Sentences that say how this process differs from a device: other versions, and Chainer if
         it is not installed here.
+    series : dict
+        The logged series: (step, value) pairs by name.
+    summary : dict
+        The newest value of each series, and the named numbers that the objective returned.
     """
 
     state: str
     values: tuple[float, ...]
     points: tuple[tuple[int, float], ...]
     notes: tuple[str, ...] = field(default=(), compare=False)
+    series: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    summary: dict[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float | tuple[float, ...] | None:
@@ -59,7 +65,7 @@ class LocalRun:
 
 def run_local(
     objective: Callable[[Any], Any],
-    params: Mapping[str, Scalar],
+    params: Mapping[str, Value],
     seed: int = 0,
     data: Mapping[str, Any] | None = None,
     *,
@@ -100,14 +106,23 @@ def run_local(
         trial = Trial(params, number=number, seed=seed, data=seen, host=host)
         seed_everything(seed)
         try:
-            values = tuple(objective_values(objective(trial)))
+            value, summary = split_result(objective(trial))
+            values = tuple(objective_values(value))
         except BaseException as error:
             if not is_pruned(error):
                 raise
-            return LocalRun("pruned", (), tuple(host.points), process_notes())
+            return _run_of("pruned", (), host, {})
         finally:
             devices.finish()
-        return LocalRun("complete", values, tuple(host.points), process_notes())
+        return _run_of("complete", values, host, summary)
+
+
+def _run_of(
+    state: str, values: tuple[float, ...], host: LocalHost, summary: Mapping[str, float]
+) -> LocalRun:
+    series = series_of(host.rows)
+    last = {name: pairs[-1][1] for name, pairs in series.items()}
+    return LocalRun(state, values, tuple(host.points), process_notes(), series, {**last, **summary})
 
 
 def _refuse_beside_arrays() -> None:

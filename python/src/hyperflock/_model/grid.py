@@ -1,28 +1,24 @@
-"""Computes a grid's points in the server's order and each trial's seed, and checks search spaces.
+"""Computes the points of a grid or of a list of points in the server's order, and trials' seeds.
 
 Pure; any thread.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import numpy as np
-
-from hyperflock._base.errors import EmptySpaceError, InvalidSpaceError, SpaceTooLargeError
-from hyperflock._transport.messages import MAX_DIMENSIONS, MAX_INTEGER, MAX_TEXT, Dimension
-
-Scalar: TypeAlias = bool | int | float | str | None
-MAX_POINT_BYTES = 64 * 1024
+from hyperflock._base.param_values import from_wire
+from hyperflock._model.sampling import sampled_point
+from hyperflock._model.space import Space, dimensions_of, is_drawn, kind_of, size_of
+from hyperflock._transport.messages import Dimension, StudyKind
 
 _MASK64 = 2**64 - 1
 
 
-def suggest_grid(space: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
-    """Yield every point of ``space`` exactly once, the last name varying fastest.
+def suggest_grid(space: Space) -> Iterator[dict[str, Any]]:
+    """Yield every point of ``space`` exactly once: those of a dict with the last name varying
+    fastest, those of a list in its order.
 
     Raises
     ------
@@ -31,20 +27,22 @@ def suggest_grid(space: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Sc
     InvalidSpaceError
         A name or a value cannot be sent to a server.
     """
-    dimensions = dimensions_of(space)
-    for number in range(_size(dimensions)):
-        yield _point(dimensions, number)
+    kind = kind_of(space)
+    dimensions = dimensions_of(space, kind)
+    for number in range(count_of(kind, dimensions)):
+        yield point_of(kind, dimensions, number)
 
 
-def grid_size(space: Mapping[str, Sequence[Scalar]]) -> int:
+def grid_size(space: Space) -> int:
     """Return the number of points of ``space``.
 
     It raises `SpaceTooLargeError` and the errors of `suggest_grid`.
     """
-    return _size(dimensions_of(space))
+    kind = kind_of(space)
+    return count_of(kind, dimensions_of(space, kind))
 
 
-def grid_point(space: Mapping[str, Sequence[Scalar]], number: int) -> dict[str, Scalar]:
+def grid_point(space: Space, number: int) -> dict[str, Any]:
     """Return point ``number`` of ``space``: the parameters of the trial with this number.
 
     Raises
@@ -52,10 +50,12 @@ def grid_point(space: Mapping[str, Sequence[Scalar]], number: int) -> dict[str, 
     IndexError
         The space has no such point.
     """
-    dimensions = dimensions_of(space)
-    if not 0 <= number < _size(dimensions):
-        raise IndexError(f"the grid has {_size(dimensions)} points, none with number {number}")
-    return _point(dimensions, number)
+    kind = kind_of(space)
+    dimensions = dimensions_of(space, kind)
+    count = count_of(kind, dimensions)
+    if not 0 <= number < count:
+        raise IndexError(f"the space has {count} points, none with number {number}")
+    return point_of(kind, dimensions, number)
 
 
 def trial_seed(study_seed: int, number: int) -> int:
@@ -70,124 +70,23 @@ def trial_seed(study_seed: int, number: int) -> int:
     return (z ^ (z >> 31)) >> 32
 
 
-def params_text(params: Mapping[str, Scalar]) -> str:
-    """Return parameters as the JSON text that the server gets."""
-    return json.dumps(dict(params), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def count_of(kind: StudyKind, dimensions: Sequence[Dimension]) -> int:
+    """Return the number of points of a checked grid or list of points."""
+    return len(dimensions[0].values) if kind == "points" else size_of(dimensions)
 
 
-def dimensions_of(space: Mapping[str, Sequence[Scalar]]) -> list[Dimension]:
-    """Check a space and return it as the server gets it; NumPy's scalars become Python's."""
-    if not isinstance(space, Mapping):
-        raise InvalidSpaceError("a space is a dict of names and lists of values", field="space")
-    dimensions = []
-    for name, values in space.items():
-        if not isinstance(name, str):
-            raise InvalidSpaceError(f"the name {name!r} is not a string", field="space")
-        # A set has no fixed order, so trials would change their numbers. An iterator can be read
-        # once only.
-        wrong = isinstance(values, str | bytes | Mapping | set | frozenset | Iterator)
-        if wrong or not hasattr(values, "__iter__"):
-            raise InvalidSpaceError(f"'{name}' needs a list of values", field=name)
-        dimensions.append(Dimension(name, [plain_scalar(value) for value in values]))
-    check_dimensions(dimensions)
-    return dimensions
-
-
-def plain_scalar(value: Any) -> Any:
-    """Return a NumPy scalar as a Python scalar, and any other value unchanged."""
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return value.item()
-    # JSON has no subclasses such as IntEnum and numpy.str_, so the value of the base type is sent.
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind):
-            return kind(value)
-    return value
-
-
-def check_dimensions(dimensions: Sequence[Dimension]) -> None:
-    """Check a space; errors have the same codes and fields as the server's.
-
-    Raises
-    ------
-    EmptySpaceError, InvalidSpaceError, SpaceTooLargeError
-    """
-    if not dimensions:
-        raise EmptySpaceError("the space has no names", field="space")
-    if len(dimensions) > MAX_DIMENSIONS:
-        raise InvalidSpaceError(
-            f"the space has more than {MAX_DIMENSIONS} names", code="too_many", field="space"
-        )
-    seen: set[str] = set()
-    for index, dimension in enumerate(dimensions):
-        field = f"space[{index}]"
-        name = dimension.name
-        if not name or name in seen:
-            what = "is used twice" if name else "is empty"
-            raise InvalidSpaceError(f"the name '{name}' {what}", field=f"{field}.name")
-        _check_text(name, f"{field}.name")
-        seen.add(name)
-        if not dimension.values:
-            raise EmptySpaceError(f"'{name}' has no values", field=f"{field}.values")
-        for position, value in enumerate(dimension.values):
-            _check_scalar(value, name, f"{field}.values[{position}]")
-    _size(dimensions)
-    longest = 1
-    for dimension in dimensions:
-        name_bytes = len(json.dumps(dimension.name, ensure_ascii=False).encode())
-        value_bytes = max(len(params_text({"": v}).encode()) for v in dimension.values)
-        longest += name_bytes + value_bytes - len('{"":}') + 2
-    if longest > MAX_POINT_BYTES:
-        raise InvalidSpaceError(
-            f"one point's parameters are longer than {MAX_POINT_BYTES} bytes",
-            code="too_long",
-            field="space",
-        )
-
-
-def _size(dimensions: Sequence[Dimension]) -> int:
-    size = math.prod(len(d.values) for d in dimensions)
-    if size > MAX_INTEGER:
-        raise SpaceTooLargeError("the space has more than 2^53 - 1 points", field="space")
-    return size
-
-
-def _point(dimensions: Sequence[Dimension], number: int) -> dict[str, Scalar]:
-    picked = []
-    for dimension in reversed(dimensions):
-        number, index = divmod(number, len(dimension.values))
-        picked.append((dimension.name, dimension.values[index]))
-    return dict(reversed(picked))
-
-
-def _check_text(text: str, field: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidSpaceError("a text is not valid Unicode", field=field) from None
-    if len(text) > MAX_TEXT:
-        raise InvalidSpaceError(
-            f"a text is longer than {MAX_TEXT} characters", code="too_long", field=field
-        )
-
-
-def _check_scalar(value: Any, name: str, field: str) -> None:
-    if value is None or isinstance(value, bool):
-        return
-    if isinstance(value, str):
-        _check_text(value, field)
-    elif isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
-            raise InvalidSpaceError(
-                f"{value} of '{name}' does not fit in 64 bits", code="bad_number", field=field
-            )
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise InvalidSpaceError(
-                f"{value} of '{name}' is not finite", code="bad_number", field=field
-            )
+def point_of(
+    kind: StudyKind, dimensions: Sequence[Dimension], number: int, seed: int = 0
+) -> dict[str, Any]:
+    """Return the parameters of a trial of a checked space."""
+    if is_drawn(kind):
+        picked = sampled_point(kind, seed, dimensions, number)
+    elif kind == "points":
+        picked = {d.name: d.values[number] for d in dimensions}
     else:
-        raise InvalidSpaceError(
-            f"a value of '{name}' is a {type(value).__name__}; "
-            "None, bool, int, float and str can travel",
-            field=field,
-        )
+        backwards = []
+        for dimension in reversed(dimensions):
+            number, index = divmod(number, len(dimension.values))
+            backwards.append((dimension.name, dimension.values[index]))
+        picked = dict(reversed(backwards))
+    return {name: from_wire(value) for name, value in picked.items()}

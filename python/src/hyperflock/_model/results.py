@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+from msgspec import UNSET
+
 from hyperflock._base.errors import ProtocolError
+from hyperflock._base.param_values import read_params
 from hyperflock._base.text import clean
-from hyperflock._model.grid import Scalar
 from hyperflock._model.provenance import Provenance, provenance_of
+from hyperflock._model.space import values_of
 from hyperflock._transport.messages import (
     AttemptRow,
     DeviceRow,
     Dimension,
     Failure,
+    SeriesOfTrial,
     StudyRow,
     StudySpec,
     TrialRow,
 )
+from hyperflock._trial.series import text_of
+
+_NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+
+# The attributes of Optuna that hold a trial's constraints.
+_CONSTRAINTS = "constraints"
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,7 @@ class TrialResult:
     state : str
         ``complete``, ``pruned``, ``failed`` or ``cancelled``.
     params : dict
-        Its parameters; each value has the type that was submitted.
+        Its parameters; each value has the type that was submitted, a tuple also within another.
     values : tuple of float
         The values that the objective returned.
     seed : int
@@ -117,8 +128,18 @@ class TrialResult:
         The number of its runs, including lost ones.
     error : TrialError or None
         Why it failed.
+    constraints : dict of str to float
+        The constraints of its result by name; the trial is feasible if each is at most 0.
+    user_attrs : dict
+        What the objective attached by `Trial.set_user_attr`.
+    summary : dict
+        The newest value of each series that it logged, and the named numbers that the objective
+        returned with its value. Of a name in both, the returned number counts.
     points : tuple of (int, float) or None
         The reported curve as (step, value). Only `Study.trial` fetches it.
+    series : dict or None
+        The logged series: (step, value) pairs by name; a value may be NaN or infinite. Only
+        `Study.trial` and `Study.series` fetch them.
     attempt_list : tuple of Attempt or None
         All runs of the trial, the first one first. Only `Study.trial` fetches them.
     provenance : Provenance or None
@@ -127,7 +148,7 @@ class TrialResult:
 
     number: int
     state: str
-    params: dict[str, Scalar]
+    params: dict[str, Any]
     values: tuple[float, ...]
     seed: int
     device: str | None
@@ -141,9 +162,18 @@ class TrialResult:
     started_at: datetime | None
     finished_at: datetime | None
     error: TrialError | None
+    constraints: dict[str, float] = field(default_factory=dict)
+    user_attrs: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, float] = field(default_factory=dict)
     points: tuple[tuple[int, float], ...] | None = None
+    series: dict[str, tuple[tuple[int, float], ...]] | None = None
     attempt_list: tuple[Attempt, ...] | None = None
     provenance: Provenance | None = None
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether it meets its constraints; a trial without constraints does."""
+        return all(value <= 0 for value in self.constraints.values())
 
     @property
     def value(self) -> float | None:
@@ -151,37 +181,47 @@ class TrialResult:
         return self.values[0] if self.values else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
+        """Return the result as plain values for JSON. NaN and infinity become their names."""
         plain = dataclasses.asdict(self)
         plain["value"] = self.value
         for times in (plain, *(plain["attempt_list"] or ())):
             for name in ("started_at", "finished_at"):
                 when = times[name]
                 times[name] = when.isoformat() if when else None
-        for name in ("points", "attempt_list", "provenance"):
+        plain["summary"] = {name: text_of(value) for name, value in self.summary.items()}
+        if self.series is not None:
+            plain["series"] = {
+                name: [[step, text_of(value)] for step, value in pairs]
+                for name, pairs in self.series.items()
+            }
+        for name in ("points", "series", "attempt_list", "provenance"):
             if plain[name] is None:
                 del plain[name]
         return plain
 
 
 def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
-    """Return a grid's space; for an ask-and-tell study, its trials' values in the order of first
-    use.
+    """Return the names of a study with their values as Python made them.
+
+    A name without a list of values at the server has the values of its trials: those of a range in
+    their order, others in the order of first use.
     """
-    if row.kind != "asked":
-        return row.space
-    found: dict[str, dict[str, Scalar]] = {}
+    if row.kind != "asked" and all(dimension.values for dimension in row.space):
+        return [Dimension(d.name, values_of(d)) for d in row.space]
+    found: dict[str, dict[str, Any]] = {dimension.name: {} for dimension in row.space}
     for trial in trials:
         for name, value in trial.params.items():
             found.setdefault(name, {})[repr(value)] = value
+    listed = {d.name: values_of(d) for d in row.space}
+    ranges = {d.name: d.range for d in row.space}
     space = []
     for name, values in found.items():
-        kinds: list[Any] = list(values.values())
-        if all(isinstance(v, int | float) for v in kinds):
+        kinds: list[Any] = listed.get(name) or list(values.values())
+        if not listed.get(name) and all(isinstance(v, int | float) for v in kinds):
             kinds.sort()
         if any(name not in trial.params for trial in trials) and None not in kinds:
             kinds.append(None)
-        space.append(Dimension(name, kinds))
+        space.append(Dimension(name, kinds, ranges.get(name, UNSET)))
     return space
 
 
@@ -203,6 +243,7 @@ def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
     device = row.device if isinstance(row.device, DeviceRow) else None
     points = row.points if isinstance(row.points, list) else None
     runs = row.attempts_list if isinstance(row.attempts_list, list) else None
+    attached = attributes_of(row.attrs if isinstance(row.attrs, str) else "")
     return TrialResult(
         number=row.trial,
         state=row.state,
@@ -219,26 +260,99 @@ def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
         attempts=row.attempts,
         started_at=_when(row.started_at),
         finished_at=_when(row.finished_at),
-        error=_error(row.error) if isinstance(row.error, Failure) else None,
+        error=trial_error(row.error) if isinstance(row.error, Failure) else None,
+        constraints=constraints_of(row),
+        user_attrs=attached.user,
+        summary={**last_of(row), **attached.summary},
         points=None if points is None else tuple(points),
         attempt_list=None if runs is None else tuple(map(_attempt, runs)),
         provenance=None if spec is None else provenance_of(row, spec),
     )
 
 
+def constraints_of(row: TrialRow) -> dict[str, float]:
+    """Return a trial's constraints by name, as Optuna 5 does: those that the objective set, and by
+    their index those that the study's owner computed.
+    """
+    found: dict[str, Any] = {}
+    if isinstance(row.constraints, list):
+        found.update((str(index), value) for index, value in enumerate(row.constraints))
+    try:
+        system = json.loads(row.attrs)["system"] if isinstance(row.attrs, str) else {}
+        listed = system.get(_CONSTRAINTS) or ()
+        found.update((str(index), value) for index, value in enumerate(listed))
+        prefix = f"{_CONSTRAINTS}:"
+        for key, value in system.items():
+            if key.startswith(prefix):
+                found[key.removeprefix(prefix)] = value
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass  # a device sent these texts
+    # A value that is not a number is not met.
+    return {
+        clean(key): float(value) if isinstance(value, int | float) else math.inf
+        for key, value in found.items()
+    }
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What a trial attached to its result: user attributes, and named numbers."""
+
+    user: dict[str, Any]
+    summary: dict[str, float]
+
+
+def attributes_of(text: str) -> Attached:
+    """Read the attributes of a result. What a trial's device has garbled is left out."""
+    try:
+        told = json.loads(text or "{}")
+    except ValueError:
+        told = None
+    told = told if isinstance(told, dict) else {}
+    user = told.get("user")
+    summary = told.get("summary")
+    return Attached(
+        user=user if isinstance(user, dict) else {},
+        summary={
+            name: float(value)
+            for name, value in (summary.items() if isinstance(summary, dict) else ())
+            if _is_number(value)
+        },
+    )
+
+
+def _is_number(value: object) -> bool:
+    return value in _NOT_FINITE or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def last_of(row: TrialRow) -> dict[str, float]:
+    """Return the newest value of each series of a row."""
+    last = row.last if isinstance(row.last, list) else []
+    return {clean(name): float(value) for name, value in last if value is not None}
+
+
+def series_of(told: SeriesOfTrial) -> dict[str, tuple[tuple[int, float], ...]]:
+    """Return the series in an answer of the server."""
+    return {
+        clean(name): tuple(
+            (step, float(value))
+            for step, value in zip(steps, values, strict=False)
+            if value is not None
+        )
+        for name, steps, values in told.series
+    }
+
+
 def _adapter(device: DeviceRow) -> str:
     return clean(device.adapter) if isinstance(device.adapter, str) else ""
 
 
-def params_of(text: str) -> dict[str, Scalar]:
+def params_of(text: str) -> dict[str, Any]:
     """Decode parameters; ``1.0`` stays a float, and a large integer stays exact."""
     try:
-        params = json.loads(text)
+        return read_params(text)
     except ValueError:
-        params = None
-    if not isinstance(params, dict):
-        raise ProtocolError("a trial's parameters are not a JSON object", field="params")
-    return params
+        raise ProtocolError("a trial's parameters are not a JSON object", field="params") from None
 
 
 def _attempt(row: AttemptRow) -> Attempt:
@@ -256,13 +370,14 @@ def _attempt(row: AttemptRow) -> Attempt:
         load_s=row.load_ms / 1000,
         started_at=_when(row.started_at),
         finished_at=_when(row.finished_at),
-        error=_error(row.error) if isinstance(row.error, Failure) else None,
+        error=trial_error(row.error) if isinstance(row.error, Failure) else None,
         resumed_from=row.resumed_from if isinstance(row.resumed_from, int) else None,
         resumed_step=row.resumed_step if isinstance(row.resumed_step, int) else None,
     )
 
 
-def _error(failure: Failure) -> TrialError:
+def trial_error(failure: Failure) -> TrialError:
+    """Return a failure with texts cleaned of control characters."""
     return TrialError(
         cause=failure.cause,
         code=clean(failure.code),

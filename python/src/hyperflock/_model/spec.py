@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from hyperflock._base.errors import ProtocolError
-from hyperflock._model.grid import check_dimensions
-from hyperflock._transport.messages import MAX_PROVENANCE_BYTES, StudySpec
+from hyperflock._model.space import check_dimensions, is_drawn
+from hyperflock._transport.messages import MAX_PROVENANCE_BYTES, StudyKind, StudySpec
 from hyperflock._transport.validation import convert, read_json
 
 MAX_SPEC_BYTES = 8 << 20
@@ -38,12 +38,16 @@ def parse_spec(text: str) -> StudySpec:
 
 
 def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec with the optional fields of an ask-and-tell study filled in: an empty space,
-    the direction and the list of directions.
+    """Return the spec without fields that its kind does not have. The optional fields of an
+    ask-and-tell study are filled in: an empty space, the direction and the list of directions.
     """
     value = dict(value)
     if value.get("kind") == "grid":
         del value["kind"]
+    if value.get("kind") not in ("random", "sobol"):
+        value.pop("trials", None)
+    if isinstance(value.get("space"), list):
+        value["space"] = [_with_values(one) for one in value["space"]]
     if value.get("kind") == "asked":
         value.setdefault("space", [])
         if "directions" not in value and "direction" in value:
@@ -51,6 +55,18 @@ def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(several := value.get("directions"), list) and several:
             value.setdefault("direction", several[0])
     return value
+
+
+def kind_of(spec: StudySpec) -> StudyKind:
+    """Return where the study's trials come from."""
+    return spec.kind if isinstance(spec.kind, str) else "grid"
+
+
+def _with_values(dimension: Any) -> Any:
+    """Return a name of the space; one with a range may leave out its values."""
+    if isinstance(dimension, dict) and "range" in dimension:
+        return {"values": [], **dimension}
+    return dimension
 
 
 def check_spec(spec: StudySpec) -> None:
@@ -62,7 +78,9 @@ def check_spec(spec: StudySpec) -> None:
     else:
         if spec.directions is not UNSET:
             raise _bad("directions", "belongs to a study of kind 'asked'")
-        check_dimensions(spec.space)
+        check_dimensions(spec.space, kind_of(spec))
+        if is_drawn(kind_of(spec)):
+            _check_trials(spec)
     seen = set()
     for index, ref in enumerate(spec.data):
         if ref.name in seen:
@@ -73,6 +91,13 @@ def check_spec(spec: StudySpec) -> None:
         seen.add(ref.name)
     if len(json.dumps(spec.provenance, separators=(",", ":")).encode()) > MAX_PROVENANCE_BYTES:
         raise ProtocolError("the provenance is too long", code="too_long", field="provenance")
+
+
+def _check_trials(spec: StudySpec) -> None:
+    if not isinstance(spec.trials, int):
+        raise ProtocolError("trials is missing", code="missing_field", field="trials")
+    if spec.trials < 1:
+        raise ProtocolError("trials is less than 1", code="bad_number", field="trials")
 
 
 def _check_asked(spec: StudySpec) -> None:

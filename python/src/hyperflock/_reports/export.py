@@ -11,22 +11,25 @@ files; any thread.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import to_builtins
+from msgspec import UnsetType, to_builtins
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._base.text import clean, csv_cell
-from hyperflock._model.grid import Scalar
-from hyperflock._model.results import TrialResult, params_of, space_of
-from hyperflock._transport.messages import BestRow, Dimension, StudyRow
+from hyperflock._model.results import TrialResult, params_of, space_of, trial_error
+from hyperflock._model.space import values_of
+from hyperflock._transport.messages import BestRow, Dimension, StopRow, StudyRow, ValueRange
 
 if TYPE_CHECKING:
     import pandas
@@ -54,7 +57,9 @@ _MIDDLE = (
 )
 
 
-def text(format: TextFormat, study: StudyRow, trials: Sequence[TrialResult]) -> str:
+def text(
+    format: TextFormat, study: StudyRow, trials: Sequence[TrialResult], *, series: bool = False
+) -> str:
     """Return the trials as text; see `Study.export`.
 
     Raises
@@ -64,7 +69,7 @@ def text(format: TextFormat, study: StudyRow, trials: Sequence[TrialResult]) -> 
     """
     if format == "csv":
         file = io.StringIO()
-        csv.writer(file, lineterminator="\n").writerows(csv_rows(study, trials))
+        csv.writer(file, lineterminator="\n").writerows(csv_rows(study, trials, series=series))
         return file.getvalue()
     if format == "json":
         told = {"study": study_dict(study), "trials": [trial.as_dict() for trial in trials]}
@@ -103,13 +108,21 @@ def write(path: Path, content: str | bytes) -> None:
         ) from None
 
 
-def csv_rows(study: StudyRow, trials: Sequence[TrialResult]) -> Iterator[list[Any]]:
-    """Return a row of names and one row per trial, with a column for each parameter."""
-    heads = _heads(study, trials)
-    names = [d.name for d in space_of(study, trials)]
-    yield [csv_cell(name) for name, _ in heads]
-    for trial in trials:
-        yield [_csv_value(value) for value in _values(names, trial, len(heads))]
+def csv_rows(
+    study: StudyRow, trials: Sequence[TrialResult], *, series: bool = False
+) -> Iterator[list[Any]]:
+    """Return a row of names and one row per trial; with ``series``, one per trial and step."""
+    columns = list(series_columns(trials) if series else columns_of(study, trials))
+    yield [csv_cell(name) for name, _, _ in columns]
+    for row in zip(*(values for _, _, values in columns), strict=True):
+        yield [_csv_value(value) for value in row]
+
+
+def _stop(stop: StopRow | UnsetType) -> dict[str, Any] | None:
+    if not isinstance(stop, StopRow):
+        return None
+    error = dataclasses.asdict(trial_error(stop.error))
+    return {"trial": stop.trial, "failures": stop.failures, "error": error}
 
 
 def study_dict(row: StudyRow) -> dict[str, Any]:
@@ -123,6 +136,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "project": clean(row.project),
         "state": row.state,
         "paused": bool(row.paused),
+        "stopped_by": _stop(row.stopped_by),
         "kind": row.kind or "grid",
         "direction": row.direction,
         "directions": row.aims,
@@ -136,7 +150,8 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "attempts": row.attempts,
         "best": best
         and {"trial": best.trial, "value": best.value, "params": params_of(best.params)},
-        "space": {dimension.name: dimension.values for dimension in row.space},
+        "best_trials": row.best_trials if isinstance(row.best_trials, list) else None,
+        "space": {d.name: to_builtins(d.range) if d.range else values_of(d) for d in row.space},
         "seed": row.seed,
         "runtime": clean(row.runtime_name),
         "backend": row.runtime.backend or None,
@@ -148,7 +163,9 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
     }
 
 
-def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
+def frame(
+    study: StudyRow, trials: Sequence[TrialResult], *, series: bool = False
+) -> pandas.DataFrame:
     """Return a pandas table; see `Study.to_pandas`.
 
     Raises
@@ -167,7 +184,7 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
     # Before pandas 3, the dtype of texts turned a missing value into the text "None".
     text_dtype = "object" if pandas.__version__.startswith(("1.", "2.")) else "str"
     table = {}
-    for name, dtype, values in columns_of(study, trials):
+    for name, dtype, values in series_columns(trials) if series else columns_of(study, trials):
         if dtype == "datetime64[ns, UTC]":
             table[name] = pandas.Series(pandas.to_datetime(values, utc=True)).astype(dtype)
         else:
@@ -175,41 +192,89 @@ def frame(study: StudyRow, trials: Sequence[TrialResult]) -> pandas.DataFrame:
     return pandas.DataFrame(table)
 
 
+@dataclass(frozen=True)
+class _Column:
+    """A column of the table: its name, its dtype, and its value for a trial."""
+
+    name: str
+    dtype: str
+    of: Callable[[TrialResult], Any]
+
+
 def columns_of(
     study: StudyRow, trials: Sequence[TrialResult]
 ) -> Iterator[tuple[str, str, list[Any]]]:
     """Return each column's name, dtype and values; the values have Python's own types."""
-    heads = _heads(study, trials)
-    names = [d.name for d in space_of(study, trials)]
-    rows = [_values(names, trial, len(heads)) for trial in trials]
-    for index, (name, dtype) in enumerate(heads):
-        yield name, dtype, [row[index] for row in rows]
+    for column in _columns(study, trials):
+        yield column.name, column.dtype, [column.of(trial) for trial in trials]
 
 
-def _heads(study: StudyRow, trials: Sequence[TrialResult]) -> list[tuple[str, str]]:
-    """Return the name and dtype of every column."""
+def series_columns(trials: Sequence[TrialResult]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Return the columns of the logged series, with one row for each trial and step.
+
+    They are ``number``, ``step`` and one for each series. A missing value is None.
+    """
+    rows: dict[tuple[int, int], dict[str, float]] = {}
+    for trial in trials:
+        steps = sorted({step for pairs in (trial.series or {}).values() for step, _ in pairs})
+        rows.update({(trial.number, step): {} for step in steps})
+        for name, pairs in (trial.series or {}).items():
+            for step, value in pairs:
+                rows[trial.number, step][name] = value
+    yield "number", "int64", [number for number, _ in rows]
+    yield "step", "int64", [step for _, step in rows]
+    for name in _names_in(trial.series or {} for trial in trials):
+        yield name, "float64", [values.get(name) for values in rows.values()]
+
+
+def _columns(study: StudyRow, trials: Sequence[TrialResult]) -> list[_Column]:
     several = max((len(trial.values) for trial in trials), default=0)
-    more = [(f"value_{index}", "float64") for index in range(1, several)]
-    params = [(f"params_{d.name}", _dtype(d)) for d in space_of(study, trials)]
-    return [*_HEAD, *more, *_MIDDLE, *params]
-
-
-def _values(names: Sequence[str], trial: TrialResult, width: int) -> list[Any]:
-    """Return one trial's row; the last columns are the parameters with these names."""
-    error = trial.error
-    more: list[Any] = list(trial.values[1:])
-    more += [None] * (width - len(_HEAD) - len(_MIDDLE) - len(names) - len(more))
-    told = {"error_code": error and error.code, "error": error and error.message}
-    return [
-        *(getattr(trial, name) for name, _ in _HEAD),
-        *more,
-        *(told[name] if name in told else getattr(trial, name) for name, _ in _MIDDLE),
-        *(trial.params.get(name) for name in names),
+    values = [_Column(f"value_{i}", "float64", _further_value(i)) for i in range(1, several)]
+    params = [
+        _Column(f"params_{d.name}", _dtype(d), _entry("params", d.name))
+        for d in space_of(study, trials)
     ]
+    summary = [
+        _Column(f"summary_{name}", "float64", _entry("summary", name))
+        for name in _names_in(trial.summary for trial in trials)
+    ]
+    attributes = [
+        _Column(f"user_attrs_{name}", _dtype_of_attribute(name, trials), _entry("user_attrs", name))
+        for name in _names_in(trial.user_attrs for trial in trials)
+    ]
+    head = [_Column(name, dtype, attrgetter(name)) for name, dtype in _HEAD]
+    middle = [_Column(name, dtype, _ERRORS.get(name, attrgetter(name))) for name, dtype in _MIDDLE]
+    return [*head, *values, *middle, *params, *summary, *attributes]
+
+
+_ERRORS: dict[str, Callable[[TrialResult], Any]] = {
+    "error_code": lambda trial: trial.error and trial.error.code,
+    "error": lambda trial: trial.error and trial.error.message,
+}
+
+
+def _further_value(index: int) -> Callable[[TrialResult], Any]:
+    return lambda trial: trial.values[index] if index < len(trial.values) else None
+
+
+def _entry(table: str, name: str) -> Callable[[TrialResult], Any]:
+    return lambda trial: getattr(trial, table).get(name)
+
+
+def _names_in(tables: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of all tables, in the order of their first use."""
+    return list(dict.fromkeys(name for table in tables for name in table))
+
+
+def _dtype_of_attribute(name: str, trials: Sequence[TrialResult]) -> str:
+    """Return the dtype for a user attribute, as for a parameter with the same values."""
+    return _dtype(Dimension(name, [trial.user_attrs.get(name) for trial in trials]))
 
 
 def _dtype(dimension: Dimension) -> str:
-    """Return the dtype for a parameter. It depends only on the space, so it never changes."""
+    """Return the dtype for a parameter. That of a list or a range never changes."""
+    if isinstance(dimension.range, ValueRange):
+        return "int64" if dimension.range.integer else "float64"
     kinds = {type(value) for value in dimension.values}
     missing = type(None) in kinds
     kinds.discard(type(None))
@@ -226,11 +291,15 @@ def _dtype(dimension: Dimension) -> str:
     return "object"
 
 
-def _csv_value(value: Scalar | datetime) -> Any:
+def _csv_value(value: Any) -> Any:
     if value is None:
         return ""
+    if isinstance(value, list | dict):
+        value = json.dumps(value)
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, list | tuple | dict):
+        value = str(value)
     return csv_cell(value) if isinstance(value, str) else value
 
 

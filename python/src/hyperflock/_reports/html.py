@@ -12,6 +12,8 @@ from html import escape
 
 from hyperflock._base.text import clean
 from hyperflock._model.results import params_of
+from hyperflock._reports.best import best_line, best_text
+from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.messages import BestRow, SamplerRow, StudyRow
 
 _MAX_PARAMS = 20
@@ -27,8 +29,11 @@ def study(row: StudyRow) -> str:
                    f"{row.failed} failed), {row.running} running"),
         ("direction", ", ".join(row.aims)),
     ]  # fmt: skip
+    if stopped := stopped_text(row):
+        lines.append(("paused", stopped.splitlines()[0]))
+    if row.best_trials or row.complete or row.state != "running":
+        lines.append(("best", best_line(row)))
     if isinstance(row.best, BestRow):
-        lines.append(("best", f"{row.best.value:.6g}, trial {row.best.trial}"))
         for name, value in list(params_of(row.best.params).items())[:_MAX_PARAMS]:
             lines.append((f"best {clean(name, limit=60)}", clean(str(value), limit=60)))
     created = datetime.fromtimestamp(row.created_at / 1000, timezone.utc)
@@ -72,7 +77,7 @@ def state_text(row: StudyRow) -> str:
 
 
 def _cells(row: StudyRow) -> Iterable[str]:
-    best = f"{row.best.value:.6g}" if isinstance(row.best, BestRow) else "-"
+    best = best_text(row)
     name = clean(row.name, limit=60)
     return (str(row.study), name, state_text(row), f"{row.done} of {row.goal}", best)
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._model.results import TrialResult
-from hyperflock._reports.export import columns_of
+from hyperflock._reports.export import columns_of, series_columns
 from hyperflock._transport.messages import StudyRow
 
 
-def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
+def parquet(study: StudyRow, trials: Sequence[TrialResult], *, series: bool = False) -> bytes:
     """Return the trials as Parquet; see `Study.export`.
 
     Raises
@@ -46,7 +46,7 @@ def parquet(study: StudyRow, trials: Sequence[TrialResult]) -> bytes:
         "object": pyarrow.string(),
     }
     table = {}
-    for name, dtype, values in columns_of(study, trials):
+    for name, dtype, values in series_columns(trials) if series else columns_of(study, trials):
         if dtype == "object":
             # A column of Arrow has one type; this parameter has values of several types.
             values = [None if value is None else json.dumps(value) for value in values]

@@ -9,18 +9,17 @@ Only complete trials are drawn. Only `Plot.save` touches files; any thread.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from hyperflock._base.errors import HyperflockError, NoCompleteTrialError
 from hyperflock._base.text import clean
-from hyperflock._model.grid import Scalar
 from hyperflock._model.results import TrialResult, space_of
 from hyperflock._reports.export import write
-from hyperflock._transport.messages import Dimension, StudyRow
+from hyperflock._transport.messages import Dimension, StudyRow, ValueRange
 
 PlotKind = Literal["history", "parallel"]
 KINDS: tuple[PlotKind, ...] = ("history", "parallel")
@@ -186,7 +185,12 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
 
 
 def _positions(dimension: Dimension) -> dict[str, float]:
-    """Return each value's position on its parameter's axis: in the space's order, evenly spaced."""
+    """Return each value's position on its parameter's axis: on the scale of a range, otherwise in
+    the space's order, evenly spaced.
+    """
+    if isinstance(dimension.range, ValueRange):
+        scale = _scale(dimension.range)
+        return {_key(value): _height(scale(value), 0.0, 1.0) for value in dimension.values}
     count = len(dimension.values)
     found = {}
     for index, value in enumerate(dimension.values):
@@ -195,7 +199,17 @@ def _positions(dimension: Dimension) -> dict[str, float]:
     return found
 
 
-def _key(value: Scalar) -> str:
+def _scale(numbers: ValueRange) -> Callable[[float], float]:
+    """Return a function from a range's numbers to 0 to 1."""
+    low, high = numbers.low, numbers.high
+    if low == high:
+        return lambda _: 0.5
+    if numbers.log:
+        return lambda value: math.log(value / low) / math.log(high / low)
+    return lambda value: (value - low) / (high - low)
+
+
+def _key(value: Any) -> str:
     """Return a key that keeps 1, 1.0 and True apart: three values of a grid, but equal in a
     dict.
     """
@@ -203,6 +217,11 @@ def _key(value: Scalar) -> str:
 
 
 def _axis_labels(x: float, dimension: Dimension, positions: dict[str, float]) -> Iterator[str]:
+    if isinstance(dimension.range, ValueRange):
+        for end in dict.fromkeys((dimension.range.low, dimension.range.high)):
+            place = _height(_scale(dimension.range)(end), 0.0, 1.0)
+            yield _label(x - 6, place + 4, f"{end:.6g}", "end")
+        return
     step = -(-len(dimension.values) // _MAX_LABELS)
     for value in dimension.values[::step]:
         shown = clean(str(value), limit=12)

@@ -41,6 +41,7 @@ class Bar:
         self._shown = shown
         self._bar: Any = None
         self._best: object = None
+        self._total: object = options.get("total")
         if shown:
             tell(lambda: self._open(options))
 
@@ -48,6 +49,12 @@ class Bar:
         """Move the bar to a position, forwards or backwards, and set the notes behind it."""
         if self._shown:
             tell(lambda: self._move(position, notes))
+
+    def total(self, total: int) -> None:
+        """Set how far the bar goes."""
+        if self._shown and total != self._total:
+            self._total = total
+            tell(lambda: self._set_total(total))
 
     def close(self) -> None:
         """Remove the bar, or leave its last state if it was made with ``leave``."""
@@ -68,6 +75,10 @@ class Bar:
         if notes.get("best") != self._best:  # a new best value is rare, so it is drawn at once
             self._best = notes.get("best")
             self._bar.refresh()
+
+    def _set_total(self, total: int) -> None:
+        if self._bar is not None:
+            self._bar.total = total
 
     def _close(self) -> None:
         if self._bar is not None:

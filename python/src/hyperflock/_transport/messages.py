@@ -28,6 +28,7 @@ MAX_MESSAGE = 1024
 MAX_CODE = 64
 MAX_LINE = 2000
 MAX_LABEL = 128
+MAX_SERIES_NAME = 128
 MAX_RECORDED_SOFTWARE = 512
 MAX_PARAMS_BYTES = 65536
 MAX_TRACEBACK_BYTES = 16384
@@ -37,6 +38,9 @@ MAX_ANSWER_BYTES = 65536
 MAX_ATTRS_BYTES = 65536
 MAX_SUGGESTED_BYTES = 262144
 MAX_POINTS = 1000
+MAX_SERIES_ROWS = 1000
+MAX_SERIES = 256
+MAX_SERIES_VALUES = 1000000
 MAX_VALUES = 8
 MAX_BACKENDS = 8
 MAX_HELD_ATTEMPTS = 16
@@ -44,8 +48,10 @@ MAX_DATA = 64
 MAX_DIMENSIONS = 64
 MAX_LINES = 200
 MAX_OWNER_ITEMS = 1000
+MAX_CONSTRAINTS = 64
 MAX_ROWS = 10000
 
+Logged: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"] | None
 Count = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
 Ordinal = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 AttemptId = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
@@ -63,6 +69,7 @@ RefusalCode = Annotated[str, Meta(min_length=1, max_length=MAX_CODE)]
 Message = Annotated[str, Meta(max_length=MAX_MESSAGE)]
 Line = Annotated[str, Meta(max_length=MAX_LINE)]
 Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL)]
+SeriesName = Annotated[str, Meta(min_length=1, max_length=MAX_SERIES_NAME)]
 Entry = Annotated[str, Meta(max_length=MAX_ENTRY)]
 RecordedSoftware = Annotated[str, Meta(max_length=MAX_RECORDED_SOFTWARE)]
 Traceback = Annotated[str, Meta(max_length=MAX_TRACEBACK_BYTES, extra={"unit": "bytes"})]
@@ -91,7 +98,7 @@ Verdict = Literal["accepted", "evidence", "recorded"]
 CheckpointFormat = Literal["tree", "npz"]
 RevokeCode = Literal["cancelled", "timeout", "stalled", "superseded", "device_revoked"]
 Direction = Literal["minimize", "maximize"]
-StudyKind = Literal["grid", "asked"]
+StudyKind = Literal["grid", "asked", "points", "random", "sobol"]
 DeviceBackend = Literal["cpu", "webgpu", "webgl2"]
 DeviceClass = Literal["phone", "tablet", "desktop", "node"]
 DataKind = Literal["npy", "npz", "file"]
@@ -122,6 +129,16 @@ class Capabilities(Struct):
 
 
 Point = tuple[Count, float]
+SeriesColumn = tuple[SeriesName, Annotated[list[Logged], Meta(max_length=MAX_SERIES_ROWS)]]
+
+
+class Series(Struct):
+    """Rows of an attempt's named series, column by column (R59)."""
+
+    # of the rows, each larger than the one before it
+    steps: Annotated[list[Count], Meta(min_length=1, max_length=MAX_SERIES_ROWS)]
+    # their names differ, and none has more values than there are steps
+    columns: Annotated[list[SeriesColumn], Meta(max_length=MAX_SERIES)]
 
 
 class Failure(Struct):
@@ -158,6 +175,7 @@ class Checkpoint(Struct):
     sha256: Sha256
     bytes: Count
     step: Count | UnsetType = UNSET  # the last one that was reported before it
+    logged: Count | UnsetType = UNSET  # the last step of a series before it (R59)
 
 
 class Runtime(Struct):
@@ -221,6 +239,15 @@ class AskedTrial(Struct):
     trial: TrialNumber
     params: Params = "{}"
     attrs: Attrs | UnsetType = UNSET  # what the trial begins with
+    # the owner computes its constraints from its result (R57)
+    constrained: bool | UnsetType = UNSET
+
+
+class TrialConstraints(Struct):
+    """The constraints that a trial's owner computed from its result (R57)."""
+
+    trial: TrialNumber
+    values: Annotated[list[float], Meta(max_length=MAX_CONSTRAINTS)]
 
 
 class Lease(Struct):
@@ -246,6 +273,8 @@ class Lease(Struct):
     directions: DirectionCount | UnsetType = UNSET  # how many values a result has
     suggested: Suggested | UnsetType = UNSET  # the trial's log (R47)
     attrs: Attrs | UnsetType = UNSET  # what the trial was asked with (R44)
+    # the runtime that the device loads, /runtime/index-<it>.json (R58)
+    runtime_index: Sha256 | UnsetType = UNSET
 
 
 class LogLine(Struct):
@@ -328,11 +357,22 @@ class FinishedCall(Struct, tag_field="method", tag="finished", kw_only=True):
     points: Annotated[list[Point], Meta(max_length=MAX_POINTS)] = []
 
 
+class ValueRange(Struct, omit_defaults=True):
+    """The numbers from `low` to `high`, both included (R60)."""
+
+    low: float
+    high: float
+    integer: bool = False  # whole numbers only
+    log: bool = False  # uniform in the logarithm
+    step: float | UnsetType = UNSET  # only `low`, `low + step` and so on
+
+
 class Dimension(Struct):
-    """One name of a grid and its values, in order."""
+    """One name of a space with its values in order, or with a range."""
 
     name: Name
     values: list[Any]
+    range: ValueRange | UnsetType = UNSET
 
 
 class Requirements(Struct, omit_defaults=True):
@@ -346,10 +386,19 @@ class Requirements(Struct, omit_defaults=True):
 
 
 class Limits(Struct):
-    """Time limits of each attempt; 0 means no limit."""
+    """Limits of time of each attempt, and of failures; 0 means no limit."""
 
     time_limit_ms: Millis = 3600000
     stall_ms: Millis = 0
+    max_failures: Count = 3  # failed trials that are alike after which it pauses itself (R56)
+
+
+class Versions(Struct, omit_defaults=True):
+    """What the bundle's lock names: the runtime that its trials need (R58)."""
+
+    python: Text | UnsetType = UNSET
+    pyodide: Text | UnsetType = UNSET
+    numpy: Text | UnsetType = UNSET
 
 
 class StudySpec(Struct, kw_only=True):
@@ -366,10 +415,14 @@ class StudySpec(Struct, kw_only=True):
     ) = UNSET
     bundle: BlobRef
     space: list[Dimension]
+    trials: Count | UnsetType = UNSET  # of a random or Sobol study
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = []
     seed: Count = 0
     runtime: Runtime
     requires: Requirements | UnsetType = UNSET
+    versions: Versions | UnsetType = UNSET
+    # chosen by the server: the runtime on which its trials run (R58)
+    runtime_index: Sha256 | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: Name | UnsetType = UNSET  # without it the owner's first
@@ -381,6 +434,14 @@ class BestRow(Struct):
     trial: TrialNumber
     value: float
     params: Params
+
+
+class StopRow(Struct):
+    """Why a study paused itself (R56)."""
+
+    trial: TrialNumber  # the last of the failed trials that are alike
+    failures: Count  # how many of them there were
+    error: Failure
 
 
 class SamplerRow(Struct):
@@ -415,9 +476,12 @@ class StudyRow(StudyProgress, Struct):
     runtime: Runtime
     bundle: BlobRef
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
+    stopped_by: StopRow | UnsetType = UNSET  # the failure for which it has paused itself
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
-    best: BestRow | UnsetType = UNSET  # where the study has one direction
+    best: BestRow | UnsetType = UNSET  # where the study has one direction (R57)
+    # where it has several: the first of those that no other one beats
+    best_trials: Annotated[list[TrialNumber], Meta(max_length=MAX_ROWS)] | UnsetType = UNSET
     kind: StudyKind | UnsetType = UNSET
     directions: (
         Annotated[list[Direction], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType
@@ -455,6 +519,8 @@ class AttemptRow(Struct):
 
 
 SuggestedValue = tuple[Name, Distribution, Answer]
+SeriesValue = tuple[SeriesName, Logged]
+NamedSeries = tuple[SeriesName, list[Count], list[Logged]]
 
 
 class TrialRow(Struct):
@@ -480,6 +546,10 @@ class TrialRow(Struct):
     suggested: list[SuggestedValue] | UnsetType = UNSET
     attrs: Attrs | UnsetType = UNSET  # of its deciding attempt
     asked_attrs: Attrs | UnsetType = UNSET  # what it was asked with
+    # those that its owner computed (R57)
+    constraints: Annotated[list[float], Meta(max_length=MAX_CONSTRAINTS)] | UnsetType = UNSET
+    infeasible: bool | UnsetType = UNSET  # it is complete and does not meet its constraints
+    last: list[SeriesValue] | UnsetType = UNSET  # the newest value of each of its series (R59)
 
 
 class ArtifactRow(Struct):
@@ -510,6 +580,41 @@ class DeletedRow(Struct):
     trials: Count  # those that had an outcome
     artifacts: Count
     bytes: Count  # what its owner uses less
+
+
+class BestTrials(Struct):
+    """The best trials of a study, by number (R57)."""
+
+    trials: list[TrialRow]
+
+
+class SeriesRow(Struct):
+    """A name for which trials of a study have a series."""
+
+    series: Ordinal  # the name's number in the study
+    name: SeriesName
+
+
+class SeriesPage(Struct):
+    """The names of a study's series after a cursor."""
+
+    series: list[SeriesRow]
+    cursor: Count
+
+
+class SeriesOfTrial(Struct):
+    """Series of one trial."""
+
+    trial: TrialNumber
+    seq: Count  # as in the trial's row
+    series: list[NamedSeries]
+
+
+class SeriesOfTrials(Struct):
+    """Series of the trials that finished after a cursor."""
+
+    trials: list[SeriesOfTrial]
+    cursor: Count
 
 
 class HelloDevice(Struct, tag_field="type", tag="hello"):
@@ -545,11 +650,12 @@ class Heartbeat(Struct, tag_field="type", tag="heartbeat"):
 
 
 class Report(Struct, tag_field="type", tag="report"):
-    """Points of a trial's curve."""
+    """Points of a trial's curve, and rows of its series."""
 
     attempt: AttemptId
     seq: Ordinal
     points: Annotated[list[Point], Meta(max_length=MAX_POINTS)]
+    series: Series | UnsetType = UNSET
 
 
 class Suggest(Struct, tag_field="type", tag="call"):
@@ -630,6 +736,9 @@ class OwnerReply(Struct, tag_field="type", tag="reply"):
     target: Count | UnsetType = UNSET  # how many trials it means to have in the end; 0: unknown
     replies: Annotated[list[OwnerAnswer], Meta(max_length=MAX_OWNER_ITEMS)] = []
     asked: Annotated[list[AskedTrial], Meta(max_length=MAX_OWNER_ITEMS)] = []
+    constraints: Annotated[list[TrialConstraints], Meta(max_length=MAX_OWNER_ITEMS)] | UnsetType = (
+        UNSET
+    )
     finish: bool = False  # the study ends once none of its trials is unfinished (R50)
 
 

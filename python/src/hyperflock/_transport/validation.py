@@ -114,6 +114,8 @@ def _checked(value: Any, kind: mi.Type, path: str) -> Any:
                 raise _fail("bad_field", path, "is not an object")
         case mi.Metadata(type=mi.StrType() as text, extra={"unit": "bytes"}):
             return _checked_text(value, text, path, in_bytes=True)
+        case mi.UnionType(types=types) if any(isinstance(t, mi.FloatType) for t in types):
+            return _checked_logged(value, path)
         case mi.UnionType():
             return _checked_struct(value, _member(value, kind, path), path)
         case mi.AnyType():
@@ -121,6 +123,15 @@ def _checked(value: Any, kind: mi.Type, path: str) -> Any:
         case _:
             raise TypeError(f"{kind} is not a type that a message may have")
     return value
+
+
+def _checked_logged(value: Any, path: str) -> float | str | None:
+    """Return a value of a series."""
+    if value is None or (isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity")):
+        return value
+    if isinstance(value, str):
+        raise _fail("bad_field", path, "is neither a number nor the name of one")
+    return cast(float, _checked_number(value, mi.FloatType(), path))
 
 
 def _checked_struct(value: Any, kind: mi.StructType, path: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ that the trial has checked. Only the thread that runs the objective uses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,6 +45,10 @@ class Host(Protocol):
         """Receive a point of the curve: a finite value at a step of 0 to 2^53 - 1."""
         ...
 
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        """Receive a row of named series; its values may be NaN or infinite."""
+        ...
+
     def should_prune(self, step: int) -> bool:
         """Return whether the trial should stop at this step; wait for the answer.
 
@@ -65,7 +69,9 @@ class Host(Protocol):
         """
         ...
 
-    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+    def save_checkpoint(
+        self, kind: str, step: int | None, content: bytes, logged: int | None = None
+    ) -> bool:
         """Save a checkpoint; wait and return whether it is stored.
 
         Parameters
@@ -76,6 +82,8 @@ class Host(Protocol):
             The last reported step; None if nothing was reported.
         content : bytes
             The content as `checkpoints.encode` writes it.
+        logged : int or None
+            The last step of a series; None if nothing was logged.
 
         Raises
         ------
@@ -100,13 +108,19 @@ class LocalHost:
     ----------
     points : list of (int, float)
         The curve so far, as (step, value).
+    rows : list of (int, dict)
+        The logged rows so far: steps and values by name.
     """
 
     def __init__(self) -> None:
         self.points: list[tuple[int, float]] = []
+        self.rows: list[tuple[int, dict[str, float]]] = []
 
     def report(self, step: int, value: float) -> None:
         self.points.append((step, value))
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        self.rows.append((step, dict(values)))
 
     def should_prune(self, step: int) -> bool:
         return False
@@ -114,7 +128,9 @@ class LocalHost:
     def suggest(self, name: str, distribution: str) -> str:
         raise CallError(f"nobody suggests a value for '{name}' in a dry run", code="owner_error")
 
-    def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+    def save_checkpoint(
+        self, kind: str, step: int | None, content: bytes, logged: int | None = None
+    ) -> bool:
         return True
 
     def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
@@ -146,6 +162,17 @@ class ReplayHost(LocalHost):
         raise CallError(
             f"the trial was given no value for '{name}' when it ran before", code="owner_error"
         )
+
+
+def series_of(
+    rows: Iterable[tuple[int, Mapping[str, float]]],
+) -> dict[str, tuple[tuple[int, float], ...]]:
+    """Return logged rows as series: (step, value) pairs by name."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for step, values in rows:
+        for name, value in values.items():
+            found.setdefault(name, []).append((step, value))
+    return {name: tuple(pairs) for name, pairs in found.items()}
 
 
 _running: Host | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from hyperflock._base.errors import MetricError
 # The protocol's limits for the values of a result and the step of a point.
 MAX_VALUES = 8
 MAX_STEP = 2**53 - 1
+MAX_SUMMARY = 64
+MAX_SUMMARY_NAME = 128
+MAX_SUMMARY_BYTES = 6 * 1024
 
 
 def metric(value: object, what: str) -> float:
@@ -33,14 +37,64 @@ def metric(value: object, what: str) -> float:
     MetricError
         ``metric_not_number``: it is not a single real number. ``metric_not_finite``.
     """
-    inner = _unwrapped(value)
-    if not isinstance(inner, numbers.Real | np.bool_):
-        kind = type(value).__name__
-        raise MetricError(f"{what} must be a number, but is of type {kind}")
-    number = _float(inner)
+    number = reported_metric(value, what)
     if not math.isfinite(number):
         raise MetricError(f"{what} is {number}, but must be finite", code="metric_not_finite")
     return number
+
+
+def reported_metric(value: object, what: str) -> float:
+    """Return ``value`` as a float, which may be infinite or NaN; see `metric`."""
+    inner = unwrapped(value)
+    if not isinstance(inner, numbers.Real | np.bool_):
+        kind = type(value).__name__
+        raise MetricError(f"{what} must be a number, but is of type {kind}")
+    return as_float(inner)
+
+
+def split_result(returned: object) -> tuple[object, dict[str, float]]:
+    """Return the value of an objective's result, and its summary: the named numbers next to it.
+
+    Parameters
+    ----------
+    returned : object
+        What the objective returned. A dict has the value, or the tuple of values, as ``value``.
+        Its other entries are the summary.
+
+    Raises
+    ------
+    MetricError
+        ``metric_not_number``: a dict has no ``value``, or its other entries are not named numbers.
+        ``summary_too_large``: there are more than 64 of them, or they take more than 6 KiB as JSON.
+    """
+    if not isinstance(returned, Mapping):
+        return returned, {}
+    if "value" not in returned:
+        raise MetricError("the objective returned a dict without 'value'")
+    summary = {}
+    for name, value in returned.items():
+        if name == "value":
+            continue
+        if not isinstance(name, str) or not 1 <= len(name) <= MAX_SUMMARY_NAME:
+            raise MetricError(
+                f"a name in the objective's dict is a string of 1 to {MAX_SUMMARY_NAME} "
+                f"characters, not {name!r:.200}"
+            )
+        try:
+            summary[name] = real_number(value)
+        except (TypeError, ValueError):
+            kind = type(value).__name__
+            raise MetricError(
+                f"'{name}' in the objective's dict must be a number, but is of type {kind}"
+            ) from None
+    size = len(json.dumps(summary))
+    if len(summary) > MAX_SUMMARY or size > MAX_SUMMARY_BYTES:
+        raise MetricError(
+            f"the objective's dict has at most {MAX_SUMMARY} numbers next to its value, and "
+            f"{MAX_SUMMARY_BYTES} bytes as JSON, but has {len(summary)} and {size}",
+            code="summary_too_large",
+        )
+    return returned["value"], summary
 
 
 def objective_values(returned: object) -> list[float]:
@@ -94,7 +148,7 @@ def real_number(value: object) -> float:
     TypeError, ValueError
         ``float`` does not accept the value.
     """
-    return _float(_unwrapped(value))
+    return as_float(unwrapped(value))
 
 
 def finite(number: float) -> float:
@@ -115,13 +169,14 @@ def checked_step(step: object) -> int:
     return int(step)
 
 
-def _unwrapped(value: object) -> Any:
+def unwrapped(value: object) -> Any:
     """Return the array of a Chainer variable, and the element of an array of one element."""
     inner = getattr(value, "array", value)
     return inner.reshape(())[()] if isinstance(inner, np.ndarray) and inner.size == 1 else inner
 
 
-def _float(number: Any) -> float:
+def as_float(number: Any) -> float:
+    """Return ``float(number)``; infinity for a whole number beyond the largest float."""
     try:
         return float(number)
     except OverflowError:  # a whole number, or a fraction, beyond the largest float

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -34,7 +33,7 @@ from hyperflock._base.errors import (
 from hyperflock._trial.artifacts import StorageOfTrial
 from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.host import Host
-from hyperflock._trial.metrics import checked_step, finite, real_number
+from hyperflock._trial.metrics import checked_step, real_number
 from hyperflock._trial.trial import Saved, Trial
 
 # The protocol's limits for a suggestion.
@@ -189,10 +188,7 @@ class OptunaTrial(Trial):
             warnings.warn(f"step {step} was reported before; its first value stays", stacklevel=2)
             return
         self._reported.add(step)
-        if math.isnan(number):
-            self._last_step = step
-        else:
-            self._send(finite(number), step)
+        self._report(number, step)
 
     def should_prune(self) -> bool:
         """Return whether the study's pruner wants the trial to stop here; wait for the answer.

@@ -12,6 +12,7 @@ that runs the objective.
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import os
 import sys
@@ -26,10 +27,17 @@ from hyperflock._base.errors import (
     CheckpointError,
     SuggestMismatchError,
 )
-from hyperflock._trial import artifacts, attributes, checkpoints, random_state
+from hyperflock._trial import (
+    artifacts,
+    attributes,
+    checkpoints,
+    images,
+    random_state,
+    series,
+)
 from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.host import Host, LocalHost
-from hyperflock._trial.metrics import checked_step, metric
+from hyperflock._trial.metrics import checked_step, finite, reported_metric
 
 # Rounding may move a decimal fraction from low + k * step by this part of a step.
 _STEP_TOLERANCE = 1e-8
@@ -94,6 +102,7 @@ class Trial:
         self._started = datetime.datetime.now()
         self._last_step: int | None = None
         self._saved = checkpoint
+        self._series = series.SeriesBook()
 
     @property
     def number(self) -> int:
@@ -145,10 +154,13 @@ class Trial:
     def report(self, value: object, step: int) -> None:
         """Report one point of the learning curve.
 
+        Curves in messages are finite: an infinite value is sent as the largest number, and NaN is
+        not sent.
+
         Parameters
         ----------
         value : object
-            The metric at this step: one finite number, in any type that `metric` accepts.
+            The metric at this step: one real number, in any type that `metric` accepts.
         step : int
             A whole number of 0 to 2^53 - 1.
 
@@ -157,15 +169,64 @@ class Trial:
         ValueError
             The step is not such a number.
         MetricError
-            ``metric_not_number``, ``metric_not_finite``. The attempt ends as ``invalid`` unless the
-            objective catches this error.
+            ``metric_not_number``. The attempt ends as ``invalid`` unless the objective catches this
+            error.
         """
         step = checked_step(step)
-        self._send(metric(value, f"the value reported at step {step}"), step)
+        self._report(reported_metric(value, f"the value reported at step {step}"), step)
+
+    def _report(self, number: float, step: int) -> None:
+        """Send a point. NaN only sets the step at which `should_prune` asks."""
+        if math.isnan(number):
+            self._last_step = step
+        else:
+            self._send(finite(number), step)
 
     def _send(self, number: float, step: int) -> None:
         self._last_step = step
         self._host.report(step, number)
+
+    def log(
+        self,
+        values: Mapping[str, Any],
+        step: int | None = None,
+        epoch: float | None = None,
+    ) -> None:
+        """Log one row: named numbers, or images, at a step. Each name is a series of the trial.
+
+        `report` is for the metric that a pruner sees; `log` is for everything that you want to look
+        at later. Rows may have different names.
+
+        Parameters
+        ----------
+        values : Mapping
+            Numbers by name, in any type that `metric` accepts; NaN and infinity are kept. Or
+            images: `hyperflock.Image`.
+        step : int or None
+            A whole number of 0 to 2^53 - 1, not below that of the row before. None means one more
+            than that of the row before, or 0.
+        epoch : float or None
+            The epoch of the row. It is the series ``epoch``.
+
+        Raises
+        ------
+        SeriesError
+            ``series_name``: a name is not a string of 1 to 128 characters that can be shown.
+            ``series_value``: a value is not a number. ``series_step``: the step is not such a
+            number, goes back, or has this series already. ``series_kind``: a series changes between
+            numbers and images. ``series_count``: more than 256 series. ``series_size``: more than
+            1,000,000 values or 64 images. The attempt ends as ``invalid`` unless the objective
+            catches this error.
+        ArtifactError, ArtifactLostError
+            An image cannot be stored; see `upload_artifact`.
+        """
+        row = self._series.row(values, step, epoch)
+        if row.numbers:
+            self._host.log(row.step, row.numbers)
+        for name, image in row.images.items():
+            artifacts.upload_image(
+                self._host, self.set_system_attr, images.file_name(name, row.step), image.png
+            )
 
     def should_prune(self) -> bool:
         """Return whether the trial should stop here; wait for the answer. A grid has no pruner.
@@ -230,16 +291,18 @@ class Trial:
             than 64 MiB, or than the server allows. ``checkpoint_malformed``: the server cannot read
             it.
         """
+        logged, kept = self._series.saved(self._saved[2] if self._saved else None)
         beside = {
             random_state.MEMBER: random_state.snapshot(),
             attributes.MEMBER: self._attributes.text({}) or "{}",
+            series.MEMBER: json.dumps(kept),
         }
         kind, content = checkpoints.encode(state, beside)
         step = self._last_step
         if step is None and self._saved is not None and self._saved[1] >= 0:
             step = self._saved[1]
         try:
-            return self._host.save_checkpoint(kind, step, content)
+            return self._host.save_checkpoint(kind, step, content, logged)
         except CallError as error:
             if error.code.startswith("checkpoint_"):
                 raise CheckpointError(error.message, code=error.code) from None
@@ -328,6 +391,7 @@ class Trial:
             state = checkpoints.decode(kind, content)
             found = self._attributes.going_on_from(content)
             random_state.restore(content)
+            self._series.go_on_after(content)
         except (CheckpointError, AttributeRefusedError) as error:
             # Another device saved it, and must not be able to fail this attempt.
             print(f"[{error.code}] {error.message}; the trial begins anew", file=sys.stderr)

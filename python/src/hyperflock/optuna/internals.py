@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import optuna
 from optuna import logging as optuna_logging
 from optuna.pruners import PercentilePruner
-from optuna.samplers import GridSampler, TPESampler
+from optuna.samplers import BaseSampler, GridSampler, TPESampler
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.study._frozen import FrozenStudy as FrozenStudy
 from optuna.study._tell import _tell_with_warning
@@ -37,7 +37,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "storage with a cache": ("_backend",),
     "study": ("_log_completed_trial", "_stop_flag", "_storage", "_study_id", "_thread_local"),
     "study's thread": ("cached_all_trials", "in_optimize_loop"),
-    "TPE sampler": ("_constant_liar",),
+    "TPE sampler": ("_constant_liar", "_constraints_func"),
     "trial": ("_cached_frozen_trial", "_trial_id"),
     "trial of the past": ("_trial_id",),
     "optuna.logging": ("_default_handler", "_get_library_root_logger"),
@@ -178,6 +178,17 @@ def has_constant_liar(sampler: TPESampler) -> bool:
 def set_constant_liar(sampler: TPESampler, *, on: bool) -> None:
     """Let a TPE sampler count running trials as bad ones, or not."""
     sampler._constant_liar = on
+
+
+def has_constraints_func(sampler: BaseSampler) -> bool:
+    """Whether a sampler computes each trial's constraints after its result."""
+    return getattr(sampler, "_constraints_func", None) is not None
+
+
+def computed_constraints(system_attrs: Mapping[str, Any]) -> list[float] | None:
+    """Return the constraints that a sampler has computed; None if there are none."""
+    found = system_attrs.get(CONSTRAINTS)
+    return None if found is None else [float(value) for value in found]
 
 
 def constraints_of(system_attrs: Mapping[str, Any]) -> list[float]:

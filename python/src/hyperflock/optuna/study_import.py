@@ -23,6 +23,8 @@ import optuna
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
     json_to_distribution,
 )
 from optuna.storages import InMemoryStorage
@@ -31,13 +33,22 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperflock._base.errors import NotFoundError
 from hyperflock._execution.replay import fetch_spec
 from hyperflock._model.results import params_of
+from hyperflock._model.space import values_of
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Failure, StudyRow, StudySpec, TrialRow
+from hyperflock._transport.messages import (
+    Dimension,
+    Failure,
+    StudyRow,
+    StudySpec,
+    TrialRow,
+    ValueRange,
+)
 from hyperflock._transport.validation import convert
 from hyperflock.optuna import pages as _pages
 from hyperflock.optuna.internals import (
     ARTIFACTS,
+    CONSTRAINTS,
     change_stored,
     storage_of,
     study_id_of,
@@ -133,24 +144,42 @@ def _distribution(text: str) -> BaseDistribution:
     return json_to_distribution(text)
 
 
-def choices_of(study: StudyRow) -> dict[str, CategoricalDistribution]:
-    """Return a grid's space as distributions; empty for an ask-and-tell study."""
-    return {d.name: CategoricalDistribution(d.values) for d in study.space}
+def distributions_of(http: Http, study: StudyRow) -> dict[str, BaseDistribution]:
+    """Return a study's space as distributions; empty for an ask-and-tell study."""
+    space = study.space
+    if study.kind == "points":  # its row has the names only
+        space = _loop.run(fetch_spec(http, study.study)).space
+    return {dimension.name: _distribution_of(dimension) for dimension in space}
+
+
+def _distribution_of(dimension: Dimension) -> BaseDistribution:
+    if not isinstance(numbers := dimension.range, ValueRange):
+        unique = {repr(value): value for value in map(_stored, values_of(dimension))}
+        return CategoricalDistribution(list(unique.values()))
+    step = numbers.step if isinstance(numbers.step, float) else None
+    if numbers.integer:
+        low, high = int(numbers.low), int(numbers.high)
+        return IntDistribution(low, high, log=numbers.log, step=int(step or 1))
+    return FloatDistribution(numbers.low, numbers.high, log=numbers.log, step=step)
+
+
+def _stored(value: Any) -> Any:
+    """Return a value as a choice of Optuna's, which has no tuples, lists and dicts."""
+    return str(value) if isinstance(value, list | tuple | dict) else value
 
 
 def frozen_trial(
-    study: StudyRow, row: TrialRow, choices: Mapping[str, CategoricalDistribution] | None = None
+    study: StudyRow, row: TrialRow, space: Mapping[str, BaseDistribution]
 ) -> FrozenTrial:
     """Return the Optuna trial of a row, finished or running, for `create_new_trial`.
 
-    Callers that convert many rows of a study pass its `choices_of`.
+    ``space`` is the study's `distributions_of`.
     """
     outcome = outcome_of(row)
     suggested = suggestions_of(row)
     if study.kind != "asked":
-        if choices is None:
-            choices = choices_of(study)
-        suggested = {n: (choices[n], v) for n, v in params_of(row.params).items() if n in choices}
+        params = params_of(row.params)
+        suggested = {n: (space[n], _stored(v)) for n, v in params.items() if n in space}
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
     if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
@@ -170,7 +199,11 @@ def frozen_trial(
         params={name: value for name, (_, value) in suggested.items()},
         distributions={name: kind for name, (kind, _) in suggested.items()},
         user_attrs=dict(outcome.user_attrs),
-        system_attrs={TAG: tag(row.study, row.trial), **outcome.system_attrs},
+        system_attrs={
+            TAG: tag(row.study, row.trial),
+            **({CONSTRAINTS: row.constraints} if isinstance(row.constraints, list) else {}),
+            **outcome.system_attrs,
+        },
         intermediate_values=points,
     )
 
@@ -278,9 +311,9 @@ def to_optuna(http: Http, row: StudyRow) -> optuna.Study:
     name = name_there(http, row)
     made = optuna.create_study(study_name=name, directions=row.aims)
     storage_of(made).set_study_system_attr(study_id_of(made), IDENTITY, f"name:{name}")
-    choices = choices_of(row)
+    space = distributions_of(http, row)
     for finished in finished_rows(http, row):
-        add_row(made, row, finished, choices)
+        add_row(made, row, finished, space)
     return made
 
 
@@ -288,7 +321,7 @@ def add_row(
     study: optuna.Study,
     row: StudyRow,
     trial: TrialRow,
-    choices: Mapping[str, CategoricalDistribution] | None = None,
+    space: Mapping[str, BaseDistribution] | None = None,
 ) -> int:
     """Add a trial with its own number after the study's trials, and return its id in the
     storage.
@@ -296,7 +329,7 @@ def add_row(
     storage = storage_of(study)
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
         storage.create_new_trial(study_id_of(study), template_trial=hole(row.study))
-    template = frozen_trial(row, trial, choices)
+    template = frozen_trial(row, trial, space or {})
     return storage.create_new_trial(study_id_of(study), template_trial=template)
 
 

@@ -48,7 +48,9 @@ class Case:
     values : sequence of float
         The trial's values, if it completes.
     reports : sequence of (int, float)
-        The points that arrive at the host.
+        What arrives at the host.
+    series : mapping
+        The logged series: steps and values, as ``repr`` shows them, by name.
     uploads : sequence of str
         The kind of each upload, with a checkpoint's step or an artifact's name.
     attributes : mapping
@@ -75,6 +77,7 @@ class Case:
     state: str = "complete"
     values: Sequence[float] = (1.0,)
     reports: Sequence[tuple[int, float]] = ()
+    series: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     uploads: Sequence[str] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     prints: str = ""

@@ -23,7 +23,6 @@ VALUES = {
     "none": no_metric("None", _NUMBER, "the objective's value must be a number, but is of type No"),
     "text": no_metric("'1.0'", _NUMBER, "but is of type str"),
     "complex": no_metric("1j", _NUMBER, "but is of type complex"),
-    "dict": no_metric("{'loss': 1.0}", _NUMBER, "but is of type dict"),
     "array_of_two": no_metric("np.zeros(2)", _NUMBER, "but is of type ndarray"),
     "text_inside": no_metric("1.0, 'a'", _NUMBER, "but is of type str"),
     "no_values": no_metric(

@@ -34,11 +34,16 @@ from typing import Any, Literal
 
 import hyperflock
 import numpy as np
-from in_trial import optuna_cases, package_cases, trial_cases
+from in_trial import log_cases, optuna_cases, package_cases, trial_cases
 from in_trial.case import NUMBER, PARAMS, SEED, Case
 
 Place = Literal["local", "dry_run", "worker"]
-CASES: dict[str, Case] = {**trial_cases.CASES, **package_cases.CASES, **optuna_cases.CASES}
+CASES: dict[str, Case] = {
+    **trial_cases.CASES,
+    **log_cases.CASES,
+    **package_cases.CASES,
+    **optuna_cases.CASES,
+}
 
 _MODULES = (collections, datetime, decimal, fractions, math, pathlib, random, types, uuid, warnings)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -80,6 +85,7 @@ class Player:
         self._seen: dict[str, Any] = {}
         self._reports: list[list[Any]] = []
         self._uploads: list[str] = []
+        self._rows: list[list[Any]] = []
 
     def observed(self) -> dict[str, Any]:
         """Run the case. Return what was observed."""
@@ -129,8 +135,13 @@ class Player:
                     "message": getattr(error, "message", ""),
                 }
             return {"state": "failed", "values": [], "code": code_of(error)}
-        reports = [list(point) for point in run.points]
-        return {"state": run.state, "values": list(run.values), "code": "", "reports": reports}
+        return {
+            "state": run.state,
+            "values": list(run.values),
+            "code": "",
+            "reports": [list(point) for point in run.points],
+            "series": _texts(run.series),
+        }
 
     def _run_attempt(self) -> dict[str, Any]:
         from hyperflock_worker.runner import run_attempt
@@ -159,6 +170,7 @@ class Player:
             "code": error.get("code", ""),
             "reports": self._reports,
             "uploads": self._uploads,
+            "series": _texts(_series_of(self._rows)),
             "attributes": _attributes(told.get("attrs")),
         }
 
@@ -169,9 +181,9 @@ class Player:
         In the worker runtime it is None: the worker finds its bridge itself.
         """
         if self._place == "dry_run":
-            yield _recording(self._reports, self._uploads, bool(self._case.asked))
+            yield _recording(self._reports, self._uploads, self._rows, bool(self._case.asked))
             return
-        sys.modules["_hyperflock_bridge"] = _Agent(self._reports, self._uploads)
+        sys.modules["_hyperflock_bridge"] = _Agent(self._reports, self._uploads, self._rows)
         try:
             yield None
         finally:
@@ -188,13 +200,16 @@ class Player:
         from hyperflock._trial.host import LocalHost
 
         class Keeping(LocalHost):
-            def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
+            def save_checkpoint(
+                self, kind: str, step: int | None, content: bytes, logged: int | None = None
+            ) -> bool:
                 contents.append(content)
                 return True
 
         before = hyperflock.Trial({}, number=NUMBER, seed=SEED, data={}, host=Keeping())
         before.set_user_attr("a", [1])
         before.set_user_attr("b", "saved")
+        before.log({"a": 1}, step=20)
         before.checkpoint(ast.literal_eval(self._case.saved))
         return [("tree", 6, contents[0])]
 
@@ -226,8 +241,9 @@ class _Agent(types.ModuleType):
     It fails on a report that the protocol cannot carry.
     """
 
-    def __init__(self, reports: list[list[Any]], uploads: list[str]) -> None:
+    def __init__(self, reports: list[list[Any]], uploads: list[str], rows: list[list[Any]]) -> None:
         super().__init__("_hyperflock_bridge")
+        self._rows = rows
         self._reports = reports
         self._uploads = uploads
 
@@ -252,8 +268,36 @@ class _Agent(types.ModuleType):
         assert math.isfinite(number)
         self._reports.append([step, number])
 
+    def log(self, row_json: str) -> None:
+        assert len(row_json) <= 262_144
+        row = json.loads(row_json, parse_constant=_no_constant)
+        assert _is_step(row["step"])
+        assert len(row["values"]) <= 256
+        for name, number in row["values"].items():
+            assert 1 <= len(name) <= 128
+            assert name.encode()
+            assert type(number) is float or number in ("NaN", "Infinity", "-Infinity")
+        self._rows.append([row["step"], {k: float(v) for k, v in row["values"].items()}])
+
     def progress(self) -> None:
         pass
+
+
+def _no_constant(name: str) -> None:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def _series_of(rows: list[list[Any]]) -> dict[str, list[tuple[int, float]]]:
+    found: dict[str, list[tuple[int, float]]] = {}
+    for step, values in rows:
+        for name, number in values.items():
+            found.setdefault(name, []).append((step, number))
+    return found
+
+
+def _texts(series: Mapping[str, Any]) -> dict[str, list[list[Any]]]:
+    """Write values as text, because NaN is not equal to itself."""
+    return {name: [[step, repr(one)] for step, one in pairs] for name, pairs in series.items()}
 
 
 def _is_step(step: object) -> bool:
@@ -263,14 +307,17 @@ def _is_step(step: object) -> bool:
 def _note(uploads: list[str], head: Mapping[str, Any]) -> None:
     if head["of"] == "checkpoint":
         step = -1 if head["step"] is None else head["step"]
-        uploads.append(f"{head['format']} {step}")
+        logged = "" if head["logged"] is None else f" {head['logged']}"
+        uploads.append(f"{head['format']} {step}{logged}")
     else:
         assert _UUID.fullmatch(head["id"])
         uploads.append(f"{head['name']} {head['type']}")
 
 
-def _recording(reports: list[list[Any]], uploads: list[str], again: bool) -> Any:
-    """Return the host of a dry run, or of a replay, that also records reports and uploads."""
+def _recording(
+    reports: list[list[Any]], uploads: list[str], rows: list[list[Any]], again: bool
+) -> Any:
+    """Return the host of a dry run, or of a replay, that also records reports, uploads and rows."""
     from hyperflock._trial.host import Artifact, LocalHost, ReplayHost
 
     base: type[LocalHost] = ReplayHost if again else LocalHost
@@ -280,9 +327,15 @@ def _recording(reports: list[list[Any]], uploads: list[str], again: bool) -> Any
             super().report(step, number)
             reports.append([step, number])
 
-        def save_checkpoint(self, kind: str, step: int | None, content: bytes) -> bool:
-            uploads.append(f"{kind} {-1 if step is None else step}")
-            return bool(super().save_checkpoint(kind, step, content))
+        def log(self, step: int, values: Mapping[str, float]) -> None:
+            super().log(step, values)
+            rows.append([step, dict(values)])
+
+        def save_checkpoint(
+            self, kind: str, step: int | None, content: bytes, logged: int | None = None
+        ) -> bool:
+            _note(uploads, {"of": "checkpoint", "format": kind, "step": step, "logged": logged})
+            return bool(super().save_checkpoint(kind, step, content, logged))
 
         def upload_artifact(self, artifact: Artifact, content: bytes) -> bool:
             uploads.append(f"{artifact.name} {artifact.type}")

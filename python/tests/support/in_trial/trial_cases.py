@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from in_trial.case import PARAMS, gives, mismatch, raises, refused
 
 _NOT_A_NUMBER = ("MetricError", "metric_not_number")
-_NOT_FINITE = ("MetricError", "metric_not_finite")
 _STEP = "step must be a whole number of 0 to 2^53 - 1, but is"
 
 REPORTS = {
@@ -38,12 +38,11 @@ REPORTS = {
     "report_array_of_two": refused(
         "trial.report(np.zeros(2), 0)", *_NOT_A_NUMBER, "but is of type ndarray"
     ),
-    "report_nan": refused(
-        "trial.report(math.nan, 3)", *_NOT_FINITE, "the value reported at step 3 is nan"
-    ),
-    "report_infinity": refused("trial.report(-math.inf, 0)", *_NOT_FINITE, "-inf, but must be fin"),
-    "report_numpy_nan": refused("trial.report(np.float32('nan'), 0)", *_NOT_FINITE, "is nan"),
-    "report_beyond_floats": refused("trial.report(10**400, 0)", *_NOT_FINITE, "0 is inf, but must"),
+    "report_nan": gives("trial.report(math.nan, 3)"),
+    "report_numpy_nan": gives("trial.report(np.float32('nan'), 0)"),
+    "report_infinity": gives("trial.report(-math.inf, 0)", reports=[(0, -sys.float_info.max)]),
+    "report_beyond_floats": gives("trial.report(10**400, 0)", reports=[(0, sys.float_info.max)]),
+    "prune_after_nan": gives("trial.report(math.nan, 3); trial.should_prune()", "False"),
     "report_step_negative": raises("trial.report(1, -1)", "builtins.ValueError", f"{_STEP} -1"),
     "report_step_float": raises("trial.report(1, 0.5)", "builtins.ValueError", f"{_STEP} 0.5"),
     "report_step_text": raises("trial.report(1, '1')", "builtins.ValueError", f"{_STEP} '1'"),
@@ -292,7 +291,7 @@ CHECKPOINTS = {
         prints="[checkpoint_malformed] the checkpoint is no tree: File is not a zip file; the",
     ),
     "resume_then_save": gives(
-        "trial.resume(); trial.checkpoint({})", "True", saved="{}", uploads=["tree 6"],
+        "trial.resume(); trial.checkpoint({})", "True", saved="{}", uploads=["tree 6 20"],
         attributes=_RESUMED,
     ),
     "extension": gives(

@@ -143,6 +143,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
                 .queue = {},
                 .rank = {}});
     studies.at(id).asked.emplace().wanted = what.row.wanted;
+    studies.at(id).succeeded = what.row.complete + what.row.pruned > 0;
   }
   Study& study = studies.at(id);
   if (const auto former = study.asked->owner) {
@@ -230,6 +231,9 @@ void State::on(const OwnerReplied& event) {
   if (reply.taken == asked.sent) asked.taken = asked.sent;
   asked.room = reply.room;
   for (const protocol::OwnerAnswer& one : reply.answers) answer(*study, one);
+  for (const protocol::TrialConstraints& one : reply.constraints)
+    propose(storage::StoreConstraints{{study->id, one.trial}, asked.generation, one.values},
+            PendingConstraints{study->id});
   const bool stopped = study->ending || asked.finish;
   if (!reply.asked.empty() && stopped) owner_error(event.session, "study_stopped", study->id);
   const bool wants = reply.target && *reply.target != asked.wanted;
@@ -243,7 +247,8 @@ void State::on(const OwnerReplied& event) {
     ask.trials.reserve(reply.asked.size());
     for (const protocol::AskedTrial& one : reply.asked) {
       ask.trials.push_back({one.trial, one.params,
-                            protocol::trial_seed(study->spec.seed, to_int(one.trial)), one.attrs});
+                            protocol::trial_seed(study->spec.seed, to_int(one.trial)), one.attrs,
+                            one.constrained});
     }
     asked.uncommitted_asks += static_cast<std::int64_t>(ask.trials.size());
     PendingAsk what{event.session, study->id, ask.trials};
@@ -253,6 +258,10 @@ void State::on(const OwnerReplied& event) {
   rank(*study);
   dirty_projects.insert(study->project);
   end_if_finished(*study);
+}
+
+void State::on_outcome(PendingConstraints& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::applied) changed.insert(what.study);
 }
 
 void State::on_outcome(PendingAsk& what, const storage::Outcome& outcome) {

@@ -1,4 +1,5 @@
 // Implements ModelStore; see scenario.h.
+#include <algorithm>
 #include <utility>
 
 #include "dispatch/model/scenario.h"
@@ -17,6 +18,11 @@ Outcome outcome(Applied applied, std::optional<TrialKey> trial = {},
 }
 
 }  // namespace
+
+bool ModelStore::StudyState::succeeded() const {
+  return std::any_of(trials.begin(), trials.end(),
+                     [](const auto& one) { return one.second.accepted.has_value(); });
+}
 
 Outcome ModelStore::apply(const storage::Transition& transition) {
   return std::visit([this](const auto& one) { return apply_one(one); }, transition);
@@ -104,6 +110,7 @@ Outcome ModelStore::apply_one(const storage::EndAttempt& t) {
     return outcome(Applied::repeated, found->second.trial);
   found->second.state = t.state;
   found->second.failure = t.failure;
+  found->second.metrics = t.metrics;
   return outcome(Applied::applied, found->second.trial);
 }
 
@@ -114,7 +121,17 @@ Outcome ModelStore::apply_one(const storage::AppendPoints& t) {
   bool added = false;
   for (const protocol::Point& point : t.points)
     added |= points[t.attempt].emplace(point.step, point.value).second;
-  return outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
+  storage::Outcome appended =
+      outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
+  if (!t.series) return appended;
+  // A name of the model's own stands for a limit that is reached.
+  if (t.series->columns.at(0).name == kSeriesAboveLimit) {
+    appended.applied = Applied::superseded;
+    appended.refusal = storage::Refusal::series_count;
+  } else if (logged[t.attempt].insert(t.seq).second) {
+    appended.applied = Applied::applied;
+  }
+  return appended;
 }
 
 Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
@@ -137,7 +154,15 @@ Outcome ModelStore::apply_one(const storage::FailTrial& t) {
   if (trial.state != storage::TrialState::running) return outcome(Applied::superseded, t.trial);
   trial.state = storage::TrialState::failed;
   trial.failure = t.failure;
-  return outcome(Applied::applied, t.trial);
+  StudyState& study = studies.at(t.trial.study);
+  study.failed.push_back(to_int(t.trial.number));
+  Outcome out = outcome(Applied::applied, t.trial);
+  out.paused = t.pauses && !study.paused && !study.succeeded();
+  if (out.paused) {
+    study.paused = true;
+    study.stopped_by = to_int(t.trial.number);
+  }
+  return out;
 }
 
 Outcome ModelStore::apply_one(const storage::EndStudy& t) {
@@ -146,6 +171,7 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   if (found->second.state != storage::StudyState::running) return outcome(Applied::repeated);
   found->second.state = t.state;
   found->second.paused = false;
+  found->second.stopped_by.reset();
   for (auto& [number, trial] : found->second.trials) {
     trial.checkpoint.reset();
     if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
@@ -171,6 +197,10 @@ Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
   if (found == studies.end()) return outcome(Applied::conflict);
   if (found->second.state != storage::StudyState::running) return outcome(Applied::superseded);
   if (std::exchange(found->second.paused, t.paused) == t.paused) return outcome(Applied::repeated);
+  if (!t.paused) {
+    found->second.failed.clear();
+    found->second.stopped_by.reset();
+  }
   return outcome(Applied::applied);
 }
 
@@ -190,6 +220,8 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
     out.trials.push_back(TrialNumber{number});
   }
   if (out.trials.empty()) return out;
+  found->second.failed.clear();
+  found->second.stopped_by.reset();
   found->second.state = storage::StudyState::running;
   out.applied = Applied::applied;
   return out;
@@ -201,6 +233,7 @@ Outcome ModelStore::apply_one(const storage::ClaimStudy& t) {
       found != studies.end() && found->second.created.spec.kind == protocol::StudyKind::asked;
   if (!asked) return outcome(Applied::conflict);
   if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
+  if (found->second.state == storage::StudyState::finished) found->second.failed.clear();
   found->second.state = storage::StudyState::running;
   Outcome out = outcome(Applied::applied);
   out.id = ++found->second.generation;
@@ -256,6 +289,10 @@ storage::Snapshot ModelStore::load() const {
     running.study.total = study.created.total;
     running.study.generation = study.generation;
     running.study.paused = study.paused;
+    if (!study.succeeded()) {
+      for (const std::int64_t number : study.failed)
+        running.failures.push_back(*study.trials.at(number).failure);
+    }
     for (const auto& [number, trial] : study.trials) {
       running.next_number = std::max(running.next_number, number + 1);
       running.study.complete += trial.state == storage::TrialState::complete;

@@ -111,6 +111,7 @@ Said Reference::cancel(Id study) {
   if (found->second.state != StudyState::running) return done();
   found->second.state = StudyState::cancelled;
   found->second.paused = false;
+  found->second.stopped_by.reset();
   found->second.queue.clear();
   for (auto& [id, trial] : found->second.trials) {
     trial.due.reset();
@@ -136,6 +137,10 @@ Said Reference::pause(Id study, bool paused) {
   Study& one = found->second;
   if (one.state != StudyState::running || one.paused == paused) return done();
   one.paused = paused;
+  if (!paused) {
+    one.alike.clear();
+    one.stopped_by.reset();
+  }
   changed_.insert(study);
   finish_event();
   return done();
@@ -157,6 +162,8 @@ Said Reference::reissue(Id study) {
   for (auto& [id, trial] : found->second.trials) {
     if (trial.state != TrialState::failed) continue;
     trial = Trial{};
+    found->second.alike.clear();
+    found->second.stopped_by.reset();
     found->second.state = StudyState::running;
     found->second.queue.push_back(id);
     changed_.insert(study);
@@ -187,6 +194,7 @@ void Reference::end_if_finished(Id study) {
   }
   one.state = StudyState::finished;
   one.paused = false;
+  one.stopped_by.reset();
   one.speeds.clear();
   for (auto& [id, trial] : one.trials) trial.saved.reset();
   changed_.insert(study);

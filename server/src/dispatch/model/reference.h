@@ -84,7 +84,10 @@ class Reference {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
     bool paused = false;
-    Id next = 0;  // the grid's cursor
+    bool succeeded = false;
+    std::map<std::string, Id> alike;  // failed trials by kind (R56)
+    std::optional<Id> stopped_by;     // the trial with which it paused itself
+    Id next = 0;                      // the grid's cursor
     std::map<Id, Trial> trials;
     std::vector<Id> queue;                // trials to be issued again
     std::map<std::string, Speed> speeds;  // by device class; "" for all classes

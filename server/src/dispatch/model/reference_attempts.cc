@@ -185,6 +185,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       trial.accepted = id;
       trial.state = TrialState::complete;
       trial.failure_code.clear();
+      study.succeeded = true;
+      study.alike.clear();
       if (study.asked()) tell_outcome(*attempt, led || !was_live);
       if (was_live) {
         learn_run(study.speeds[""], now_ - attempt->leased);
@@ -245,7 +247,15 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   }
   trial.state = TrialState::failed;
   trial.failure_code = poison ? "poison" : code;
-  if (Study& study = studies_.at(attempt.study); study.asked()) {
+  Study& study = studies_.at(attempt.study);
+  if (!study.succeeded && study.options.max_failures > 0) {  // R56
+    const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;
+    if (++study.alike[kind] >= study.options.max_failures && !study.paused) {
+      study.paused = true;
+      study.stopped_by = attempt.trial;
+    }
+  }
+  if (study.asked()) {
     tell(study, "finished t" + std::to_string(attempt.trial) + " failed " + trial.failure_code);
   }
   return true;

@@ -53,10 +53,12 @@ struct ProposalText {
            (t.failure ? ' ' + name(t.failure->cause) : "");
   }
   std::string operator()(const storage::AppendPoints& t) const {
-    return "append " + number(t.attempt) + " " + std::to_string(t.points.size());
+    return "append " + number(t.attempt) + " " + std::to_string(t.points.size()) +
+           (t.series ? " and series" : "");
   }
   std::string operator()(const storage::FailTrial& t) const {
-    return "fail " + trial_text(t.trial) + ' ' + name(t.failure.cause);
+    return "fail " + trial_text(t.trial) + ' ' + name(t.failure.cause) +
+           (t.pauses ? " and pause" : "");
   }
   std::string operator()(const storage::EndStudy& t) const {
     return "end study " + std::to_string(to_int(t.study)) +
@@ -84,6 +86,9 @@ struct ProposalText {
   }
   std::string operator()(const storage::StoreSuggestion& t) const {
     return "suggest " + trial_text(t.trial) + ' ' + t.suggestion.name + '=' + t.suggestion.value;
+  }
+  std::string operator()(const storage::StoreConstraints& t) const {
+    return "constraints of " + trial_text(t.trial);
   }
   template <typename OfIdentity>
   std::string operator()(const OfIdentity&) const {
@@ -232,7 +237,7 @@ storage::Outcome Scenario::apply(const storage::Transition& transition) {
   const storage::Outcome& outcome = given.value().at(0);
   const bool same_study = !expected.study || outcome.study == expected.study;
   if (outcome.applied != expected.applied || outcome.verdict != expected.verdict || !same_study ||
-      outcome.trials != expected.trials) {
+      outcome.trials != expected.trials || outcome.paused != expected.paused) {
     troubles_.push_back(proposal_text(transition) + ": the shadow says " +
                         std::to_string(static_cast<int>(outcome.applied)) + ", the model " +
                         std::to_string(static_cast<int>(expected.applied)));
@@ -375,6 +380,7 @@ Said Scenario::submit(const StudyOptions& options) {
   }
   spec.time_limit_ms = options.time_limit_ms;
   spec.stall_ms = options.stall_ms;
+  spec.max_failures = options.max_failures;
   spec.backend = options.backend;
   return handle(
       StudySubmitted{RequestId{next_request_++}, "ada", options.project, std::move(spec)});
@@ -397,6 +403,10 @@ storage::StudyRow Scenario::row_of(std::int64_t study) const {
     row.project = created.project;
     row.spec = created.spec;
     row.total = created.total;
+    for (const auto& [number, trial] : found->second.trials) {
+      row.complete += trial.state == storage::TrialState::complete;
+      row.pruned += trial.state == storage::TrialState::pruned;
+    }
   }
   return row;
 }
@@ -471,6 +481,13 @@ Said Scenario::beat(const std::string& worker, std::int64_t attempt, std::int64_
 Said Scenario::report(const std::string& worker, std::int64_t attempt, std::int64_t seq,
                       std::vector<protocol::Point> points) {
   return tell(worker, protocol::Report{AttemptId{attempt}, seq, std::move(points)});
+}
+
+Said Scenario::log(const std::string& worker, std::int64_t attempt, std::int64_t seq,
+                   const std::string& series, std::vector<protocol::Point> points) {
+  protocol::Report report{AttemptId{attempt}, seq, std::move(points)};
+  report.series = protocol::Series{{seq}, {{series, {0.5}}}};
+  return tell(worker, report);
 }
 
 Said Scenario::should_prune(const std::string& worker, std::int64_t attempt,

@@ -17,6 +17,9 @@
 
 namespace hyperflock::dispatch {
 
+// The model store refuses a series of this name as one above the limit.
+inline constexpr const char* kSeriesAboveLimit = "above the limit";
+
 // The contract of storage/transition.h as plain maps. The dispatcher is tested against it, and
 // invariants are checked on it.
 class ModelStore {
@@ -40,6 +43,10 @@ class ModelStore {
     std::map<std::int64_t, TrialState> trials;
     std::int64_t generation = 0;
     bool paused = false;
+    std::optional<std::int64_t> stopped_by{};  // the trial with which it paused itself
+    // The failed trials that count for R56, in the order in which they failed.
+    std::vector<std::int64_t> failed{};
+    bool succeeded() const;
   };
 
   storage::Outcome apply(const storage::Transition& transition);
@@ -48,6 +55,7 @@ class ModelStore {
   std::map<StudyId, StudyState> studies;
   std::map<AttemptId, storage::AttemptRow> attempts;
   std::map<AttemptId, std::map<std::int64_t, double>> points;
+  std::map<AttemptId, std::set<std::int64_t>> logged;  // `seq` of reports with series
   std::map<AttemptId, protocol::Verdict> verdicts;
   // The highest ids when a study was last deleted.
   std::int64_t last_study = 0;
@@ -87,6 +95,7 @@ struct StudyOptions {
   Millis stall_ms = 0;
   std::string backend{};
   int directions = 0;  // of an ask-and-tell study; 0 for a grid
+  std::int64_t max_failures = 0;
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
@@ -118,6 +127,9 @@ class Scenario {
             protocol::PulseState state = protocol::PulseState::running);
   Said report(const std::string& worker, std::int64_t attempt, std::int64_t seq,
               std::vector<protocol::Point> points);
+  // A report with one row of this series next to its points.
+  Said log(const std::string& worker, std::int64_t attempt, std::int64_t seq,
+           const std::string& series, std::vector<protocol::Point> points = {});
   Said should_prune(const std::string& worker, std::int64_t attempt,
                     std::vector<protocol::Point> points);
   Said complete(const std::string& worker, std::int64_t attempt, double value = 0.5,

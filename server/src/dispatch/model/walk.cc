@@ -122,8 +122,8 @@ std::string text_of(const Action& a) {
   if (a.kind == Kind::submit) {
     out += " of " + std::to_string(a.study.trials) + " in " + a.study.project + " '" +
            a.study.submit_key + "' limit " + std::to_string(a.study.time_limit_ms) + " stall " +
-           std::to_string(a.study.stall_ms) + (a.study.backend.empty() ? "" : " on ") +
-           a.study.backend;
+           std::to_string(a.study.stall_ms) + " failures " + std::to_string(a.study.max_failures) +
+           (a.study.backend.empty() ? "" : " on ") + a.study.backend;
   }
   return out;
 }
@@ -229,7 +229,8 @@ std::optional<std::string> Pair::compare_state() const {
     const std::string name = "study " + std::to_string(id);
     const auto& study = store.studies.at(StudyId{id});
     if (study.state != expected.state) return name + " has another state";
-    if (study.paused != expected.paused) return name + " is paused, or not, otherwise";
+    if (study.paused != expected.paused || study.stopped_by != expected.stopped_by)
+      return name + " is paused, or not, otherwise";
     if (study.trials.size() != expected.trials.size()) return name + " has other trials";
     for (const auto& [number, trial] : expected.trials) {
       const auto& stored = study.trials.at(number);

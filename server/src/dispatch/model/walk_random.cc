@@ -236,7 +236,8 @@ class Walk {
                     .time_limit_ms = chance(2) ? 200'000 : 0,
                     .stall_ms = chance(2) ? 90'000 : 0,
                     .backend = chance(4) ? "webgpu" : "",
-                    .directions = owned_ && chance(2) ? 1 : 0};
+                    .directions = owned_ && chance(2) ? 1 : 0,
+                    .max_failures = static_cast<std::int64_t>(draw(4))};
     return action;
   }
 

@@ -153,6 +153,28 @@ TEST(Attempt, R14_SameReportAndReleaseAgain) {
   EXPECT_EQ(s.report("a", 1, 2, {{1, 0.5}}), (Said{"a < ack #1 seq 2"}));
 }
 
+TEST(Attempt, R59_SeriesAreAcknowledgedAfterTheirCommitAlsoWithoutPoints) {
+  Scenario s;
+  s.worker("a").worker("b").study(2);
+  s.ready("a");
+  s.hold();
+  EXPECT_THAT(s.log("a", 1, 1, "loss"), IsEmpty());
+  EXPECT_EQ(s.commit(), (Said{"a < ack #1 seq 1"}));
+  s.resume();
+  EXPECT_EQ(s.log("a", 1, 1, "loss"), (Said{"a < ack #1 seq 1"}));
+  EXPECT_EQ(s.store().logged.at(AttemptId{1}), std::set<std::int64_t>{1});
+  EXPECT_EQ(s.log("b", 1, 1, "loss"), (Said{"b < error unknown_attempt"}));
+}
+
+TEST(Attempt, R59_SeriesAboveALimitAreRefusedAndThePointsKept) {
+  Scenario s;
+  s.worker("a").study(2);
+  s.ready("a");
+  EXPECT_EQ(s.log("a", 1, 1, kSeriesAboveLimit, {{0, 0.5}}), (Said{"a < error series_count"}));
+  EXPECT_EQ(s.store().points.at(AttemptId{1}).at(0), 0.5);
+  EXPECT_EQ(s.complete("a", 1), (Said{"a < result_ack #1 accepted", "study 1 changed"}));
+}
+
 TEST(Attempt, R15_NextLeaseComesWithTheAcknowledgementAndInOneBatch) {
   Scenario s;
   s.worker("a").study(2);

@@ -428,5 +428,47 @@ TEST(Workers, AreListedWithWhatTheyCompute) {
   EXPECT_EQ(s.dispatcher().counters().leased, 1);
 }
 
+// ---- how long an attempt took that the server ended
+
+protocol::RunMetrics times_of(const Scenario& s, std::int64_t attempt) {
+  return s.store().attempts.at(AttemptId{attempt}).metrics;
+}
+
+TEST(Times, R23_AnAttemptThatRanTooLongKeepsItsTimes) {
+  Scenario s;
+  s.worker("a").study({.time_limit_ms = 60'000});
+  s.ready("a");
+  s.after(5'000);
+  for (int i = 1; i <= 3; ++i) {
+    s.beat("a", 1, i);
+    s.after(20'000);
+  }
+  EXPECT_EQ(s.store().attempts.at(AttemptId{1}).failure->code, "time_limit");
+  EXPECT_EQ(times_of(s, 1), (protocol::RunMetrics{5'000, 60'000}));
+}
+
+TEST(Times, R20_ASilentDeviceHasRunUntilItsLastMessage) {
+  Scenario s;
+  s.worker("a").study(1);
+  s.ready("a");
+  s.after(5'000);
+  s.beat("a", 1, 1);
+  s.after(7'000);
+  s.beat("a", 1, 2);
+  s.close("a", SessionClosed::How::lost);
+  s.after(Settings{}.lease_ms + 1);
+  EXPECT_EQ(s.store().attempts.at(AttemptId{1}).failure->code, "lease_expired");
+  EXPECT_EQ(times_of(s, 1), (protocol::RunMetrics{5'000, 7'000}));
+}
+
+TEST(Times, R23_AnAttemptThatNeverRanHasOnlyLoaded) {
+  Scenario s;
+  s.worker("a").study(1);
+  s.ready("a");
+  s.after(2'000);
+  s.release("a", 1);
+  EXPECT_EQ(times_of(s, 1), (protocol::RunMetrics{2'000, 0}));
+}
+
 }  // namespace
 }  // namespace hyperflock::dispatch

@@ -276,6 +276,17 @@ TEST(Owners, R46_OneBatchIsOnItsWayAtATime) {
   EXPECT_THAT(s.says("nb", {}), IsEmpty());
 }
 
+TEST(Owners, R59_SeriesAreNotSentToAnOwnerAndDoNotRepeatPoints) {
+  Scenario s = owned();
+  s.worker("a");
+  s.asks("nb", {0});
+  s.ready("a");
+  s.says("nb", {});
+  EXPECT_EQ(s.log("a", 1, 1, "loss"), (Said{"a < ack #1 seq 1"}));
+  EXPECT_THAT(s.log("a", 1, 2, "loss", {{1, 0.5}}),
+              Contains("nb < batch 2 demand 0: points t0 #1 1"));
+}
+
 TEST(Owners, R46_ABatchMayBeTakenInBeforeItIsAnswered) {
   Scenario s = owned();
   s.worker("a").worker("b").asks("nb", {0, 1});
@@ -486,6 +497,16 @@ TEST(Owners, AFailedBatchClosesOwnersAndTheyClaimAgain) {
   s.restored();
   s.resume();
   EXPECT_THAT(s.claim("nb", 1), Contains("nb < generation 2"));
+}
+
+TEST(Owners, R57_ConstraintsAreStoredForTheOwnersGeneration) {
+  Scenario s;
+  s.study({.directions = 1});
+  s.claim("m", 1);
+  s.says("m", {.room = 1,
+               .asked = {{TrialNumber{0}, "{}", "", true}},
+               .constraints = {{TrialNumber{0}, {0.5}}}});
+  EXPECT_THAT(s.proposed(), Contains("constraints of trial 0"));
 }
 
 }  // namespace

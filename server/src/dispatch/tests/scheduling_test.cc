@@ -56,6 +56,37 @@ TEST(Scheduling, R30_AStudyOfABillionTrialsCostsNothingAtSubmit) {
   EXPECT_EQ(s.dispatcher().counters().queued, 0);
 }
 
+TEST(Scheduling, R60_TrialsHaveThePointsOfTheirNumbers) {
+  protocol::StudySpec spec = spec_of_two_names();
+  spec.kind = protocol::StudyKind::sobol;
+  spec.space = {{"\"x\"", {}, protocol::ValueRange{.low = 0, .high = 1}}, {"\"c\"", {"4", "8"}}};
+  spec.trials = 1'000'000;
+  Scenario s;
+  s.worker("a");
+  s.event(StudySubmitted{RequestId{1}, "ada", "p", spec});
+  s.ready("a");
+  for (std::int64_t number = 0; number < 3; ++number) {
+    EXPECT_EQ(s.last_lease().total, 1'000'000);
+    EXPECT_EQ(s.last_lease().params, protocol::trial_params(spec, number));
+    s.complete("a", number + 1, 0.5, true);
+  }
+  EXPECT_EQ(s.dispatcher().counters().queued, 0);
+}
+
+TEST(Scheduling, R30_AListOfPointsEndsWithItsLastOne) {
+  protocol::StudySpec spec = spec_of_two_names();
+  spec.kind = protocol::StudyKind::points;
+  spec.space = {{"\"c\"", {"4", "8"}}, {"\"rate\"", {"1.0", "[2]"}}};
+  Scenario s;
+  s.worker("a");
+  s.event(StudySubmitted{RequestId{1}, "ada", "p", spec});
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().params, R"({"c":4,"rate":1.0})");
+  s.complete("a", 1, 0.5, true);
+  EXPECT_EQ(s.last_lease().params, R"({"c":8,"rate":[2]})");
+  EXPECT_EQ(s.last_lease().total, 2);
+}
+
 TEST(Scheduling, ALeaseSaysWhatTheTrialNeeds) {
   Scenario s;
   s.worker("a");

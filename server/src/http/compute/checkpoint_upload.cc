@@ -63,6 +63,14 @@ class CheckpointUpload final : public AttemptUpload {
   std::string head_;
 };
 
+Result<std::optional<std::int64_t>> step_of(std::string_view query, std::string_view key) {
+  const auto text = query_value(query, key);
+  if (!text) return std::optional<std::int64_t>();
+  const auto step = parse_integer(*text, kMaxWireInteger);
+  if (!step) return Error{"bad_number", "A step is a whole number.", std::string(key)};
+  return step;
+}
+
 Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
   const auto id = parse_integer(request.captures.at(0), kMaxWireInteger);
   const std::string& sha256 = request.captures.at(1);
@@ -71,10 +79,8 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
   if (!format) return Error{"bad_field", "Give the format, tree or npz.", "format"};
   protocol::Checkpoint checkpoint{
       .attempt = AttemptId{id.value_or(0)}, .format = *format, .blob = {sha256, 0}, .step = {}};
-  if (const auto text = query_value(request.query, "step")) {
-    checkpoint.step = parse_integer(*text, kMaxWireInteger);
-    if (!checkpoint.step) return Error{"bad_number", "A step is a whole number.", "step"};
-  }
+  TRY(checkpoint.step, step_of(request.query, "step"));
+  TRY(checkpoint.logged, step_of(request.query, "logged"));
   TRY(live_attempt(context, request, checkpoint.attempt));
   const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
   if (!admitted) {

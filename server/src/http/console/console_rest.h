@@ -13,6 +13,7 @@ namespace hyperflock::http {
 
 std::span<const Route> study_routes();      // study_rest.cc
 std::span<const Route> trial_routes();      // trial_rest.cc
+std::span<const Route> series_routes();     // series_rest.cc
 std::span<const Route> blob_routes();       // blob_rest.cc
 std::span<const Route> artifact_routes();   // artifact_rest.cc
 std::span<const Route> people_routes();     // people_rest.cc

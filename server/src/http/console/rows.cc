@@ -1,11 +1,13 @@
 #include "http/console/rows.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "protocol/codec.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
+#include "protocol/trial_attrs.h"
 
 namespace hyperflock::http {
 namespace {
@@ -32,13 +34,11 @@ std::string_view state_name(storage::AttemptState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-void append_space(std::string& out, const std::vector<protocol::Dimension>& space) {
-  append_list(out, space, [&out](const protocol::Dimension& dimension) {
-    ObjectWriter entry(out);
-    entry.raw("name", dimension.name_json);
-    append_list(entry.begin("values"), dimension.values_json,
-                [&out](const std::string& value) { out += value; });
-    entry.end();
+// A list of points has a value for each trial. So its row has the names only.
+void append_space(std::string& out, const protocol::StudySpec& spec) {
+  if (spec.kind != protocol::StudyKind::points) return protocol::append_space(out, spec.space);
+  append_list(out, spec.space, [&out](const protocol::Dimension& dimension) {
+    ObjectWriter(out).raw("name", dimension.name_json).raw("values", "[]").end();
   });
 }
 
@@ -92,9 +92,18 @@ void append_suggested(std::string& out, const std::vector<storage::Suggestion>& 
   });
 }
 
+void append_last(std::string& out, const std::vector<storage::LastValue>& last) {
+  append_list(out, last, [&out](const storage::LastValue& one) {
+    out += '[';
+    append_string(out, one.name);
+    out += ',';
+    protocol::append_logged(out, one.value);
+    out += ']';
+  });
+}
+
 // Appends the fields that only the row of an ask-and-tell study has.
 void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sampler) {
-  study.text("kind", name_of(row.spec.kind));
   std::string& out = study.begin("directions");
   append_list(out, row.spec.directions,
               [&out](protocol::Direction one) { append_string(out, name_of(one)); });
@@ -106,6 +115,17 @@ void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sam
       .text("label", row.sampler)
       .integer("since", row.sampler_since)
       .end();
+}
+
+// Whether a complete trial meets its constraints; true for any other trial.
+bool is_feasible(const storage::TrialDetail& detail) {
+  const storage::TrialRow& row = detail.trial;
+  if (row.state != storage::TrialState::complete) return true;
+  if (row.constraints &&
+      !std::ranges::all_of(*row.constraints, [](double value) { return value <= 0; })) {
+    return false;
+  }
+  return !detail.attempt || protocol::meets_constraints(detail.attempt->attrs);
 }
 
 }  // namespace
@@ -120,6 +140,12 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
       .text("project", row.project)
       .text("state", state_name(row.state));
   if (row.paused) study.boolean("paused", true);
+  if (row.stopped_by && row.stop_failure) {
+    ObjectWriter stop(study.begin("stopped_by"));
+    stop.integer("trial", to_int(*row.stopped_by)).integer("failures", row.spec.max_failures);
+    append_failure(stop.begin("error"), *row.stop_failure);
+    stop.end();
+  }
   study.text("direction", name_of(row.spec.direction))
       .integer("total", row.total)
       .integer("complete", row.complete)
@@ -132,7 +158,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
       .integer("seed", row.spec.seed)
       .integer("created_at", row.created_at);
   if (row.finished_at != 0) study.integer("finished_at", row.finished_at);
-  append_space(study.begin("space"), row.spec.space);
+  append_space(study.begin("space"), row.spec);
   protocol::append_runtime(study.begin("runtime"), row.spec.chainer, row.spec.backend);
   if (row.spec.requires_device != protocol::Requirements{})
     protocol::append_requirements(study.begin("requires"), row.spec.requires_device);
@@ -140,14 +166,20 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
       .text("sha256", row.spec.bundle.sha256)
       .integer("bytes", row.spec.bundle.bytes)
       .end();
+  if (row.spec.kind != protocol::StudyKind::grid) study.text("kind", name_of(row.spec.kind));
   const bool asked = row.spec.kind == protocol::StudyKind::asked;
   if (row.best_trial) {
     const std::int64_t number = to_int(*row.best_trial);
     ObjectWriter(study.begin("best"))
         .integer("trial", number)
         .number("value", row.best_value)
-        .text("params", asked ? row.best_params : protocol::grid_point(row.spec.space, number))
+        .text("params", asked ? row.best_params : protocol::trial_params(row.spec, number))
         .end();
+  }
+  if (!row.best_trials.empty()) {
+    std::string& numbers = study.begin("best_trials");
+    append_list(numbers, row.best_trials,
+                [&numbers](TrialNumber number) { append_integer(numbers, to_int(number)); });
   }
   if (asked) append_asked(study, row, sampler);
   study.end();
@@ -179,6 +211,9 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   if (!row.suggested.empty()) append_suggested(trial.begin("suggested"), row.suggested);
   if (detail.attempt && !detail.attempt->attrs.empty()) trial.text("attrs", detail.attempt->attrs);
   if (!row.asked_attrs.empty()) trial.text("asked_attrs", row.asked_attrs);
+  if (row.constraints) append_values(trial.begin("constraints"), *row.constraints);
+  if (!is_feasible(detail)) trial.boolean("infeasible", true);
+  if (!detail.last.empty()) append_last(trial.begin("last"), detail.last);
   if (amount != Detail::row) {
     append_list(trial.begin("points"), detail.points, [&out](const protocol::Point& point) {
       out += '[';

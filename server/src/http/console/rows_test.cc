@@ -51,6 +51,55 @@ TEST(StudyRow, FinishedWithItsBest) {
       << json;
 }
 
+TEST(StudyRow, PointsHaveTheirNamesOnly) {
+  storage::StudyRow row = study();
+  row.spec.kind = protocol::StudyKind::points;
+  row.spec.space = {{"\"c\"", {"4", "1.0"}}, {"\"d\"", {"\"x\"", "null"}}};
+  row.best_trial = TrialNumber{1};
+  const std::string json = study_row_json(row);
+  EXPECT_NE(json.find(R"("space":[{"name":"c","values":[]},{"name":"d","values":[]}])"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("kind":"points","best":{"trial":1,"value":0.0,)"
+                      R"("params":"{\"c\":1.0,\"d\":null}"})"),
+            std::string::npos)
+      << json;
+}
+
+TEST(StudyRow, DrawnPointsHaveTheirRanges) {
+  storage::StudyRow row = study();
+  row.spec.kind = protocol::StudyKind::sobol;
+  row.spec.space = {
+      {"\"c\"", {}, protocol::ValueRange{.low = 1, .high = 9, .integer = true, .step = 2}},
+      {"\"d\"", {"1"}}};
+  row.spec.trials = 3;
+  row.best_trial = TrialNumber{1};
+  const std::string json = study_row_json(row);
+  EXPECT_NE(json.find(R"("space":[{"name":"c","values":[],"range":{"low":1.0,"high":9.0,)"
+                      R"("integer":true,"step":2.0}},{"name":"d","values":[1]}])"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("kind":"sobol","best":{"trial":1,"value":0.0,"params":"{\"c\":)"),
+            std::string::npos)
+      << json;
+}
+
+TEST(StudyRow, R56_WhyItPausedItself) {
+  storage::StudyRow row = study();
+  row.paused = true;
+  row.spec.max_failures = 3;
+  row.stopped_by = TrialNumber{2};
+  EXPECT_EQ(study_row_json(row).find("stopped_by"), std::string::npos);  // it was issued again
+  row.stop_failure = protocol::Failure{protocol::Cause::user_error, "objective_raised",
+                                       "ValueError: no", "Traceback"};
+  const std::string json = study_row_json(row);
+  EXPECT_NE(json.find(R"("paused":true,"stopped_by":{"trial":2,"failures":3,"error":{)"
+                      R"("cause":"user_error","code":"objective_raised",)"
+                      R"("message":"ValueError: no","traceback":"Traceback"}},"direction")"),
+            std::string::npos)
+      << json;
+}
+
 TEST(StudyRow, WhatItAsksOfDevices) {
   storage::StudyRow row = study();
   row.spec.backend = "webgpu";

@@ -80,11 +80,14 @@ std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
   return blobs;
 }
 
-// Returns whether two specs ask for the same trials. The name is for people, and the provenance
-// says where a spec came from.
+// Returns whether two specs ask for the same trials. The name is for people, the provenance says
+// where a spec came from, and the limit of failures changes no result.
 bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
   one.name = other.name;
   one.provenance_json = other.provenance_json;
+  one.max_failures = other.max_failures;
+  one.versions = other.versions;  // the bundle's lock has them too
+  one.runtime_index = other.runtime_index;
   return one == other;
 }
 
@@ -96,6 +99,7 @@ Error other_content(StudyId earlier) {
 
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
+  TRY(spec.runtime_index, protocol::choose_runtime(spec, context.runtimes));
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // The blobs are held until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));

@@ -63,6 +63,28 @@ Result<Response> unfinished(const SiteContext& context, const Request& request) 
   return json_response(200, out + '}');
 }
 
+// Returns why a study has no best trial.
+Error no_best(const storage::StudyRow& study) {
+  if (study.complete > 0) {
+    return Error{"no_feasible_trial", "No complete trial of this study meets its constraints: " +
+                                          std::to_string(study.complete) + " are complete."};
+  }
+  if (study.state == storage::StudyState::running)
+    return Error{"no_complete_trial", "No trial of this study is complete yet."};
+  return Error{"no_complete_trial",
+               "The study has ended without a complete trial: " + std::to_string(study.failed) +
+                   " of its trials failed, " + std::to_string(study.pruned) + " were pruned."};
+}
+
+Result<Response> best(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto found, context.storage.best_trials(row.id));
+  if (found.empty()) return no_best(row);
+  std::string out = R"({"trials":)";
+  append_trials(out, context, found, request.query);
+  return json_response(200, out + '}');
+}
+
 Result<Response> trial(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
   const auto number = parse_integer(request.captures[1], kMaxWireInteger);
@@ -88,8 +110,9 @@ Result<Response> log(const SiteContext& context, const Request& request) {
   return json_response(200, std::move(out));
 }
 
-constexpr std::array<Route, 4> kRoutes{{
+constexpr std::array<Route, 5> kRoutes{{
     {Method::get, "/api/studies/{}/trials", Access::principal, answer<trials>},
+    {Method::get, "/api/studies/{}/best", Access::principal, answer<best>},
     {Method::get, "/api/studies/{}/unfinished", Access::principal, answer<unfinished>},
     {Method::get, "/api/studies/{}/trials/{}", Access::principal, answer<trial>},
     {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, answer<log>},

@@ -32,6 +32,8 @@ constexpr std::array kStatuses{
     CodeStatus{"quota_exceeded", 403},
     CodeStatus{"not_found", 404},
     CodeStatus{"unknown_study", 404},
+    CodeStatus{"no_complete_trial", 404},
+    CodeStatus{"no_feasible_trial", 404},
     CodeStatus{"method_not_allowed", 405},
     CodeStatus{"length_required", 411},
     CodeStatus{"body_too_large", 413},

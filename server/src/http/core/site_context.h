@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "auth/identity_cache.h"
 #include "blobs/collected_blobs.h"
@@ -12,6 +13,7 @@
 #include "hub/hub.h"
 #include "hub/output_book.h"
 #include "hub/reader_pool.h"
+#include "protocol/runtime_index.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 
@@ -33,7 +35,8 @@ struct SiteContext {
   auth::IdentityCache& identities;
   Admission& admission;
   telemetry::Metrics& metrics;
-  const StaticFiles& files;  // of this site; the origins share no files
+  const StaticFiles& files;                 // of this site; the origins share no files
+  std::vector<protocol::Runtime> runtimes;  // those that browsers get, the newest first
   std::string server_version;
   std::string join_origin;  // the compute origin for volunteers, without a slash at the end
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;

@@ -6,6 +6,7 @@ namespace {
 
 using protocol::Verdict;
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 TEST_P(StorageContract, CreateStudyIsRepeatedForTheSameSubmitKey) {
@@ -375,6 +376,83 @@ TEST_P(StorageContract, R53_ARestartForgetsNoPause) {
   reopen();
   EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
   EXPECT_FALSE(study(1).paused);
+}
+
+TEST_P(StorageContract, R23_TheServerStoresHowLongAnAttemptTookThatItEnded) {
+  EndAttempt late = end(1, AttemptState::failed);
+  late.failure = a_failure("time_limit");
+  late.metrics = {5'000, 60'000};
+  apply({create_study(1), start(1, key(1, 0)), late});
+  EXPECT_EQ(trial(1, 0).attempt->metrics, (protocol::RunMetrics{5'000, 60'000}));
+  apply_one(failed(1));  // the device's own times are better
+  EXPECT_EQ(trial(1, 0).attempt->metrics, (protocol::RunMetrics{1'500, 2'500}));
+}
+
+// ---- a study that pauses itself (R56)
+
+CreateStudy stopping_study(std::int64_t id = 1) {
+  CreateStudy create = create_study(id);
+  create.spec.max_failures = 2;
+  return create;
+}
+
+FailTrial fail_and_pause(TrialKey trial) {
+  FailTrial out = fail(trial);
+  out.pauses = true;
+  return out;
+}
+
+TEST_P(StorageContract, R56_AFailedTrialPausesItsStudyInTheSameTransaction) {
+  apply({stopping_study(), start(1, key(1, 0)), failed(1)});
+  const Outcome outcome = apply_one(fail_and_pause(key(1, 0)));
+  EXPECT_EQ(outcome.applied, Applied::applied);
+  EXPECT_TRUE(outcome.paused);
+  reopen();
+  EXPECT_TRUE(study(1).paused);
+  EXPECT_EQ(study(1).stopped_by, TrialNumber{0});
+  ASSERT_TRUE(study(1).stop_failure.has_value());
+  EXPECT_EQ(study(1).stop_failure->code, "poison");
+  EXPECT_EQ(applied(fail_and_pause(key(1, 0))), Applied::superseded);
+  EXPECT_EQ(storage().studies().value().at(0).stop_failure, study(1).stop_failure);
+}
+
+TEST_P(StorageContract, R56_AStudyWithASuccessOrAPauseDoesNotPauseItself) {
+  apply({stopping_study(), start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {0.5})});
+  EXPECT_FALSE(apply_one(fail_and_pause(key(1, 1))).paused);
+  EXPECT_FALSE(study(1).paused);
+  CreateStudy other = stopping_study(2);
+  other.spec.submit_key = "other";
+  apply({other, start(3, key(2, 0)), pause_study(2)});
+  const Outcome outcome = apply_one(fail_and_pause(key(2, 0)));
+  EXPECT_EQ(outcome.applied, Applied::applied);
+  EXPECT_FALSE(outcome.paused);
+  EXPECT_FALSE(study(2).stopped_by.has_value());
+}
+
+TEST_P(StorageContract, R56_TheSnapshotHasTheFailuresThatCount) {
+  apply({stopping_study(), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)),
+         fail(key(1, 1)), FailTrial{key(1, 0), a_failure("second")}});
+  reopen();
+  const auto failures = [this] { return storage().load().value().studies.at(0).failures; };
+  EXPECT_THAT(failures(), ElementsAre(a_failure("poison"), a_failure("second")));
+  apply({pause_study(1), pause_study(1, false)});
+  EXPECT_THAT(failures(), IsEmpty());
+  apply_one(FailTrial{key(1, 2), a_failure("third")});
+  EXPECT_THAT(failures(), ElementsAre(a_failure("third")));
+  apply({start(4, key(1, 3)), complete(4, {0.5})});
+  EXPECT_THAT(failures(), IsEmpty());
+}
+
+TEST_P(StorageContract, R56_ResumingReissuingAndEndingForgetTheReason) {
+  apply({stopping_study(), start(1, key(1, 0)), fail_and_pause(key(1, 0)), pause_study(1, false)});
+  EXPECT_FALSE(study(1).stopped_by.has_value());
+  apply({start(2, key(1, 1)), fail_and_pause(key(1, 1)), ReissueTrials{StudyId{1}, {}}});
+  EXPECT_TRUE(study(1).paused);
+  EXPECT_FALSE(study(1).stopped_by.has_value());
+  apply({pause_study(1, false), start(3, key(1, 2)), fail_and_pause(key(1, 2)),
+         end_study(1, StudyState::cancelled)});
+  EXPECT_FALSE(study(1).paused);
+  EXPECT_FALSE(study(1).stopped_by.has_value());
 }
 
 }  // namespace

@@ -52,6 +52,26 @@ TEST_P(StorageContract, StudyRowsComeBackAsTheyWentIn) {
   EXPECT_FALSE(storage().trial(key(1, 0)).value().has_value());
 }
 
+TEST_P(StorageContract, StudiesOfEveryKindComeBackAsTheyWentIn) {
+  CreateStudy points = create_study(1, "points");
+  points.spec.kind = protocol::StudyKind::points;
+  points.spec.space = {{R"("c")", {"4", R"([1,{"x":2.0}])"}}, {R"("d")", {"null", "1.0"}}};
+  points.total = 2;
+  CreateStudy drawn = create_study(2, "drawn");
+  drawn.spec.kind = protocol::StudyKind::random;
+  drawn.spec.trials = drawn.total = 1'000'000;
+  drawn.spec.space = {
+      {R"("x")", {}, protocol::ValueRange{.low = 1e-4, .high = 0.1, .log = true}},
+      {R"("y")", {}, protocol::ValueRange{.low = 1, .high = 7, .integer = true, .step = 3}},
+      {R"("z")", {"true", "1"}}};
+  apply({points, drawn});
+  const auto rows = storage().studies().value();
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].spec, drawn.spec);
+  EXPECT_EQ(rows[0].total, 1'000'000);
+  EXPECT_EQ(rows[1].spec, points.spec);
+}
+
 TEST_P(StorageContract, BestTrialFollowsTheDirection) {
   apply({create_study(1, "min", protocol::Direction::minimize), create_study(2, "max")});
   std::int64_t attempt = 0;

@@ -49,9 +49,10 @@ Outcome Writer::apply_one(const AskTrials& ask) {
   for (const AskedRow& row : ask.trials) {
     const int inserted = db_->run(
         "INSERT OR IGNORE INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
-        " started_at, finished_at, params, asked_attrs)"
-        " VALUES (?, ?, ?, 0, 0, 0, ?, ?, 0, ?, ?)",
-        ask.study, row.number, TrialState::running, row.seed, now_, row.params, row.attrs);
+        " started_at, finished_at, params, asked_attrs, constrained)"
+        " VALUES (?, ?, ?, 0, 0, 0, ?, ?, 0, ?, ?, ?)",
+        ask.study, row.number, TrialState::running, row.seed, now_, row.params, row.attrs,
+        row.constrained ? Constrained::waits : Constrained::no);
     if (inserted == 0) continue;
     ledger::trial_asked(study->row);
     asked.trials.push_back(row.number);

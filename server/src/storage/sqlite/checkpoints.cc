@@ -48,10 +48,10 @@ Outcome Writer::apply_one(const StoreCheckpoint& store) {
   const CheckpointColumns columns(&checkpoint);
   db_->run(
       "INSERT INTO checkpoints (study, number, saved, attempt, format, sha256, bytes, step,"
-      " artifacts) VALUES (?1, ?2, (SELECT coalesce(max(saved), 0) + 1 FROM checkpoints"
-      " WHERE study = ?1 AND number = ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
+      " logged, artifacts) VALUES (?1, ?2, (SELECT coalesce(max(saved), 0) + 1 FROM checkpoints"
+      " WHERE study = ?1 AND number = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
       trial.study, trial.number, columns.attempt, columns.format, columns.sha256, columns.bytes,
-      columns.step, find_study(trial.study)->row.artifacts);
+      columns.step, columns.logged, find_study(trial.study)->row.artifacts);
   outcome.dropped = drop_checkpoints(trial, kKeptCheckpoints);
   return outcome;
 }

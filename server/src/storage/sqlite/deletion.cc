@@ -43,6 +43,7 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
       next_seq() - 1);
   write_changed_studies();  // now, because nothing is written of the study later
   db_->run("DELETE FROM study_progress WHERE study = ?", id);
+  db_->run("DELETE FROM best_trials WHERE study = ?", id);
   studies_.erase(id);
   disown_blobs(id, outcome);
   db_->run("UPDATE studies SET owner = '', submit_key = id WHERE id = ?", id);
@@ -97,6 +98,7 @@ Outcome Writer::apply_one(const SweepDeleted& sweep) {
     outcome.applied = Applied::applied;
     sweep_artifacts(id, left, outcome);
     sweep_trials(id, left);
+    sweep_series_names(id, left);
     if (left <= 0) break;
     db_->run("DELETE FROM studies WHERE id = ?", id);
     --left;
@@ -154,7 +156,8 @@ bool Writer::sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& l
         " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2))",
         attempt, left);
     left -= points;
-    if (left <= 0) {  // points may be left; the next piece begins at this attempt
+    // Points or series may be left; the next piece begins at this attempt.
+    if (left <= 0 || !sweep_series(attempt, left)) {
       if (attempt != newest)
         db_->run("UPDATE trials SET newest_attempt = ? WHERE study = ? AND number = ?", attempt,
                  trial.study, trial.number);

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <unordered_map>
 
 #include "storage/lineage.h"
 #include "storage/sqlite/rows.h"
+#include "storage/sqlite/stored_series.h"
+#include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -64,12 +67,42 @@ void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
   detail.attempt = std::move(stored->row);
 }
 
+std::optional<protocol::Failure> failure_of(Db& db, TrialKey key) {
+  Query row = db.query(kSelectTrial, key.study, key.number);
+  return row.next() ? read_trial(row).trial.failure : std::nullopt;
+}
+
+std::vector<TrialNumber> front_of(Db& db, StudyId id) {
+  std::vector<TrialNumber> front;
+  Query row = db.query("SELECT number FROM best_trials WHERE study = ? ORDER BY number LIMIT ?", id,
+                       kShownBest);
+  while (row.next()) front.push_back(TrialNumber{row.integer(0)});
+  return front;
+}
+
+// Returns the failures of a running study that count for R56.
+std::vector<protocol::Failure> failures_of(Db& db, const StudyRow& study) {
+  std::vector<protocol::Failure> failures;
+  if (study.spec.max_failures == 0 || ledger::has_succeeded(study)) return failures;
+  Query row = db.query(
+      "SELECT failure_cause, failure_code, failure_message, failure_traceback FROM trials"
+      " WHERE study = ?1 AND seq > ?2 AND state = ?3 ORDER BY seq DESC LIMIT ?4",
+      study.id, study.forgiven_seq, TrialState::failed, kMostFailures);
+  while (row.next()) {
+    if (auto failure = read_failure(row, 0)) failures.push_back(*std::move(failure));
+  }
+  std::ranges::reverse(failures);
+  return failures;
+}
+
 std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t last) {
   std::vector<StudyRow> found;
   Query row = db.query(kSelectStudies, first, last);
   while (row.next()) {
     found.push_back(read_study(row));
     StudyRow& study = found.back();
+    if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
+    if (study.spec.directions.size() > 1) study.best_trials = front_of(db, study.id);
     if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) continue;
     Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
                           *study.best_trial);
@@ -78,15 +111,48 @@ std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t l
   return found;
 }
 
-// Returns a page of trials with their deciding attempts and their logs.
+// Finds the names of a study's series by their numbers.
+class SeriesNames {
+ public:
+  SeriesNames(Db& db, StudyId study) : db_(db), study_(study) {}
+
+  const std::string& of(std::int64_t id) {
+    const auto [found, is_new] = known_.try_emplace(id);
+    if (is_new) {
+      Query row = db_.query("SELECT name FROM series_names WHERE study = ? AND id = ?", study_, id);
+      if (row.next()) found->second = row.text(0);
+    }
+    return found->second;
+  }
+
+ private:
+  Db& db_;
+  const StudyId study_;
+  std::unordered_map<std::int64_t, std::string> known_;
+};
+
+bool has_series(Db& db, StudyId id) {
+  return db.query("SELECT 1 FROM series_names WHERE study = ? LIMIT 1", id).next();
+}
+
+void add_last(Db& db, TrialDetail& detail, SeriesNames& names) {
+  if (!detail.attempt) return;
+  for (const auto& [id, value] : last_of(db, detail.attempt->id, detail.attempt->from))
+    detail.last.push_back({names.of(id), value});
+}
+
+// Returns a page of trials with their deciding attempts, their logs and the ends of their series.
 std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
   if (!exists(db, id)) return page;
   const bool asked = is_asked(db, id);
+  const bool logged = has_series(db, id);
+  SeriesNames names(db, id);
   while (trials.next()) {
     page.push_back(read_trial(trials));
     add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
     if (asked) page.back().trial.suggested = suggestions_of(db, page.back().trial.key);
+    if (logged) add_last(db, page.back(), names);
   }
   return page;
 }
@@ -117,6 +183,7 @@ std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
 RunningStudy running_study(Db& db, StudyRow row) {
   RunningStudy running;
   running.study = std::move(row);
+  running.failures = failures_of(db, running.study);
   const StudyId id = running.study.id;
   const bool asked = running.study.spec.kind == protocol::StudyKind::asked;
   {
@@ -270,6 +337,11 @@ std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id) {
   return details(db, db.query(kSelectUnfinishedTrials, id), id);
 }
 
+std::vector<TrialDetail> best_trials(Db& db, StudyId id) {
+  const Transaction view(db, Transaction::Kind::read);
+  return details(db, db.query(kSelectBestTrials, id, kShownBest), id);
+}
+
 std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   const Transaction view(db, Transaction::Kind::read);
   Query row = db.query(kSelectTrial, key.study, key.number);
@@ -281,12 +353,37 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   detail.trial.suggested = suggestions_of(db, key);
   detail.trial.asked_attrs = asked_attrs_of(row);
   if (detail.attempt) detail.points = curve_of(db, *detail.attempt);
+  SeriesNames names(db, key.study);
+  if (has_series(db, key.study)) add_last(db, detail, names);
   return detail;
 }
 
 std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt) {
   const Transaction view(db, Transaction::Kind::read);
   return curve_of(db, attempt);
+}
+
+std::vector<NamedSeries> series(Db& db, const AttemptRow& attempt,
+                                std::optional<std::int64_t> only) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::vector<NamedSeries> found;
+  if (!exists(db, attempt.trial.study)) return found;
+  SeriesNames names(db, attempt.trial.study);
+  for (const auto& [id, pieces] : series_of(db, attempt.id, attempt.from, only))
+    found.push_back({names.of(id), pieces.steps(), pieces.values()});
+  return found;
+}
+
+std::vector<SeriesName> series_names(Db& db, StudyId study, std::int64_t after,
+                                     std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::vector<SeriesName> names;
+  if (!exists(db, study)) return names;
+  Query row =
+      db.query("SELECT id, name FROM series_names WHERE study = ? AND id > ? ORDER BY id LIMIT ?",
+               study, after, std::max<std::int64_t>(limit, 0));
+  while (row.next()) names.push_back({row.integer(0), std::string(row.text(1))});
+  return names;
 }
 
 std::optional<AttemptRow> attempt(Db& db, AttemptId id) {

@@ -57,8 +57,12 @@ std::optional<StudyRow> study(Db& db, StudyId id);
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
 std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
+std::vector<TrialDetail> best_trials(Db& db, StudyId id);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
 std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt);
+std::vector<NamedSeries> series(Db& db, const AttemptRow& attempt,
+                                std::optional<std::int64_t> only);
+std::vector<SeriesName> series_names(Db& db, StudyId study, std::int64_t after, std::int64_t limit);
 std::optional<AttemptRow> attempt(Db& db, AttemptId id);
 std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit);

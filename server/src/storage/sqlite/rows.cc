@@ -35,7 +35,10 @@ static_assert(is_numbered({Cause::worker_lost, Cause::user_error, Cause::out_of_
                            Cause::device_lost, Cause::timeout, Cause::invalid, Cause::cancelled}));
 static_assert(is_numbered({protocol::CheckpointFormat::tree, protocol::CheckpointFormat::npz}));
 static_assert(is_numbered({Direction::minimize, Direction::maximize}));
-static_assert(is_numbered({protocol::StudyKind::grid, protocol::StudyKind::asked}));
+static_assert(is_numbered({protocol::StudyKind::grid, protocol::StudyKind::asked,
+                           protocol::StudyKind::points, protocol::StudyKind::random,
+                           protocol::StudyKind::sobol}));
+static_assert(is_numbered({Constrained::no, Constrained::waits, Constrained::judged}));
 static_assert(is_numbered({Verdict::accepted, Verdict::evidence, Verdict::recorded}));
 static_assert(is_numbered({PrincipalRole::admin, PrincipalRole::researcher}));
 static_assert(is_numbered({PrincipalState::active, PrincipalState::pending, PrincipalState::refused,
@@ -77,7 +80,8 @@ std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column
       .attempt = AttemptId{row.integer(column)},
       .format = static_cast<protocol::CheckpointFormat>(row.integer(column + 1)),
       .blob = {owned(row, column + 2), row.integer(column + 3)},
-      .step = row.maybe_integer(column + 4)};
+      .step = row.maybe_integer(column + 4),
+      .logged = row.maybe_integer(column + 5)};
 }
 
 CheckpointColumns::CheckpointColumns(const protocol::Checkpoint* checkpoint) {
@@ -87,6 +91,7 @@ CheckpointColumns::CheckpointColumns(const protocol::Checkpoint* checkpoint) {
   sha256 = checkpoint->blob.sha256;
   bytes = checkpoint->blob.bytes;
   step = checkpoint->step;
+  logged = checkpoint->logged;
 }
 
 StudyRow read_study(const Query& row) {
@@ -120,6 +125,8 @@ StudyRow read_study(const Query& row) {
   study.paused = row.integer(21) != 0;
   study.artifacts = row.integer(22);
   study.artifact_bytes = row.integer(23);
+  if (const auto trial = row.maybe_integer(24)) study.stopped_by = TrialNumber{*trial};
+  study.forgiven_seq = row.integer(25);
   return study;
 }
 
@@ -136,6 +143,8 @@ TrialDetail read_trial(const Query& row) {
   trial.finished_at = row.integer(9);
   trial.params = owned(row, 10);
   trial.failure = read_failure(row, 11);
+  if (static_cast<Constrained>(row.integer(17)) == Constrained::judged)
+    trial.constraints = doubles_of(row.text(18));
   return detail;
 }
 
@@ -162,9 +171,9 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.values = doubles_of(row.text(15));
   attempt.failure = read_failure(row, 16);
   attempt.from = read_checkpoint(row, 20);
-  attempt.adapter = owned(row, 25);
-  attempt.attrs = owned(row, 26);
-  attempt.software = owned(row, 27);
+  attempt.adapter = owned(row, 26);
+  attempt.attrs = owned(row, 27);
+  attempt.software = owned(row, 28);
   return stored;
 }
 

@@ -29,6 +29,9 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
+// The stored states of a trial's constraints (R57).
+enum class Constrained { no, waits, judged };
+
 // Read rows of the queries below. The columns are in the order of the query.
 StudyRow read_study(const Query& row);
 TrialDetail read_trial(const Query& row);  // without its attempts
@@ -38,12 +41,13 @@ struct StoredAttempt {
 };
 StoredAttempt read_attempt(const Query& row);
 
-// Reads a checkpoint from five columns, starting at `column`: attempt, format, sha256, bytes, step.
+// Reads a checkpoint from six columns, starting at `column`: attempt, format, sha256, bytes, step,
+// logged.
 std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column);
 
 ArtifactRow read_artifact(const Query& row);
 
-// A checkpoint as five parameters; nulls if there is none. The checkpoint must outlive this object.
+// A checkpoint as six parameters; nulls if there is none. The checkpoint must outlive this object.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
   std::optional<std::int64_t> attempt;
@@ -51,6 +55,7 @@ struct CheckpointColumns {
   std::optional<std::string_view> sha256;
   std::optional<std::int64_t> bytes;
   std::optional<std::int64_t> step;
+  std::optional<std::int64_t> logged;
 };
 
 // Returns the newest attempt of a trial from the trial's row. The chain of attempts starts there.
@@ -63,13 +68,13 @@ std::string asked_attrs_of(const Query& trial_row);
 #define HYPERFLOCK_TRIAL_COLUMNS                                                        \
   "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
   " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
-  " failure_traceback, forgiven_attempt, asked_attrs FROM trials "
+  " failure_traceback, forgiven_attempt, asked_attrs, constrained, constraints FROM trials "
 
 // Studies with ids ?1..?2, newest first.
 inline constexpr Sql kSelectStudies =
     "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
     " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted, paused, artifacts, artifact_bytes"
+    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // Finished trials with seq > ?2. Unfinished trials have seq 0.
@@ -77,17 +82,22 @@ inline constexpr Sql kSelectFinishedTrials =
     HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 inline constexpr Sql kSelectUnfinishedTrials =
     HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq = 0 ORDER BY number";
+// The best trials of a study, at most ?2.
+inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
+    "WHERE study = ?1 AND number IN (SELECT number FROM best_trials WHERE study = ?1"
+    " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1) ORDER BY number LIMIT ?2";
 inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step, adapter, attrs, software FROM attempts"
+    " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software"
+    " FROM attempts"
     " WHERE id = ?1";
 inline constexpr Sql kSelectSuggestions =
     "SELECT name, distribution, value FROM suggestions WHERE study = ?1 AND number = ?2"
     " ORDER BY position";
 inline constexpr Sql kSelectNewestCheckpoint =
-    "SELECT attempt, format, sha256, bytes, step FROM checkpoints"
+    "SELECT attempt, format, sha256, bytes, step, logged FROM checkpoints"
     " WHERE study = ?1 AND number = ?2 ORDER BY saved DESC LIMIT 1";
 inline constexpr Sql kSelectPoints =
     "SELECT step, value FROM points WHERE attempt = ?1 ORDER BY step";

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "storage/sqlite/best.h"
+
 namespace hyperflock::storage::sqlite {
 namespace {
 
@@ -10,6 +12,9 @@ namespace {
 constexpr const char* kApplicationId = "1212574827";
 // SQLite cuts the log file to this size after a checkpoint that emptied the log.
 constexpr const char* kLogLimitBytes = "33554432";
+
+// The first version whose best trials are right.
+constexpr std::int64_t kKnowsBest = 12;
 
 Error open_error(const std::string& path, const std::string& why, const std::string& what_to_do) {
   return Error{"storage_open", "Cannot use " + path + " (" + why + "): " + what_to_do + "."};
@@ -41,6 +46,7 @@ Status migrate(Db& db, const std::string& path) {
   for (const Migration& migration : migrations()) {
     if (migration.version > version) db.exec(migration.sql);
   }
+  if (version > 0 && version < kKnowsBest) find_best_trials(db);
   if (version < newest) {
     db.exec("PRAGMA user_version = " + std::to_string(newest));
     db.exec(std::string("PRAGMA application_id = ") + kApplicationId);

@@ -103,11 +103,23 @@ Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std:
 Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id) {
   return guarded([&] { return sqlite::unfinished_trials(*readers_.borrow(), id); });
 }
+
+Result<std::vector<TrialDetail>> SqliteStorage::best_trials(StudyId id) {
+  return guarded([&] { return sqlite::best_trials(*readers_.borrow(), id); });
+}
 Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
   return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });
 }
 Result<std::vector<protocol::Point>> SqliteStorage::curve(const AttemptRow& attempt) {
   return guarded([&] { return sqlite::curve(*readers_.borrow(), attempt); });
+}
+Result<std::vector<NamedSeries>> SqliteStorage::series(const AttemptRow& attempt,
+                                                       std::optional<std::int64_t> only) {
+  return guarded([&] { return sqlite::series(*readers_.borrow(), attempt, only); });
+}
+Result<std::vector<SeriesName>> SqliteStorage::series_names(StudyId study, std::int64_t after,
+                                                            std::int64_t limit) {
+  return guarded([&] { return sqlite::series_names(*readers_.borrow(), study, after, limit); });
 }
 Result<std::optional<AttemptRow>> SqliteStorage::attempt(AttemptId id) {
   return guarded([&] { return sqlite::attempt(*readers_.borrow(), id); });

@@ -53,8 +53,13 @@ class SqliteStorage final : public Storage {
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                    std::int64_t limit) override;
   Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;
+  Result<std::vector<TrialDetail>> best_trials(StudyId id) override;
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
   Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override;
+  Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,
+                                          std::optional<std::int64_t> only) override;
+  Result<std::vector<SeriesName>> series_names(StudyId study, std::int64_t after,
+                                               std::int64_t limit) override;
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
   Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
                                              std::int64_t after, std::int64_t limit) override;

@@ -1,12 +1,16 @@
-// What only the SQLite back end guarantees: files, versions, locks, a full disk, a bounded log.
+// What only the SQLite back end guarantees: files, versions, locks, a full disk, a bounded log, and
+// series of few bytes.
 #include "storage/sqlite/storage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <random>
 #include <string_view>
 #include <thread>
 
@@ -14,6 +18,7 @@
 #include "protocol/codec.h"
 #include "storage/contract/suite.h"
 #include "storage/sqlite/open.h"
+#include "storage/sqlite/packed_series.h"
 #include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {
@@ -62,6 +67,43 @@ TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, "storage_too_new");
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
+}
+
+// Servers before version 12 of the schema knew no constraints, and no best trials of several
+// directions.
+TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
+  std::vector<Transition> batch{create_study(1, "grid", protocol::Direction::minimize),
+                                start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {1}),
+                                complete(2, {2})};
+  std::get<StoreResult>(batch[3]).result.attrs = R"({"system":{"constraints:a":1}})";
+  CreateStudy several = create_study(2, "several", protocol::Direction::minimize);
+  several.spec.kind = protocol::StudyKind::asked;
+  several.spec.directions.assign(2, protocol::Direction::minimize);
+  several.spec.space.clear();
+  batch.insert(
+      batch.end(),
+      {several, ClaimStudy{StudyId{2}, "owner"},
+       AskTrials{.study = StudyId{2},
+                 .generation = 1,
+                 .trials = {{TrialNumber{0}, "{}", 7}, {TrialNumber{1}, "{}", 7}}},
+       start(3, key(2, 0)), start(4, key(2, 1)), complete(3, {1, 2}), complete(4, {2, 2})});
+  ASSERT_TRUE(open().value()->apply(batch).has_value());
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    db.exec("DROP TABLE best_trials");
+    db.exec("ALTER TABLE trials DROP COLUMN constrained");
+    db.exec("ALTER TABLE trials DROP COLUMN constraints");
+    db.exec("ALTER TABLE study_progress DROP COLUMN stopped_by");
+    db.exec("ALTER TABLE study_progress DROP COLUMN forgiven_seq");
+    db.exec("UPDATE study_progress SET best_trial = 0, best_value = 1 WHERE study = 1");
+    db.exec("PRAGMA user_version = 11");
+  }
+  const auto storage = open().value();
+  EXPECT_EQ(storage->study(StudyId{1}).value()->best_trial, TrialNumber{1});
+  EXPECT_EQ(storage->study(StudyId{1}).value()->best_value, 2);
+  EXPECT_THAT(storage->study(StudyId{2}).value()->best_trials,
+              testing::ElementsAre(TrialNumber{0}));
+  EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
 }
 
 // Rows of principals and enrolments from before people had several tokens and codes had limits.
@@ -278,6 +320,69 @@ TEST_F(SqliteFile, FinishedStudiesNeverOutgrowTheCounterCache) {
   EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
   EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);
   EXPECT_EQ(storage->study(StudyId{5'000}).value()->best_value, 0.75);
+}
+
+TEST(PackedSeries, KeepEachStepAndEachValueBitByBit) {
+  constexpr std::int64_t kLastStep = (std::int64_t{1} << 53) - 1;
+  const std::vector<double> values{0.1,   -0.0,         1e-320,
+                                   1e300, std::nan(""), -std::numeric_limits<double>::infinity()};
+  const std::vector<std::int64_t> steps{0, 1, 127, 128, 1'000'000, kLastStep};
+  sqlite::Packer packer;
+  packer.add(300, steps, values);
+  packer.add(1, steps, {1, 2, 3, 4, 5, 6.5});
+  packer.add(2, {7}, {0.1F});
+  sqlite::Unpacker all(packer.bytes());
+  ASSERT_TRUE(all.next());
+  EXPECT_EQ(all.id(), 300);
+  EXPECT_EQ(all.steps(), steps);
+  ASSERT_EQ(all.values().size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) {
+      EXPECT_TRUE(std::isnan(all.values()[i]));
+    } else {
+      EXPECT_EQ(all.values()[i], values[i]);
+      EXPECT_EQ(std::signbit(all.values()[i]), std::signbit(values[i]));
+    }
+  }
+  ASSERT_TRUE(all.next());
+  EXPECT_EQ(all.id(), 1);
+  EXPECT_EQ(all.steps(), steps);
+  EXPECT_THAT(all.values(), testing::ElementsAre(1, 2, 3, 4, 5, 6.5));
+  EXPECT_EQ(all.last_value(), 6.5);
+  ASSERT_TRUE(all.next());
+  EXPECT_THAT(all.steps(), testing::ElementsAre(7));
+  EXPECT_EQ(all.last_value(), static_cast<double>(0.1F));
+  EXPECT_FALSE(all.next());
+}
+
+TEST(PackedSeries, TenSeriesOfTheSameStepsCostTheirValuesAndLittleMore) {
+  std::vector<std::int64_t> steps;
+  std::vector<double> doubles;
+  std::vector<double> floats;
+  for (int i = 0; i < 100; ++i) {
+    steps.push_back(i);
+    doubles.push_back(1.0 / (i + 3));
+    floats.push_back(1.0F / static_cast<float>(i + 3));
+  }
+  sqlite::Packer packer;
+  for (int id = 1; id <= 10; ++id) packer.add(id, steps, id % 2 == 0 ? doubles : floats);
+  EXPECT_LE(packer.bytes().size(), 10 * 100 * (8 + 4) / 2 + 100 + 10 * 3);
+}
+
+TEST(PackedSeries, OtherBytesAreCorruptAndNeverReadBeyondTheirEnd) {
+  sqlite::Packer packer;
+  packer.add(1, {1, 2, 3}, {1, 2, 3.5});
+  packer.add(2, {1, 2, 3}, {0.1, 2, 3.5});
+  std::mt19937 random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes = packer.bytes().substr(0, random() % (packer.bytes().size() + 1));
+    if (!bytes.empty()) bytes[random() % bytes.size()] = static_cast<char>(random());
+    try {
+      for (sqlite::Unpacker all(bytes); all.next();)
+        EXPECT_EQ(all.values().size(), all.steps().size());
+    } catch (const sqlite::SqliteError&) {
+    }
+  }
 }
 
 }  // namespace

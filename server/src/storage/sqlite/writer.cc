@@ -1,12 +1,13 @@
 // The guards of transition.h as SQL for studies, trials and attempts. Checkpoints are in
-// checkpoints.cc, artifacts in artifacts.cc, ask-and-tell studies in asked.cc, deleted studies in
-// deletion.cc, people and devices in identity.cc. Writer thread only.
+// checkpoints.cc, artifacts in artifacts.cc, series in series.cc, ask-and-tell studies in asked.cc,
+// deleted studies in deletion.cc, people and devices in identity.cc. Writer thread only.
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "protocol/codec.h"
+#include "protocol/trial_attrs.h"
 #include "storage/sqlite/rows.h"
 #include "storage/study_ledger.h"
 
@@ -16,6 +17,8 @@ namespace {
 // The most studies whose counters stay in memory. If there are more, all are forgotten and read
 // again when needed.
 constexpr std::size_t kMaxKeptStudies = 4'096;
+// The same for what is known of the series of attempts.
+constexpr std::size_t kMaxKeptAttempts = 4'096;
 
 Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
   Outcome result;
@@ -62,6 +65,7 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     transaction.commit();
     log_.committed();
     if (studies_.size() > kMaxKeptStudies) studies_.clear();
+    if (logging_.size() > kMaxKeptAttempts) logging_.clear();
     return outcomes;
   } catch (...) {
     forget();
@@ -139,11 +143,11 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
       " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
       " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
-      " resumed_step, adapter, resumed_artifacts)"
-      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?)",
+      " resumed_step, resumed_logged, adapter, resumed_artifacts)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
       now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
-      from.bytes, from.step, start.adapter, start.from ? artifacts_before(start) : 0);
+      from.bytes, from.step, from.logged, start.adapter, start.from ? artifacts_before(start) : 0);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -170,10 +174,11 @@ Outcome Writer::apply_one(const StoreResult& store) {
   AttemptState ended = AttemptState::live;
   bool has_failure = false;
   bool resumed = false;
+  bool waits = false;  // for constraints of its owner
   {
     Query attempt = db_->query(
         "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause,"
-        " a.resumed_attempt"
+        " a.resumed_attempt, t.constrained"
         " FROM attempts AS a JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE "
         "a.id = ?",
         result.attempt);
@@ -187,6 +192,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
     ended = static_cast<AttemptState>(attempt.integer(5));
     has_failure = !attempt.null(6);
     resumed = !attempt.null(7);
+    waits = static_cast<Constrained>(attempt.integer(8)) == Constrained::waits;
   }
 
   Study* study = find_study(trial.study);
@@ -214,8 +220,10 @@ Outcome Writer::apply_one(const StoreResult& store) {
       judged.seq = seq;
       state = AttemptState::accepted;
       last_seq_ = seq;
-      ledger::trial_accepted(study->row, was, trial.number, result, seq);
+      ledger::trial_accepted(study->row, was, result.outcome, seq);
       touch(*study);
+      if (complete && !waits && protocol::meets_constraints(result.attrs))
+        offer(*study, {trial.number, result.values});
       judged.dropped = drop_checkpoints(trial, 0);
       inherit_artifacts(*study, trial, result.attempt);
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
@@ -237,6 +245,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
         failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
   }
   add_points(result.attempt, result.points);
+  compact_series(*study, result.attempt);
   return judged;
 }
 
@@ -255,9 +264,9 @@ Outcome Writer::apply_one(const EndAttempt& end) {
   const FailureColumns failure(end.failure ? &*end.failure : nullptr);
   db_->run(
       "UPDATE attempts SET state = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
-      " failure_message = ?, failure_traceback = ? WHERE id = ?",
+      " failure_message = ?, failure_traceback = ?, load_ms = ?, run_ms = ? WHERE id = ?",
       end.state, now_, failure.cause, failure.code, failure.message, failure.traceback,
-      end.attempt);
+      end.metrics.load_ms, end.metrics.run_ms, end.attempt);
   return outcome(Applied::applied, trial);
 }
 
@@ -269,8 +278,12 @@ Outcome Writer::apply_one(const AppendPoints& append) {
     if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
   }
-  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
-  return outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
+  Study* study = find_study(trial.study);
+  if (study == nullptr) return outcome(Applied::conflict);
+  Outcome appended =
+      outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
+  if (append.series) add_series(*study, append, appended);
+  return appended;
 }
 
 int Writer::add_points(AttemptId attempt, const std::vector<protocol::Point>& points) {
@@ -304,6 +317,7 @@ Outcome Writer::apply_one(const FailTrial& fail) {
   touch(*study);
   Outcome result = outcome(Applied::applied, fail.trial);
   result.seq = seq;
+  result.paused = fail.pauses && ledger::stopped(study->row, fail.trial.number);
   return result;
 }
 
@@ -325,7 +339,7 @@ Outcome Writer::apply_one(const PauseStudy& pause) {
   if (study == nullptr) return of_study(Applied::conflict, pause.study);
   if (!ledger::is_running(study->row)) return of_study(Applied::superseded, pause.study);
   if (study->row.paused == pause.paused) return of_study(Applied::repeated, pause.study);
-  study->row.paused = pause.paused;
+  ledger::set_paused(study->row, pause.paused);
   touch(*study);
   return of_study(Applied::applied, pause.study);
 }
@@ -384,8 +398,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
-      " wanted, paused, artifacts, artifact_bytes FROM studies JOIN study_progress ON study = id "
-      "WHERE id = ?",
+      " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq"
+      " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
   StudyRow study;
@@ -411,6 +425,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.paused = row.integer(18) != 0;
   study.artifacts = row.integer(19);
   study.artifact_bytes = row.integer(20);
+  if (const auto trial = row.maybe_integer(21)) study.stopped_by = TrialNumber{*trial};
+  study.forgiven_seq = row.integer(22);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -427,11 +443,11 @@ void Writer::write_changed_studies() {
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
-        " artifact_bytes = ? WHERE study = ?",
+        " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
-        row.id);
+        row.stopped_by, row.forgiven_seq, row.id);
     study->changed = false;
   }
   changed_.clear();
@@ -450,6 +466,7 @@ std::int64_t Writer::next_seq() {
 void Writer::forget() {
   changed_.clear();
   studies_.clear();
+  logging_.clear();
   last_seq_ = -1;
 }
 

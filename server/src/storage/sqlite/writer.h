@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "storage/best.h"
 #include "storage/sqlite/db.h"
 #include "storage/sqlite/log.h"
 #include "storage/storage.h"
@@ -38,6 +40,18 @@ class Writer {
   struct Study {
     StudyRow row;
     bool changed = false;  // is in changed_
+    // The best trials of a study with several directions. Not read yet: nullopt.
+    std::optional<std::vector<Candidate>> front{};
+    // Numbers of series by name, as far as they were looked up, and whether there are any.
+    std::unordered_map<std::string, std::int64_t> series{};
+    std::optional<bool> has_series{};
+  };
+
+  // What is known of the series of an attempt that reports some.
+  struct Logging {
+    std::unordered_set<std::int64_t> series;  // their numbers
+    std::int64_t values = 0;
+    std::int64_t newest_seq = 0;
   };
 
   Outcome apply_one(const CreateStudy& create);
@@ -65,12 +79,34 @@ class Writer {
   // more.
   bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
 
+  // series.cc
+  // Stores the series of a report, or notes in `outcome` why not.
+  void add_series(Study& study, const AppendPoints& append, Outcome& outcome);
+  // Puts the series of an attempt that has ended into one row.
+  void compact_series(Study& study, AttemptId attempt);
+  Logging& logging_of(AttemptId attempt);
+  bool has_series(Study& study);
+  // Returns the number of a series; nothing if the study does not have the name.
+  std::optional<std::int64_t> find_series(Study& study, const std::string& name);
+  std::int64_t make_series(Study& study, const std::string& name);
+  // Like sweep_artifacts() below.
+  bool sweep_series(std::int64_t attempt, std::int64_t& left);
+  void sweep_series_names(StudyId id, std::int64_t& left);
+
   // asked.cc
   Outcome apply_one(const ClaimStudy& claim);
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
+  Outcome apply_one(const StoreConstraints& store);
   // Returns the limit of the owner's quota that this many more trials of the study would exceed.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
+
+  // best.cc
+  // Makes the trial one of the study's best, if it is (R57).
+  void offer(Study& study, Candidate one);
+  std::vector<Candidate>& front_of(Study& study);
+  // Computes the best trials of the study anew from all of its results.
+  void find_best(Study& study);
 
   // identity.cc
   Outcome apply_one(const CreatePrincipal& create);
@@ -143,6 +179,7 @@ class Writer {
   bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
+  std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet
 };
 

@@ -115,6 +115,9 @@ class FaultyStorage final : public Storage {
     return read<std::vector<TrialDetail>>(
         [&] { return inner_->finished_trials(id, after, limit); });
   }
+  Result<std::vector<TrialDetail>> best_trials(StudyId id) override {
+    return read<std::vector<TrialDetail>>([&] { return inner_->best_trials(id); });
+  }
   Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override {
     return read<std::vector<TrialDetail>>([&] { return inner_->unfinished_trials(id); });
   }
@@ -123,6 +126,14 @@ class FaultyStorage final : public Storage {
   }
   Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override {
     return read<std::vector<protocol::Point>>([&] { return inner_->curve(attempt); });
+  }
+  Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,
+                                          std::optional<std::int64_t> only) override {
+    return read<std::vector<NamedSeries>>([&] { return inner_->series(attempt, only); });
+  }
+  Result<std::vector<SeriesName>> series_names(StudyId study, std::int64_t after,
+                                               std::int64_t limit) override {
+    return read<std::vector<SeriesName>>([&] { return inner_->series_names(study, after, limit); });
   }
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override {
     return read<std::optional<AttemptRow>>([&] { return inner_->attempt(id); });

@@ -16,6 +16,9 @@ export const problemCodes = [
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 
+/** Why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
+export type NoBest = "running" | "no_complete_trial" | "no_feasible_trial";
+
 export interface Words {
   readonly tag: string;
   readonly pageTitle: (page: string) => string;
@@ -66,7 +69,15 @@ export interface Words {
     readonly direction: Readonly<Record<"minimize" | "maximize", string>>;
     readonly best: string;
     readonly bestTrial: (number: string) => string;
-    readonly noBest: string;
+    readonly bests: string;
+    readonly bestOfSeveral: (count: string) => string;
+    readonly bestMore: string;
+    readonly noneBest: string;
+    readonly noBest: Readonly<Record<NoBest, string>>;
+    /** The study has paused itself: the heading, the last of `count` trials that failed alike, and how to go on. */
+    readonly stopped: string;
+    readonly stoppedWhy: (trial: string, count: string) => string;
+    readonly stoppedHow: string;
     readonly running: string;
     readonly nothingRuns: string;
     readonly runningTrial: (number: string) => string;
@@ -74,6 +85,11 @@ export interface Words {
     readonly chartEmpty: string;
     readonly chartSummary: (count: string, low: string, high: string, best: string) => string;
     readonly trialAxis: string;
+    readonly series: string;
+    readonly seriesNote: string;
+    readonly seriesEmpty: string;
+    readonly seriesAll: (count: string) => string;
+    readonly seriesSummary: (name: string, trials: string, low: string, high: string) => string;
     readonly logScale: string;
     readonly trials: string;
     readonly details: string;
@@ -152,6 +168,8 @@ export interface Words {
     readonly heading: (number: string) => string;
     readonly value: string;
     readonly noValue: string;
+    readonly constraints: string;
+    readonly notMet: string;
     readonly parameters: string;
     readonly seed: string;
     readonly device: string;
@@ -161,6 +179,11 @@ export interface Words {
     readonly curveEmpty: string;
     readonly curveSummary: (count: string, first: string, last: string) => string;
     readonly stepAxis: string;
+    readonly series: string;
+    readonly seriesNotFinite: string;
+    readonly seriesSummary: (name: string, low: string, high: string, last: string) => string;
+    readonly summary: string;
+    readonly attributes: string;
     readonly points: string;
     readonly step: string;
     readonly reported: string;

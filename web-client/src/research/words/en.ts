@@ -76,7 +76,20 @@ export const en: Words = {
     direction: { minimize: "smaller is better", maximize: "larger is better" },
     best: "Best trial",
     bestTrial: (number) => `Trial ${number}`,
-    noBest: "No trial is complete yet.",
+    bests: "Best trials",
+    bestOfSeveral: (count) => `Trials that no other one beats: ${count}`,
+    bestMore: "Use the Python package for all of them.",
+    noneBest: "none",
+    noBest: {
+      running: "No trial is complete yet.",
+      no_complete_trial: "The study has ended without a complete trial.",
+      no_feasible_trial: "No complete trial meets its constraints.",
+    },
+    stopped: "The study has paused itself",
+    stoppedWhy: (trial, count) =>
+      `No trial has succeeded. Failed trials that are alike: ${count}. The last of them is trial ${trial}.`,
+    stoppedHow:
+      "If the objective is wrong, mend it, submit it again and cancel this study. If it is right, resume this study.",
     running: "Computing now",
     nothingRuns: "No device computes a trial of this study at the moment.",
     runningTrial: (number) => `Trial ${number}`,
@@ -85,6 +98,12 @@ export const en: Words = {
     chartSummary: (count, low, high, best) =>
       `Values of ${count} complete trials, between ${low} and ${high}; the best is ${best}. The table of trials has every value.`,
     trialAxis: "Trial",
+    series: "Logged series",
+    seriesNote: "One line for each trial. The line of the best trial stands out.",
+    seriesEmpty: "No trial has a value of this series.",
+    seriesAll: (count) => `Show all ${count} series`,
+    seriesSummary: (name, trials, low, high) =>
+      `${name}: lines of ${trials} trials, between ${low} and ${high}. The page of a trial has its own lines.`,
     logScale: "Logarithmic scale",
     trials: "Trials",
     details: "About this study",
@@ -167,6 +186,8 @@ export const en: Words = {
     heading: (number) => `Trial ${number}`,
     value: "Value",
     noValue: "none",
+    constraints: "Constraints",
+    notMet: "not met",
     parameters: "Parameters",
     seed: "Seed",
     device: "Device",
@@ -177,6 +198,12 @@ export const en: Words = {
     curveSummary: (count, first, last) =>
       `${count} reported values, from ${first} to ${last}. The table below has each of them.`,
     stepAxis: "Step",
+    series: "Logged series",
+    seriesNotFinite: "No value of this series is finite.",
+    seriesSummary: (name, low, high, last) =>
+      `${name}: values between ${low} and ${high}, the last is ${last}.`,
+    summary: "Summary",
+    attributes: "Attributes",
     points: "Reported values as a table",
     step: "Step",
     reported: "Value",

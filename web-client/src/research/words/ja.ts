@@ -82,7 +82,20 @@ export const ja: Words = {
     direction: { minimize: "小さいほど良い", maximize: "大きいほど良い" },
     best: "最良の試行",
     bestTrial: (number) => `試行 ${number}`,
-    noBest: "完了した試行はまだありません。",
+    bests: "最良の試行",
+    bestOfSeveral: (count) => `ほかのどの試行にも劣らない試行：${count} 件`,
+    bestMore: "すべてを見るには Python パッケージを使ってください。",
+    noneBest: "なし",
+    noBest: {
+      running: "完了した試行はまだありません。",
+      no_complete_trial: "完了した試行がないままスタディが終わりました。",
+      no_feasible_trial: "制約を満たす完了した試行はありません。",
+    },
+    stopped: "スタディは自動的に一時停止しました",
+    stoppedWhy: (trial, count) =>
+      `成功した試行はありません。同じ失敗をした試行は ${count} 件で、最後は試行 ${trial} です。`,
+    stoppedHow:
+      "目的関数が誤っている場合は、修正して再投入し、このスタディを中止してください。正しい場合は、このスタディを再開してください。",
     running: "計算中の端末",
     nothingRuns: "このスタディの試行を計算している端末は今はありません。",
     runningTrial: (number) => `試行 ${number}`,
@@ -91,6 +104,12 @@ export const ja: Words = {
     chartSummary: (count, low, high, best) =>
       `完了した試行 ${count} 件の値。${low} から ${high} まで、最良は ${best}。すべての値は試行の表にあります。`,
     trialAxis: "試行",
+    series: "記録された系列",
+    seriesNote: "試行ごとに 1 本の線です。最良の試行の線は目立つ色です。",
+    seriesEmpty: "この系列の値がある試行はありません。",
+    seriesAll: (count) => `系列 ${count} 個をすべて表示`,
+    seriesSummary: (name, trials, low, high) =>
+      `${name}：試行 ${trials} 件の線、${low} から ${high} まで。各試行の線はその試行のページにあります。`,
     logScale: "対数目盛",
     trials: "試行",
     details: "このスタディについて",
@@ -173,6 +192,8 @@ export const ja: Words = {
     heading: (number) => `試行 ${number}`,
     value: "値",
     noValue: "なし",
+    constraints: "制約",
+    notMet: "満たしていない",
     parameters: "パラメーター",
     seed: "シード値",
     device: "端末",
@@ -183,6 +204,12 @@ export const ja: Words = {
     curveSummary: (count, first, last) =>
       `報告された値は ${count} 個、${first} から ${last} まで。すべての値は下の表にあります。`,
     stepAxis: "ステップ",
+    series: "記録された系列",
+    seriesNotFinite: "この系列には有限の値がありません。",
+    seriesSummary: (name, low, high, last) =>
+      `${name}：${low} から ${high} まで、最後の値は ${last}。`,
+    summary: "まとめ",
+    attributes: "属性",
     points: "報告された値の表",
     step: "ステップ",
     reported: "値",

@@ -71,7 +71,12 @@ export async function project(code: string): Promise<ProjectView> {
   return { name, owner, studies, trialsDone: trials_done, trialsTotal: trials_total };
 }
 
-export async function runtimeIndex(url = "/runtime/index.json"): Promise<RuntimeIndex> {
+/** Returns the address of a runtime's index. Without an id it is the newest runtime's. */
+export function indexAddress(id: string | undefined): string {
+  return id === undefined ? "/runtime/index.json" : `/runtime/index-${id}.json`;
+}
+
+export async function runtimeIndex(url: string): Promise<RuntimeIndex> {
   return await request(indexAnswer, url, { cache: "no-cache" });
 }
 

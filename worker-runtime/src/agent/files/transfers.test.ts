@@ -7,7 +7,7 @@ import type { Checkpoint } from "../../protocol/index.ts";
 import { ALL_TRIES_MS, Transfers } from "./transfers.ts";
 
 const bytes = new Uint8Array([80, 75, 3, 4, 1]);
-const head = { of: "checkpoint", format: "tree", step: 12 } as const;
+const head = { of: "checkpoint", format: "tree", step: 12, logged: 40 } as const;
 const saved = { attempt: 7, head, bytes };
 const artifact = {
   of: "artifact",
@@ -47,11 +47,11 @@ const refusal = (status: number, code: string) =>
   new Response(JSON.stringify({ error: { code, message: "m" } }), { status });
 
 describe("Saving", () => {
-  test("names attempt, hash, format and step, with the device's right.", async () => {
+  test("names attempt, hash, format and steps, with the device's right.", async () => {
     answers = [new Response("{}", { status: 201 })];
     expect(await transfers.upload(saved, never)).toBe(answerText(true));
     const hash = await sha256Hex(bytes);
-    expect(asked[0]?.[0]).toBe(`/api/attempts/7/checkpoints/${hash}?format=tree&step=12`);
+    expect(asked[0]?.[0]).toBe(`/api/attempts/7/checkpoints/${hash}?format=tree&step=12&logged=40`);
     expect(asked[0]?.[1]).toMatchObject({
       method: "PUT",
       body: bytes,
@@ -62,7 +62,7 @@ describe("Saving", () => {
   test("names no step where none was reported.", async () => {
     answers = [new Response("{}", { status: 200 })];
     await transfers.upload(
-      { ...saved, head: { of: "checkpoint", format: "npz", step: null } },
+      { ...saved, head: { of: "checkpoint", format: "npz", step: null, logged: null } },
       never,
     );
     expect(asked[0]?.[0]).toMatch(/\?format=npz$/);

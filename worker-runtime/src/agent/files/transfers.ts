@@ -110,6 +110,7 @@ function addressOf({ attempt, head }: Saved, sha256: string): string {
   if (head.of === "checkpoint") {
     query.set("format", head.format);
     if (head.step !== null) query.set("step", String(head.step));
+    if (head.logged !== null) query.set("logged", String(head.logged));
     return `/api/attempts/${attempt}/checkpoints/${sha256}?${query}`;
   }
   for (const key of ["id", "name", "type", "store"] as const) {

@@ -20,8 +20,9 @@ import type {
 } from "../../protocol/messages.ts";
 import type { AskedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
+import { type LoggedRow, SeriesBatch, SeriesLimits } from "./series.ts";
 
-/** How long points are gathered before they are sent. */
+/** How long points and rows are gathered before they are sent. */
 export const FLUSH_MS = 1_000;
 const RESEND_MS = 10_000;
 const RESEND_MOST_MS = 60_000;
@@ -42,6 +43,12 @@ export interface Computer {
   readonly software: string;
 }
 
+/** A report that is not acknowledged, and how many points and rows Python gave for it. */
+interface SentReport {
+  readonly message: ClientMessages["report"];
+  readonly given: number;
+}
+
 interface OpenCall {
   readonly message: ClientMessages["call"];
   /** The call's number in the call channel. */
@@ -55,7 +62,10 @@ export class Attempt {
   #seq = 0;
   #unsent: Point[] = [];
   #oldestUnsentAt = 0;
-  #reports: ClientMessages["report"][] = [];
+  readonly #rows = new SeriesBatch();
+  readonly #limits = new SeriesLimits();
+  #unsentRows = 0;
+  #reports: SentReport[] = [];
   #fresh: Outgoing[] = [];
   #call: OpenCall | null = null;
   #upload: number | null = null;
@@ -116,7 +126,7 @@ export class Attempt {
     this.#upload = null;
   }
 
-  /** How many points the server has. The python thread may be ahead by a limited number. */
+  /** How many points and rows the server has. The python thread may be ahead by a limited number. */
   get taken(): number {
     return this.#taken;
   }
@@ -131,11 +141,26 @@ export class Attempt {
   }
 
   report(point: Point, now: number): void {
-    if (this.#unsent.length === 0) this.#oldestUnsentAt = now;
+    if (!this.#hasUnsent) this.#oldestUnsentAt = now;
     this.#unsent.push(point);
     this.#curve.push(point);
     if (this.#unsent.length === MAX_POINTS) this.#pack();
     if (this.#curve.length > 2 * CURVE_POINTS) this.#curve.splice(0, CURVE_POINTS);
+  }
+
+  /** Adds a row of named series. A row above the limits counts as taken, and is dropped. */
+  log(row: LoggedRow, now: number): void {
+    if (!this.#limits.admits(row)) {
+      this.#taken += 1;
+      return;
+    }
+    if (!this.#hasUnsent) this.#oldestUnsentAt = now;
+    if (!this.#rows.add(row)) {
+      this.#pack();
+      this.#oldestUnsentAt = now;
+      this.#rows.add(row);
+    }
+    this.#unsentRows += 1;
   }
 
   /** Opens a call. It carries the unsent points, also those of a call that Python gave up. */
@@ -182,7 +207,7 @@ export class Attempt {
     this.#upload = null;
     this.#packLines();
     this.#giveUpCall();
-    while (this.#unsent.length > MAX_POINTS) this.#pack();
+    while (this.#unsent.length > MAX_POINTS || !this.#rows.isEmpty) this.#pack();
     this.#runMs = Math.round(runMs);
     const loadMs = Math.round((this.#runningAt ?? this.leasedAt) - this.leasedAt);
     const common = {
@@ -206,15 +231,15 @@ export class Attempt {
     return { type: "release", attempt: this.id, seq: this.#nextSeq(), reason };
   }
 
-  /** Makes messages of the points and of the lines that have waited long enough. */
+  /** Makes messages of the points, the rows and the lines that have waited long enough. */
   flush(now: number): void {
-    if (this.#unsent.length > 0 && now >= this.#oldestUnsentAt + FLUSH_MS) this.#pack();
+    if (this.#hasUnsent && now >= this.#oldestUnsentAt + FLUSH_MS) this.#pack();
     if (this.#lines.length > 0 && now >= this.#printedAt + FLUSH_MS) this.#packLines();
   }
 
-  /** Makes messages of all points, including the newest. */
+  /** Makes messages of all points and rows, including the newest. */
   flushAll(): void {
-    while (this.#unsent.length > 0) this.#pack();
+    while (this.#hasUnsent) this.#pack();
   }
 
   /** Returns the messages that were not sent yet, in order, and counts them as sent. */
@@ -234,25 +259,26 @@ export class Attempt {
     const lines = this.#fresh.filter((message) => message.type === "output");
     this.#fresh = [];
     this.#sentAt = now;
-    return [...this.#reports, ...lines, ...(last === undefined ? [] : [last])];
+    const reports = this.#reports.map(({ message }) => message);
+    return [...reports, ...lines, ...(last === undefined ? [] : [last])];
   }
 
   /** Takes an acknowledgement. Returns true if it was for a report of this attempt. */
   acknowledge(seq: number): boolean {
-    const report = this.#reports.find((message) => message.seq === seq);
+    const report = this.#reports.find(({ message }) => message.seq === seq);
     if (report === undefined) return false;
-    this.#reports = this.#reports.filter((message) => message !== report);
+    this.#reports = this.#reports.filter((one) => one !== report);
     if (this.#reports.length === 0 && this.#result === null) this.#sentAt = null;
     this.#resendMs = RESEND_MS;
     this.#resends = 0;
-    this.#taken += report.points.length;
+    this.#taken += report.given;
     return true;
   }
 
-  /** When points or lines are due to be sent; null: none wait. */
+  /** When points, rows or lines are due to be sent; null: none wait. */
   get flushAt(): number | null {
     const due = [];
-    if (this.#unsent.length > 0) due.push(this.#oldestUnsentAt + FLUSH_MS);
+    if (this.#hasUnsent) due.push(this.#oldestUnsentAt + FLUSH_MS);
     if (this.#lines.length > 0) due.push(this.#printedAt + FLUSH_MS);
     return due.length === 0 ? null : Math.min(...due);
   }
@@ -284,15 +310,22 @@ export class Attempt {
     this.#call = null;
   }
 
+  get #hasUnsent(): boolean {
+    return this.#unsent.length > 0 || !this.#rows.isEmpty;
+  }
+
   #pack(): void {
-    const report = {
+    const points = this.#takeUnsent();
+    const message = {
       type: "report" as const,
       attempt: this.id,
       seq: this.#nextSeq(),
-      points: this.#takeUnsent(),
+      points,
+      ...(this.#rows.isEmpty ? {} : { series: this.#rows.take() }),
     };
-    this.#reports.push(report);
-    this.#fresh.push(report);
+    this.#reports.push({ message, given: points.length + this.#unsentRows });
+    this.#unsentRows = 0;
+    this.#fresh.push(message);
   }
 
   // Packs lines into messages. They are never sent again: some may be lost with a connection (R39).

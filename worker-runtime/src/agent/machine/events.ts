@@ -4,6 +4,7 @@
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
+import type { LoggedRow } from "./series.ts";
 import type { UploadHead } from "./upload_head.ts";
 
 /**
@@ -44,6 +45,8 @@ export type AgentEvent =
       readonly step: number;
       readonly value: number;
     }
+  // A row of named series.
+  | { readonly kind: "log"; readonly attempt: number; readonly row: LoggedRow }
   | {
       readonly kind: "call";
       readonly attempt: number;
@@ -108,7 +111,7 @@ export type AgentAction =
   /** No trial is expected. A Pyodide that has run a trial is replaced. */
   | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
-  /** Tells Python how many points of the running attempt the server has. */
+  /** Tells Python how many points and rows of the running attempt the server has. */
   | { readonly kind: "taken"; readonly points: number }
   /** Uploads a checkpoint or an artifact of the running attempt. The event `uploaded` follows. */
   | {

@@ -733,7 +733,7 @@ test("Everything that is sent is in the protocol's limits, whatever the trial sa
 
 describe("Checkpoints and lines", () => {
   const bytes = new Uint8Array([1]);
-  const head = { of: "checkpoint", format: "tree", step: 0 } as const;
+  const head = { of: "checkpoint", format: "tree", step: 0, logged: null } as const;
   const save = (sequence: number, attempt = 7) =>
     s.on({ kind: "upload", attempt, sequence, head, bytes });
   const upload = (sequence: number) => ({

@@ -169,6 +169,9 @@ export class Machine {
       case "report":
         this.#work.onReport(event, now);
         break;
+      case "log":
+        this.#work.onLog(event, now);
+        break;
       case "call":
         this.#work.onCall(event);
         break;

@@ -141,6 +141,10 @@ export class Scenario {
     return this.on({ kind: "report", attempt, step, value });
   }
 
+  log(attempt: number, step: number, values: Readonly<Record<string, number | "NaN">>): this {
+    return this.on({ kind: "log", attempt, row: { step, values: Object.entries(values) } });
+  }
+
   call(attempt: number, sequence: number, step = 0): this {
     const asked = { method: "should_prune" as const, args: { step } };
     return this.on({ kind: "call", attempt, sequence, asked });

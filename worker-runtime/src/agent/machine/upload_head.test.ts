@@ -6,8 +6,8 @@ import { parseUploadHead } from "./upload_head.ts";
 const artifact = { of: "artifact", id: "a-1", name: "w.npz", type: "x/y", store: "" };
 
 test.each([
-  { of: "checkpoint", format: "npz", step: 3 },
-  { of: "checkpoint", format: "tree", step: null },
+  { of: "checkpoint", format: "npz", step: 3, logged: 4 },
+  { of: "checkpoint", format: "tree", step: null, logged: null },
   artifact,
   { ...artifact, id: "x".repeat(64), name: "ä".repeat(127), store: "./artifacts" },
 ])("%j is taken as it is", (head) => {

@@ -11,6 +11,8 @@ export type UploadHead =
       readonly format: Checkpoint["format"];
       /** The last step reported before the upload; null: none was reported. */
       readonly step: number | null;
+      /** The last step of a series logged before it; null: none was logged. */
+      readonly logged: number | null;
     }
   | {
       readonly of: "artifact";
@@ -26,12 +28,15 @@ export type UploadHead =
 const NAME_BYTES = 255;
 const TYPE_BYTES = 127;
 
+const step = v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
+
 // The server checks these fields again. Here they only have to fit into the upload's address.
 const head = v.variant("of", [
   v.object({
     of: v.literal("checkpoint"),
     format: v.picklist(["tree", "npz"]),
-    step: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+    step,
+    logged: v.optional(step, null),
   }),
   v.object({
     of: v.literal("artifact"),

@@ -247,6 +247,10 @@ export class Work {
     if (this.#runs(event.attempt)) this.#attempt?.report([event.step, event.value], now);
   }
 
+  onLog(event: EventOf<"log">, now: number): void {
+    if (this.#runs(event.attempt)) this.#attempt?.log(event.row, now);
+  }
+
   onCall(event: EventOf<"call">): void {
     if (!this.#runs(event.attempt)) return;
     const { asked, sequence } = event;
@@ -259,8 +263,8 @@ export class Work {
   }
 
   /**
-   * Sends the earlier points before the upload. If the upload is a checkpoint, the next attempt may begin with it, and
-   * the curve of that attempt then begins with these points.
+   * Sends the earlier points and rows before the upload. If the upload is a checkpoint, the next attempt may begin with
+   * it, and the curve and the series of that attempt then begin with them.
    */
   onUpload(event: EventOf<"upload">, now: number): void {
     if (!this.#runs(event.attempt)) return;

@@ -22,7 +22,7 @@ export interface ArraycoreSideOptions {
 
 export class ArraycoreSide {
   readonly #options: ArraycoreSideOptions;
-  #parts: Promise<ArraycoreParts> | null = null;
+  #parts: { readonly runtime: string; readonly fetched: Promise<ArraycoreParts> } | null = null;
   #owner: GpuThreadOwner | null = null;
   #share = 1;
 
@@ -34,14 +34,15 @@ export class ArraycoreSide {
     return this.#options.offer(wanted);
   }
 
-  /** Fetches the parts once. After a failure, the next call tries again. */
+  /** Fetches the parts of a runtime once. After a failure, the next call tries again. */
   parts(index: RuntimeIndex, tell: Tell): Promise<ArraycoreParts> {
-    const parts = this.#parts ?? this.#options.fetchParts(index, tell);
+    if (this.#parts?.runtime === index.runtime) return this.#parts.fetched;
+    const parts = { runtime: index.runtime, fetched: this.#options.fetchParts(index, tell) };
     this.#parts = parts;
-    parts.catch(() => {
+    parts.fetched.catch(() => {
       if (this.#parts === parts) this.#parts = null;
     });
-    return parts;
+    return parts.fetched;
   }
 
   /** Takes a message of the python thread for the gpu thread. */

@@ -10,6 +10,7 @@ import {
   METHOD_CHARACTERS,
   PAYLOAD_CHARACTERS,
   PROGRESS_MS,
+  ROW_CHARACTERS,
   UPLOAD_BYTES,
   UPLOAD_MS,
   WINDOW_POINTS,
@@ -61,6 +62,7 @@ const fromPython = v.variant("kind", [
     ),
   }),
   v.object({ kind: v.literal("report"), attempt: count, step: v.number(), value: v.number() }),
+  v.object({ kind: v.literal("log"), attempt: count, row: text(ROW_CHARACTERS) }),
   v.object({ kind: v.literal("progress"), attempt: count, count }),
   v.object({
     kind: v.literal("call"),
@@ -101,7 +103,7 @@ const fromPython = v.variant("kind", [
 ]);
 
 /**
- * Counts the points and calls that a python thread has sent without an answer, and limits their number. The thread's end
+ * Counts the points, rows and calls that a python thread has sent without an answer, and limits their number. The thread's end
  * of the channel has the same limits. There is one Allowance for each attempt.
  */
 export class Allowance {
@@ -116,7 +118,7 @@ export class Allowance {
   #wakes = 0;
   #firstWakeAt: number | null = null;
 
-  /** Notes how many of the attempt's points the server has. */
+  /** Notes how many of the attempt's points and rows the server has. */
   setTaken(points: number): void {
     this.#taken = points;
   }
@@ -131,7 +133,7 @@ export class Allowance {
    * have changed that thread then.
    */
   admits(message: FromPython, now: number): boolean {
-    if (message.kind === "report") {
+    if (message.kind === "report" || message.kind === "log") {
       this.#points += 1;
       return this.#points <= this.#taken + WINDOW_POINTS;
     }

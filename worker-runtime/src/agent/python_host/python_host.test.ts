@@ -28,18 +28,20 @@ class FakeThread {
 }
 
 const pieceNames = ["pyodide", "numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker"];
-const index: RuntimeIndex = {
-  runtime: "r",
+/** The index of a runtime, whose pieces have this id in their addresses. */
+const indexOf = (runtime: string, folder = runtime): RuntimeIndex => ({
+  runtime,
   pieces: Object.fromEntries(
-    pieceNames.map((name) => [name, { version: "1", base: `/runtime/${name}/`, files: [] }]),
+    pieceNames.map((name) => [name, { version: "1", base: `/${folder}/${name}/`, files: [] }]),
   ),
-};
+});
+const index = indexOf("r", "runtime");
 
 let threads: FakeThread[];
 let events: AgentEvent[];
 let host: PythonHost;
 let fetchBlob: (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
-let readIndex: () => Promise<RuntimeIndex>;
+let readIndex: (id?: string) => Promise<RuntimeIndex>;
 let savedBytes: Uint8Array<ArrayBuffer> | null;
 let fetchOptuna: (
   tell: (loaded: number, total: number) => void,
@@ -70,7 +72,7 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
         },
       };
     },
-    runtimeIndex: () => readIndex(),
+    runtimeIndex: (id) => readIndex(id),
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
     sharesMemory,
     fetchCheckpoint: async () => savedBytes,
@@ -120,6 +122,45 @@ describe("Loading", () => {
     await load(0);
     expect(thread(0).runs).toEqual([7]);
     expect(kinds()).toEqual(["running"]);
+  });
+
+  test("R58: A lease for another runtime gets a thread of its own.", async () => {
+    readIndex = async (id) => indexOf(id ?? "newest");
+    host.warm();
+    await load(0);
+    host.run(leaseOf(7, { runtime_index: "older" }));
+    await load(1);
+    expect(thread(0).isAlive).toBe(false);
+    expect(thread(1).pieces).toContain("/older/numpy/");
+    expect(thread(1).runs).toEqual([7]);
+    await finish(1, 7);
+    // The same study goes on with it.
+    host.run(leaseOf(8, { runtime_index: "older" }));
+    await settled();
+    expect(thread(1).runs).toEqual([7, 8]);
+  });
+
+  test("R58: A lease without a runtime does not run on an older one.", async () => {
+    readIndex = async (id) => indexOf(id ?? "newest");
+    host.run(leaseOf(7, { runtime_index: "older" }));
+    await load(0);
+    await finish(0, 7);
+    host.idle();
+    await load(1);
+    expect(thread(1).pieces).toContain("/older/numpy/");
+    host.run(leaseOf(8));
+    await load(2);
+    expect(thread(2).pieces).toContain("/newest/numpy/");
+    expect(thread(2).runs).toEqual([8]);
+  });
+
+  test("R58: A lease that names the runtime of the warm thread runs on it.", async () => {
+    readIndex = async (id) => indexOf(id ?? "newest");
+    host.warm();
+    host.run(leaseOf(7, { runtime_index: "newest" }));
+    await load(0);
+    expect(threads).toHaveLength(1);
+    expect(thread(0).runs).toEqual([7]);
   });
 
   test("A lease for another Chainer gets a thread of its own.", async () => {
@@ -444,7 +485,7 @@ describe("Checkpoints", () => {
     thread(0).say({ kind: "output", attempt: 7, text: "epoch 1" });
     thread(0).say({ kind: "output", attempt: 6, text: "of another" });
     expect(events.slice(-2)).toEqual([
-      { ...said, head: { of: "checkpoint", format: "npz", step: null } },
+      { ...said, head: { of: "checkpoint", format: "npz", step: null, logged: null } },
       { kind: "output", attempt: 7, text: "epoch 1" },
     ]);
   });

@@ -22,6 +22,7 @@ import { needsOptuna } from "../files/bundle_needs.ts";
 import { parseCall } from "../machine/asked_call.ts";
 import type { AgentEvent } from "../machine/events.ts";
 import { backendOf, parseOutcome } from "../machine/outcome.ts";
+import { parseRow } from "../machine/series.ts";
 import { parseUploadHead } from "../machine/upload_head.ts";
 import type { ArraycoreSide } from "./arraycore_side.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
@@ -49,7 +50,8 @@ export interface PythonHostOptions {
   /** The limit of Python's heap in bytes. */
   readonly heapBytes: number;
   readonly now: () => number;
-  readonly runtimeIndex: () => Promise<RuntimeIndex>;
+  /** Fetches the index of the runtime with this id; without an id, of the newest one. */
+  readonly runtimeIndex: (id: string | undefined) => Promise<RuntimeIndex>;
   readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
   /** Fetches the checkpoint that the attempt begins with; null if it cannot be fetched. */
   readonly fetchCheckpoint: (
@@ -75,6 +77,10 @@ interface Thread {
   readonly settle: { resolve(): void; reject(error: Error): void };
   /** The version of Chainer; null until the index is fetched. */
   chainer: string | null;
+  /** The id of the runtime that it was started for; undefined: the newest one. */
+  readonly wanted: string | undefined;
+  /** The id of the runtime; null until the index is fetched. */
+  runtime: string | null;
   /** The versions of the packages that the thread has loaded (R52). */
   software: string;
   /** The study, the bundle and the versions for which this Pyodide has run code; null: it has run none. */
@@ -110,10 +116,12 @@ export class PythonError extends Error {
 
 export class PythonHost {
   readonly #options: PythonHostOptions;
-  #index: Promise<RuntimeIndex> | null = null;
+  /** Indexes by the id of the runtime; the one of the newest runtime is under the empty text. */
+  readonly #indexes = new Map<string, Promise<RuntimeIndex>>();
   #thread: Thread | null = null;
   #job: Job | null = null;
   #lastChainer: string | null = null;
+  #lastRuntime: string | undefined;
   readonly #bytes = {
     python: [0, 0],
     arraycore: [0, 0],
@@ -131,13 +139,14 @@ export class PythonHost {
 
   /** Starts a python thread if there is none, with the last trial's version of Chainer. */
   warm(): void {
-    if (this.#thread === null) this.#start(this.#lastChainer);
+    if (this.#thread === null) this.#start(this.#lastChainer, this.#lastRuntime);
   }
 
   run(lease: Lease): void {
     const job = { lease, controller: new AbortController() };
     this.#job = job;
     this.#lastChainer = lease.runtime.chainer;
+    this.#lastRuntime = lease.runtime_index;
     this.#runJob(job).catch((error: unknown) => {
       if (this.#job !== job) return;
       this.#job = null;
@@ -191,36 +200,36 @@ export class PythonHost {
   async #runJob(job: Job): Promise<void> {
     const { lease, controller } = job;
     const { chainer } = lease.runtime;
-    const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer}`;
+    // The runtime stays served as long as the study runs, also when the server has a newer one (R58).
+    const runtime = lease.runtime_index;
+    const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer} ${runtime}`;
     const old = this.#thread;
     const isForeign = old !== null && old.usedFor !== null && old.usedFor !== usedFor;
-    if (isForeign || (old !== null && old.chainer !== null && old.chainer !== chainer)) {
-      this.terminate();
-    }
-    if (this.#thread === null) this.#start(chainer);
+    if (isForeign || (old !== null && !hasVersions(old, chainer, runtime))) this.terminate();
+    if (this.#thread === null) this.#start(chainer, runtime);
     const blobs = this.#gather(lease, controller.signal);
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
-    const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore();
+    const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore(runtime);
     const isAsked = lease.asked === true;
     const packages = isAsked
-      ? this.#fetchOptuna()
-      : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna() : []));
+      ? this.#fetchOptuna(runtime)
+      : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna(runtime) : []));
     // The errors of these promises are handled later, where the promises are awaited.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
-    if (thread.chainer !== chainer) {
-      // The thread was started before the lease was known, with another version of Chainer.
+    if (!hasVersions(thread, chainer, runtime)) {
+      // The thread was started before the lease was known, with other versions.
       this.terminate();
-      this.#start(chainer);
+      this.#start(chainer, runtime);
       thread = this.#current();
       await thread.loaded;
     }
     const { bundle, data, checkpoint } = await blobs;
     const fetched = await parts;
     const archives = await packages;
-    const index = await this.#readIndex();
+    const index = await this.#readIndex(runtime);
     const hasOptuna = isAsked || needsOptuna(bundle);
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
@@ -298,19 +307,19 @@ export class PythonHost {
     return { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
   }
 
-  async #fetchArraycore(): Promise<ArraycoreParts | null> {
+  async #fetchArraycore(runtime: string | undefined): Promise<ArraycoreParts | null> {
     const { arraycore } = this.#options;
     if (arraycore === null) return null;
-    return await arraycore.parts(await this.#readIndex(), (loaded, total) => {
+    return await arraycore.parts(await this.#readIndex(runtime), (loaded, total) => {
       this.#bytes.arraycore = [loaded, total];
       this.#tellLoading();
     });
   }
 
-  async #fetchOptuna(): Promise<Uint8Array<ArrayBuffer>[]> {
+  async #fetchOptuna(runtime: string | undefined): Promise<Uint8Array<ArrayBuffer>[]> {
     // The thread has it already and keeps it, because a thread serves one study.
     if (this.#thread?.hasOptuna === true) return [];
-    return await this.#options.fetchOptuna(await this.#readIndex(), (loaded, total) => {
+    return await this.#options.fetchOptuna(await this.#readIndex(runtime), (loaded, total) => {
       this.#bytes.optuna = [loaded, total];
       this.#tellLoading();
     });
@@ -321,7 +330,7 @@ export class PythonHost {
     return this.#thread;
   }
 
-  #start(chainer: string | null): void {
+  #start(chainer: string | null, runtime: string | undefined): void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // Nobody may wait for a thread that was started in advance.
     promise.catch(() => {});
@@ -337,6 +346,8 @@ export class PythonHost {
       loaded: promise,
       settle: { resolve, reject },
       chainer,
+      wanted: runtime,
+      runtime: null,
       software: "",
       usedFor: null,
       hasArraycore: false,
@@ -350,8 +361,9 @@ export class PythonHost {
     this.#thread = thread;
     this.#bytes.python = [0, 0];
     this.#watch(thread);
-    this.#readIndex()
+    this.#readIndex(runtime)
       .then((index) => {
+        thread.runtime = index.runtime;
         thread.chainer ??= defaultChainer(index);
         const pieces = piecesOf(index, thread.chainer);
         const { heapBytes } = this.#options;
@@ -364,12 +376,11 @@ export class PythonHost {
       });
   }
 
-  #readIndex(): Promise<RuntimeIndex> {
-    const index = this.#index ?? this.#options.runtimeIndex();
-    this.#index = index;
-    index.catch(() => {
-      this.#index = null;
-    });
+  #readIndex(runtime: string | undefined): Promise<RuntimeIndex> {
+    const key = runtime ?? "";
+    const index = this.#indexes.get(key) ?? this.#options.runtimeIndex(runtime);
+    this.#indexes.set(key, index);
+    index.catch(() => this.#indexes.delete(key));
     return index;
   }
 
@@ -412,6 +423,11 @@ export class PythonHost {
       case "report":
         if (isPoint(message.step, message.value)) emit(message);
         break;
+      case "log": {
+        const row = parseRow(message.row);
+        if (row !== null) emit({ kind: "log", attempt: message.attempt, row });
+        break;
+      }
       case "progress":
         if (thread.answerer instanceof PostedAnswerer) thread.answerer.setProgress(message.count);
         break;
@@ -479,6 +495,14 @@ export class PythonHost {
     const sum = (index: 0 | 1) => parts.reduce((total, part) => total + part[index], 0);
     this.#options.emit({ kind: "loading", loaded: sum(0), total: sum(1) });
   }
+}
+
+/** Whether a thread has these versions, or may have them and does not know its own yet. */
+function hasVersions(thread: Thread, chainer: string, runtime: string | undefined): boolean {
+  // A thread that was started for the newest runtime may turn out to have the one that is named.
+  const mayBe = runtime !== undefined && (thread.runtime ?? runtime) === runtime;
+  const isRuntime = thread.wanted === runtime || mayBe;
+  return isRuntime && (thread.chainer === null || thread.chainer === chainer);
 }
 
 function defaultChainer(index: RuntimeIndex): string {

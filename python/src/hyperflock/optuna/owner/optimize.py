@@ -24,10 +24,10 @@ from hyperflock._base.errors import HyperflockError
 from hyperflock._bundle.bundle import bundle_objective
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
 from hyperflock._bundle.wheels import read_wheels
-from hyperflock._client.async_client import Objective, name_of
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires, backend_of
-from hyperflock._client.submission import Submission
+from hyperflock._client.searches import Objective, name_of
+from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission
 from hyperflock._model.data import prepare
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Backend, Direction, StudyRow
@@ -62,6 +62,7 @@ def optimize(
     backend: Backend | None = None,
     requires: Requires | None = None,
     time_limit_s: float = 3600,
+    max_failures: int | None = DEFAULT_MAX_FAILURES,
     wheels: Sequence[str | Path] = (),
 ) -> None:
     """Optimize an objective on volunteers' devices, like ``study.optimize`` on this machine.
@@ -97,7 +98,7 @@ def optimize(
     name
         The study's name at the server. None means the Optuna study's name, or the objective's if
         Optuna chose that name.
-    data, seed, runtime, backend, requires, time_limit_s, wheels
+    data, seed, runtime, backend, requires, time_limit_s, max_failures, wheels
         See `Client.grid`. ``seed`` is for the random generators of trials; the sampler has its own.
 
     Raises
@@ -141,6 +142,7 @@ def optimize(
         backend=backend,
         requires=requires,
         time_limit_s=time_limit_s,
+        max_failures=max_failures,
     )
     made = dataclasses.replace(made, submit_key=_key(study, asked_as, made))
     client = Client() if client is None else client

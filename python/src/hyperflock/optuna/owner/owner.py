@@ -38,6 +38,7 @@ from optuna.trial import FrozenTrial, TrialState
 from hyperflock._base.errors import HyperflockError, ObjectiveError
 from hyperflock._base.text import clean
 from hyperflock._transport.messages import (
+    MAX_CONSTRAINTS,
     AskedTrial,
     Failure,
     FinishedCall,
@@ -49,8 +50,10 @@ from hyperflock._transport.messages import (
     StartedCall,
     StudyRow,
     SuggestCall,
+    TrialConstraints,
 )
 from hyperflock._trial.attributes import plain
+from hyperflock._trial.metrics import finite
 from hyperflock.optuna import internals
 from hyperflock.optuna.internals import memory_of, storage_of, study_id_of, trial_id_of
 from hyperflock.optuna.owner.attributes import attributes_text
@@ -100,6 +103,8 @@ class Owner:
         Whether an outcome was stored before its artifacts had been copied.
     run_s : float or None
         The mean duration of the last trials on devices; None if none has ended yet.
+    judged : list of TrialConstraints
+        The constraints that the sampler has computed and that the server has not been sent.
     untold : set of int
         The storage's ids of running trials that have not been sent to the server yet.
     """
@@ -122,6 +127,7 @@ class Owner:
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
         self.heard: Callable[[FrozenTrial], None] | None = None
         self.untold: set[int] = set()
+        self.judged: list[TrialConstraints] = []
         self._catch = catch
         self._callbacks = list(callbacks)
         self._percentiles = Percentiles(study)
@@ -173,7 +179,8 @@ class Owner:
             failure = Failure("invalid", error.code, str(error))
             self.finish(number, Outcome(TrialState.FAIL, error=failure))
             return None
-        return AskedTrial(number, attrs=text) if text else AskedTrial(number)
+        constrained = internals.has_constraints_func(self.study.sampler) or UNSET
+        return AskedTrial(number, attrs=text or UNSET, constrained=constrained)
 
     def _made(self) -> int:
         storage, study = storage_of(self.study), self.row.study
@@ -381,10 +388,38 @@ class Owner:
         set_attributes(self.study, trial_id_of(live.trial), outcome)
         tell(self.study, number, outcome)
         frozen = storage_of(self.study).get_trial(trial_id_of(live.trial))
+        self._judge(frozen, outcome)
         self._log(frozen, outcome)
         if self.heard is not None:
             self.heard(frozen)
         return frozen
+
+    def _judge(self, trial: FrozenTrial, outcome: Outcome) -> None:
+        """Note the constraints that the sampler has computed, for the server's best trial."""
+        found = internals.computed_constraints(trial.system_attrs)
+        if trial.state is not TrialState.COMPLETE:
+            return
+        is_own = found is not None and internals.CONSTRAINTS not in outcome.system_attrs
+        if is_own or internals.has_constraints_func(self.study.sampler):
+            sent = [finite(value) for value in (found or ())[:MAX_CONSTRAINTS]]
+            # Only the first ones can be sent. The last one says whether all are met.
+            if found is not None and len(found) > MAX_CONSTRAINTS:
+                sent[-1] = finite(max(found))
+            self.judged.append(TrialConstraints(trial.number, sent))
+
+    def judge_again(self) -> None:
+        """Note the constraints of all trials: the server may not have got those of an earlier
+        connection.
+        """
+        if not internals.has_constraints_func(self.study.sampler):
+            return
+        complete = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        here = self.row.study
+        self.judged = []
+        for trial in complete:
+            mark = trial.system_attrs.get(TAG)
+            if isinstance(mark, dict) and mark.get("study") == here:
+                self._judge(trial, Outcome(trial.state))
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
         """Note that a reply announces these trials to the server."""

@@ -29,6 +29,7 @@ from hyperflock._transport.messages import (
     OwnerCall,
     OwnerReply,
     StudyRow,
+    TrialConstraints,
 )
 from hyperflock._transport.owner_link import OwnerLink
 from hyperflock._transport.validation import convert
@@ -249,6 +250,7 @@ class Run:
         now = time.monotonic()
         self._look_at, self._sweep_at = now + _LOOK_S, now + _SWEEP_S
         again, ended = reconcile(self._owner, self._http)
+        self._owner.judge_again()
         self._owner.untold.update(trial_id_of(self._owner.live[n].trial) for n in again)
         self._again.update(again)
         # The count in the study's row cannot be used: it may include trials that ended after
@@ -313,6 +315,8 @@ class Run:
             del asked[:first]
         if taken is not None:
             self._taken = taken
+        while len(self._owner.judged) > MAX_ITEMS:
+            self._send()
         self._send(replies, asked, finish=finish)
 
     def _send(
@@ -330,9 +334,21 @@ class Run:
             replies=list(replies),
             asked=list(asked),
             finish=finish,
+            constraints=self._judged() or UNSET,
         )
         self._owner.told(asked)
         self._link.send(reply, self._generation)
+
+    def _judged(self) -> list[TrialConstraints]:
+        """Return the constraints for the next message."""
+        judged, count, size = self._owner.judged, 0, 0
+        for one in judged[:MAX_ITEMS]:
+            size += 40 + 24 * len(one.values)
+            if size > MAX_REPLY_BYTES:
+                break
+            count += 1
+        self._owner.judged = judged[count:]
+        return judged[:count]
 
     def _room(self) -> int:
         """Return how many more trials may be asked now."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 
-from optuna.distributions import CategoricalDistribution
+from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from hyperflock._transport import background_loop as _loop
@@ -18,7 +18,7 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import StudyRow, TrialRow
 from hyperflock.optuna.internals import with_ids
 from hyperflock.optuna.pages import newer, unfinished
-from hyperflock.optuna.study_import import TAG, choices_of, frozen_trial, when
+from hyperflock.optuna.study_import import TAG, distributions_of, frozen_trial, when
 
 # A trial's id is made of its study's id and its number; a study can have this many numbers.
 NUMBERS = 2**32
@@ -32,7 +32,7 @@ class LiveTrials:
         self._http = http
         self._lock = threading.Lock()
         self._cursor = 0
-        self._choices: dict[str, CategoricalDistribution] = choices_of(row)
+        self._space: dict[str, BaseDistribution] = distributions_of(http, row)
         self._finished: dict[int, FrozenTrial] = {}
         self._holes: dict[int, FrozenTrial] = {}
         self._trials: list[FrozenTrial] = []
@@ -70,7 +70,7 @@ class LiveTrials:
         return {**self._finished, **running}
 
     def _trial(self, row: TrialRow) -> FrozenTrial:
-        trial = frozen_trial(self.row, row, self._choices)
+        trial = frozen_trial(self.row, row, self._space)
         if trial.state is TrialState.RUNNING and not row.attempts:
             trial.state = TrialState.WAITING
         del trial.system_attrs[TAG]

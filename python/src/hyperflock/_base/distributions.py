@@ -1,0 +1,71 @@
+"""The distributions of a space from which `Client.random` and `Client.sobol` draw.
+
+    {"rate": uniform(1e-4, 0.1, log=True), "layers": integer(1, 8), "act": choice(["relu", "tanh"])}
+
+A trial may build such a space too, since a script may have one at its top. A space is checked when
+it is submitted. Plain data; any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from ``low`` to ``high``, as `uniform` or `integer` describes."""
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values, as `choice` describes."""
+
+    values: Sequence[Any]
+
+
+def uniform(low: float, high: float, log: bool = False, step: float | None = None) -> Range:
+    """Return the distribution of a float from ``low`` to ``high``, both included.
+
+    Parameters
+    ----------
+    low, high
+        Finite numbers; ``low`` is not greater than ``high``.
+    log
+        Uniform in the logarithm. ``low`` must be greater than 0.
+    step
+        Only ``low``, ``low + step``, ... and ``high``, each with the same probability. It must
+        divide ``high - low``, and does not go with ``log``.
+    """
+    return Range(low, high, log, step)
+
+
+def integer(low: int, high: int, log: bool = False, step: int | None = None) -> Range:
+    """Return the distribution of a whole number from ``low`` to ``high``, both included.
+
+    Parameters
+    ----------
+    low, high
+        Whole numbers below 2^53; ``low`` is not greater than ``high``.
+    log
+        Uniform in the logarithm, rounded. ``low`` must be at least 1.
+    step
+        Only ``low``, ``low + step``, ... and ``high``. It must divide ``high - low``, and does not
+        go with ``log``.
+    """
+    return Range(low, high, log, step, whole=True)
+
+
+def choice(values: Sequence[Any]) -> Choice:
+    """Return the distribution of one of ``values``, each with the same probability.
+
+    A plain list in a space means the same.
+    """
+    return Choice(values)

@@ -1,0 +1,56 @@
+"""Writes which trials of a study are its best, or why there are none. Pure; any thread."""
+
+from __future__ import annotations
+
+from hyperflock._base.errors import NoCompleteTrialError
+from hyperflock._transport.messages import BestRow, StudyRow
+
+# The codes for a study without a best trial.
+NO_BEST = ("no_complete_trial", "no_feasible_trial")
+
+# The most numbers of trials in a text.
+_SHOWN = 20
+
+
+def no_best(row: StudyRow) -> NoCompleteTrialError:
+    """Return the error of a study that has no best trial."""
+    if row.complete:
+        return NoCompleteTrialError(
+            f"no trial of study {row.study} that is complete meets its constraints; "
+            f"{row.complete} are complete",
+            code="no_feasible_trial",
+        )
+    if row.state == "running":
+        return NoCompleteTrialError(f"study {row.study} has no complete trial yet")
+    return NoCompleteTrialError(
+        f"study {row.study} has ended ({row.state}) without a complete trial: {row.failed} of its "
+        f"trials failed, {row.pruned} were pruned; hyperflock logs {row.study} shows the errors"
+    )
+
+
+def best_text(row: StudyRow) -> str:
+    """Return the best value, or the number of best trials; ``-`` if there is none."""
+    if isinstance(row.best, BestRow):
+        return f"{row.best.value:.6g}"
+    front = row.best_trials
+    return f"{len(front)} trials" if isinstance(front, list) and front else "-"
+
+
+def best_line(row: StudyRow) -> str:
+    """Return the best value and its trial, or the best trials, or why there are none."""
+    if isinstance(row.best, BestRow):
+        return f"{row.best.value:.6g}, trial {row.best.trial}"
+    front = row.best_trials
+    if isinstance(front, list) and front:
+        more = f", ... ({len(front)})" if len(front) > _SHOWN else ""
+        return f"no other trial beats {', '.join(map(str, front[:_SHOWN]))}{more}"
+    error = no_best(row)
+    return f"none: {error.message} [{error.code}]"
+
+
+def is_best(row: StudyRow, number: int) -> bool:
+    """Whether a trial is the best one, or one of the best."""
+    front = row.best_trials
+    return (isinstance(row.best, BestRow) and row.best.trial == number) or (
+        isinstance(front, list) and number in front
+    )

@@ -1,0 +1,33 @@
+// Which failures of a study's trials are alike, and how many there are (R56). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/messages.h"
+
+namespace hyperflock::dispatch {
+
+// Returns the kind of a failure: two failures are alike if their kinds are equal. Errors of the
+// researcher's code are alike if the code, the exception's type and the last line of this code in
+// the traceback are equal; their messages may differ. Other failures are alike if cause and code
+// are equal.
+std::string kind_of(const protocol::Failure& failure);
+
+// Counts failures by kind.
+class AlikeFailures {
+ public:
+  // The most kinds that are counted. The kind whose last failure is the oldest is forgotten.
+  static constexpr std::size_t kMostKinds = 64;
+
+  // Counts the failure. Returns how many are alike, with this one.
+  std::int64_t add(const protocol::Failure& failure);
+  void clear() { counts_.clear(); }
+
+ private:
+  std::vector<std::pair<std::string, std::int64_t>> counts_;  // by last failure, oldest first
+};
+
+}  // namespace hyperflock::dispatch

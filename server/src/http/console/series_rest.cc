@@ -1,0 +1,158 @@
+// Sends the series of trials (R59): their names, all values of one trial, or few values of many.
+#include <array>
+#include <utility>
+
+#include "http/console/console_rest.h"
+#include "http/console/shown_places.h"
+#include "http/console/study_access.h"
+#include "protocol/json_writer.h"
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::append_list;
+using protocol::ObjectWriter;
+
+constexpr std::int64_t kDefaultPage = 500;
+constexpr std::int64_t kLargestPage = 5'000;
+
+// The limits of one answer with series of many trials: how many values are read for it, and how
+// many are written. A client asks for the trials after them by the cursor.
+constexpr std::size_t kReadValues = 4'000'000;
+constexpr std::size_t kWrittenValues = 200'000;
+
+// What a request wants to see of series: one of them or all, and at most so many values of each.
+struct Wanted {
+  std::optional<std::int64_t> only;
+  std::optional<std::size_t> points;
+};
+
+Result<Wanted> wanted_of(std::string_view query) {
+  Wanted wanted;
+  if (const auto text = query_value(query, "series")) {
+    wanted.only = parse_integer(*text, kMaxWireInteger);
+    if (!wanted.only)
+      return Error{"bad_number", "series must be the number of a series.", "series"};
+  }
+  if (const auto text = query_value(query, "points")) {
+    const auto most = parse_integer(*text, kMaxWireInteger);
+    if (!most || *most < static_cast<std::int64_t>(kFewestPlaces))
+      return Error{"bad_number", "points must be an integer from 8.", "points"};
+    wanted.points = static_cast<std::size_t>(*most);
+  }
+  return wanted;
+}
+
+// How many values were read and written.
+struct Counted {
+  std::size_t read = 0;
+  std::size_t written = 0;
+};
+
+// Appends `[name, [step], [value]]`.
+void append_series(std::string& out, const storage::NamedSeries& series, const Wanted& wanted,
+                   Counted& counted) {
+  const auto places = shown_places(
+      series.values, wanted.points.value_or(std::max(series.values.size(), kFewestPlaces)));
+  counted.read += series.values.size();
+  counted.written += places.size();
+  out += '[';
+  protocol::append_string(out, series.name);
+  out += ',';
+  append_list(out, places, [&](std::size_t i) { protocol::append_integer(out, series.steps[i]); });
+  out += ',';
+  append_list(out, places, [&](std::size_t i) { protocol::append_logged(out, series.values[i]); });
+  out += ']';
+}
+
+// Appends the series of one trial. Nothing of them is known before the trial has run.
+Status append_trial(std::string& out, const SiteContext& context,
+                    const storage::TrialDetail& detail, const Wanted& wanted, Counted& counted) {
+  std::vector<storage::NamedSeries> found;
+  if (detail.attempt) {
+    TRY(found, context.storage.series(*detail.attempt, wanted.only));
+  }
+  ObjectWriter trial(out);
+  trial.integer("trial", to_int(detail.trial.key.number)).integer("seq", detail.trial.seq);
+  append_list(trial.begin("series"), found,
+              [&](const storage::NamedSeries& one) { append_series(out, one, wanted, counted); });
+  trial.end();
+  return {};
+}
+
+// Appends the trials until the limits are reached. Returns how many these are.
+Result<std::size_t> append_trials(std::string& out, const SiteContext& context,
+                                  const std::vector<storage::TrialDetail>& trials,
+                                  const Wanted& wanted) {
+  Counted counted;
+  std::size_t count = 0;
+  out += '[';
+  for (const storage::TrialDetail& one : trials) {
+    if (counted.read >= kReadValues || counted.written >= kWrittenValues) break;
+    if (count++ > 0) out += ',';
+    TRY(append_trial(out, context, one, wanted, counted));
+  }
+  out += ']';
+  return count;
+}
+
+Result<Response> names(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto asked, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(const auto found, context.storage.series_names(row.id, asked.after, asked.limit));
+  std::string out;
+  ObjectWriter page(out);
+  append_list(page.begin("series"), found, [&out](const storage::SeriesName& one) {
+    ObjectWriter(out).integer("series", one.id).text("name", one.name).end();
+  });
+  page.integer("cursor", found.empty() ? asked.after : found.back().id).end();
+  return json_response(200, std::move(out));
+}
+
+Result<Response> of_finished(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto asked, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(const auto wanted, wanted_of(request.query));
+  TRY(const auto trials, context.storage.finished_trials(row.id, asked.after, asked.limit));
+  std::string out;
+  ObjectWriter page(out);
+  TRY(const std::size_t count, append_trials(page.begin("trials"), context, trials, wanted));
+  page.integer("cursor", count == 0 ? asked.after : trials[count - 1].trial.seq).end();
+  return json_response(200, std::move(out));
+}
+
+Result<Response> of_unfinished(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto wanted, wanted_of(request.query));
+  TRY(const auto trials, context.storage.unfinished_trials(row.id));
+  std::string out = R"({"trials":)";
+  TRY(append_trials(out, context, trials, wanted));
+  return json_response(200, out + '}');
+}
+
+Result<Response> of_trial(const SiteContext& context, const Request& request) {
+  TRY(const auto row, readable_study(context, request));
+  TRY(const auto wanted, wanted_of(request.query));
+  const auto number = parse_integer(request.captures[1], kMaxWireInteger);
+  const Error none{"not_found", "The study has no such trial, or nobody has begun it."};
+  if (!number) return none;
+  TRY(const auto found, context.storage.trial(TrialKey{row.id, TrialNumber{*number}}));
+  if (!found) return none;
+  std::string out;
+  Counted counted;
+  TRY(append_trial(out, context, *found, wanted, counted));
+  return json_response(200, std::move(out));
+}
+
+constexpr std::array<Route, 4> kRoutes{{
+    {Method::get, "/api/studies/{}/series", Access::principal, answer<names>},
+    {Method::get, "/api/studies/{}/series/trials", Access::principal, answer<of_finished>},
+    {Method::get, "/api/studies/{}/series/unfinished", Access::principal, answer<of_unfinished>},
+    {Method::get, "/api/studies/{}/trials/{}/series", Access::principal, answer<of_trial>},
+}};
+
+}  // namespace
+
+std::span<const Route> series_routes() { return kRoutes; }
+
+}  // namespace hyperflock::http

@@ -1,0 +1,36 @@
+// Reads what the browsers' runtime has, from its index.json (worker-runtime/runtime/README.md), and
+// compares it with what a study needs (R58). Pure; any thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/messages.h"
+
+namespace hyperflock::protocol {
+
+// A runtime: its id, which is a hash of its content, and the versions of its pieces by name, such
+// as `numpy`.
+struct Runtime {
+  std::string id;
+  std::map<std::string, std::string, std::less<>> pieces;
+};
+
+// Returns what the text of an index.json says; nothing if it is malformed.
+std::optional<Runtime> parse_runtime_index(std::string_view text);
+
+// Whether trials that need `older` run on `newer` too: it has the same versions of Pyodide, NumPy
+// and Chainer. Other pieces, such as the worker's own code, do not change results.
+bool replaces(const Runtime& newer, const Runtime& older);
+
+// Returns the id of the first of these runtimes on which the study's trials run: it has the
+// versions that the study names, and the study's version of Chainer. Error: `runtime_mismatch`,
+// about the first runtime. Without runtimes nothing is known, and the id is empty.
+Result<std::string> choose_runtime(const StudySpec& spec, const std::vector<Runtime>& runtimes);
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,173 @@
+// Reads and writes the space of a study spec and its number of trials; see codec.h and rules.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "protocol/codec.h"
+#include "protocol/fields.h"
+#include "protocol/sampling.h"
+
+namespace hyperflock::protocol {
+namespace {
+
+constexpr Characters kName{kMaxText, 1};
+// An object with this one key is a tuple, or a dict that has this key itself (R5).
+constexpr std::string_view kTupleKey = "()";
+// The most characters of a number in a range.
+constexpr std::size_t kNumberLength = 25;
+// How far a range may be from a whole number of steps, as a part of a step. Decimal fractions are
+// not exact.
+constexpr double kStepTolerance = 1e-8;
+
+bool is_drawn(StudyKind kind) { return kind == StudyKind::random || kind == StudyKind::sobol; }
+
+void check_value(const Value& in, const Json& json);
+
+void check_members(const Value& in, const Json& object) {
+  for (const auto& [key, member] : object.items()) {
+    if (characters(key) > kMaxText)
+      in.note("too_long", in.path() + " may have names of at most 256 characters.");
+    check_value(in, member);
+  }
+}
+
+// Checks a value of a parameter, or a part of one: a scalar, an array or an object (R5). Problems
+// are noted at `in`, the whole value.
+void check_value(const Value& in, const Json& json) {
+  if (const auto* text = json.get_ptr<const std::string*>()) {
+    if (characters(*text) > kMaxText)
+      in.note("too_long", in.path() + " may have texts of at most 256 characters.");
+  } else if (const auto* whole = json.get_ptr<const Json::number_unsigned_t*>()) {
+    if (*whole > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      in.note("bad_number", in.path() + " must fit in 64 bits.");
+  } else if (json.is_binary()) {
+    in.note("bad_number", in.path() + " must fit in 64 bits.");
+  } else if (json.is_array()) {
+    for (const Json& one : json) check_value(in, one);
+  } else if (json.is_object() && json.size() == 1 && json.begin().key() == kTupleKey) {
+    const Json& inner = json.begin().value();
+    if (inner.is_array()) return check_value(in, inner);
+    if (inner.is_object()) return check_members(in, inner);
+    in.bad_field("an array, which is a tuple, or an object under the name ()");
+  } else if (json.is_object()) {
+    check_members(in, json);
+  }
+}
+
+// Notes a problem of a range that has no numbers, or cannot be drawn from.
+void check_range(const Value& in, const ValueRange& range) {
+  const auto refuse = [&in](std::string_view field, std::string_view why) {
+    in.find(field).note("bad_range", in.path() + std::string(why));
+  };
+  const auto is_whole = [](double number) {
+    return std::trunc(number) == number && std::abs(number) <= static_cast<double>(kMaxWireInteger);
+  };
+  const double width = range.high - range.low;
+  if (range.low > range.high) return refuse("low", ".low must not be greater than high.");
+  if (!std::isfinite(width)) return refuse("high", " must be at most 1.7e308 wide.");
+  if (range.integer) {
+    if (!is_whole(range.low)) return refuse("low", ".low must be a whole number below 2^53.");
+    if (!is_whole(range.high)) return refuse("high", ".high must be a whole number below 2^53.");
+    if (!is_whole(width)) return refuse("high", " must have fewer than 2^53 numbers.");
+  }
+  if (range.log && (range.integer ? range.low < 1 : range.low <= 0))
+    return refuse("low", range.integer ? ".low must be at least 1 with log."
+                                       : ".low must be greater than 0 with log.");
+  if (!range.step) return;
+  if (range.log) return refuse("step", " may have log or step, not both.");
+  if (!(*range.step > 0)) return refuse("step", ".step must be greater than 0.");
+  if (range.integer && !is_whole(*range.step))
+    return refuse("step", ".step must be a whole number below 2^53.");
+  const double steps = width / *range.step;
+  if (!(steps < static_cast<double>(kMaxWireInteger)))
+    return refuse("step", " must have fewer than 2^53 numbers.");
+  if (std::abs(steps - std::floor(steps + 0.5)) > (range.integer ? 0 : kStepTolerance))
+    return refuse("step", ".step must divide high - low.");
+}
+
+// Reads the values of a name, or its range. Returns the length of the longest value as text.
+std::size_t read_values(const Value& in, StudyKind kind, Dimension& dimension) {
+  const Value range = in.find("range");
+  if (range.present() && !is_drawn(kind))
+    range.bad_field("left out unless the kind is random or sobol");
+  if (range.present()) {
+    read(range, Object{}, dimension.range.emplace());
+    check_range(range, *dimension.range);
+    if (const Value values = in.find("values"); values.array_size(kMaxFrameBytes) > 0)
+      values.bad_field("left out or empty where there is a range");
+    return kNumberLength;
+  }
+  const Value values = in["values"];
+  std::size_t longest = 0;
+  values.each(kMaxFrameBytes, [&](const Value& one) {
+    check_value(one, one.json());
+    std::string& text = dimension.values_json.emplace_back();
+    append_json(text, one.json());
+    longest = std::max(longest, text.size());
+  });
+  if (values.present() && dimension.values_json.empty())
+    values.note("empty_space", "Give " + values.path() + " at least one value.");
+  return longest;
+}
+
+std::vector<Dimension> read_space(const Value& in, StudyKind kind) {
+  std::vector<Dimension> out;
+  std::set<std::string> names;
+  std::size_t longest_point = 2;
+  in.each(kMaxDimensions, [&](const Value& one) {
+    Dimension dimension;
+    const Value name = one["name"];
+    std::string text;
+    read(name, kName, text);
+    if (name.present() && !names.insert(text).second) name.bad_field("a name that comes once");
+    append_string(dimension.name_json, text);
+    const std::size_t longest_value = read_values(one, kind, dimension);
+    longest_point += dimension.name_json.size() + longest_value + 2;
+    if (kind == StudyKind::points && !out.empty() &&
+        dimension.values_json.size() != out.front().values_json.size())
+      one.find("values").bad_field("as many values as the first name has: one for each point");
+    out.push_back(std::move(dimension));
+  });
+  if (!in.present()) return out;
+  if (out.empty()) in.note("empty_space", "Give the space at least one name.");
+  if (longest_point > kMaxParamsBytes)
+    in.note("too_long", "A point of the space may have at most 64 KiB as text.");
+  if (kind == StudyKind::grid && grid_size(out) == 0)
+    in.note("space_too_large", "The space may have at most 2^53-1 points; split it.");
+  return out;
+}
+
+}  // namespace
+
+void space_rule(Reader& codec, StudySpec& spec) {
+  const Value& in = codec.in();
+  if (spec.kind != StudyKind::asked) {
+    spec.space = read_space(in["space"], spec.kind);
+  } else if (const Value space = in.find("space"); space.array_size(kMaxDimensions) > 0) {
+    space.bad_field("left out or empty where `kind` is asked");
+  }
+}
+void space_rule(Writer& codec, const StudySpec& spec) {
+  append_space(codec.begin("space"_key), spec.space);
+}
+
+void trials_rule(Reader& codec, StudySpec& spec) {
+  if (is_drawn(spec.kind)) codec.required("trials"_key, spec.trials, Integer{{.low = 1}});
+}
+void trials_rule(Writer& codec, const StudySpec& spec) {
+  codec.optional("trials"_key, spec.trials, Integer{});
+}
+
+void append_space(std::string& out, const std::vector<Dimension>& space) {
+  append_list(out, space, [&out](const Dimension& dimension) {
+    ObjectWriter entry(out);
+    entry.raw("name", dimension.name_json);
+    append_list(entry.begin("values"), dimension.values_json,
+                [&out](const std::string& value) { out += value; });
+    if (dimension.range) write(entry.begin("range"), Object{}, *dimension.range);
+    entry.end();
+  });
+}
+
+}  // namespace hyperflock::protocol

@@ -1,0 +1,147 @@
+// The best trials of studies (R57). A study with one direction has its best in its progress row.
+// One with several has a row in `best_trials` for each trial that no other one beats. See writer.h.
+#include "storage/best.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/codec.h"
+#include "protocol/trial_attrs.h"
+#include "storage/sqlite/best.h"
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/writer.h"
+
+namespace hyperflock::storage::sqlite {
+namespace {
+
+constexpr Sql kAddBest = "INSERT INTO best_trials (study, number, result_values) VALUES (?, ?, ?)";
+
+std::vector<protocol::Direction> directions_of(Db& db, StudyId id) {
+  Query row = db.query("SELECT spec FROM studies WHERE id = ?", id);
+  row.next();
+  auto spec = protocol::parse_study_spec(row.text(0));
+  return spec ? std::move(spec).value().directions : std::vector<protocol::Direction>();
+}
+
+bool are_met(const std::vector<double>& constraints) {
+  return std::ranges::all_of(constraints, [](double value) { return value <= 0; });
+}
+
+// Computes the best trials of a study from all of its results: the best one in `study`, and of
+// several directions those that no other one beats.
+std::vector<Candidate> best_of(Db& db, StudyRow& study) {
+  study.best_trial.reset();
+  study.best_value = 0;
+  std::vector<Candidate> front;
+  std::vector<TrialNumber> beaten;
+  Query row = db.query(
+      "SELECT t.number, a.result_values, a.attrs, t.constraints FROM trials AS t"
+      " JOIN attempts AS a ON a.id = t.accepted_attempt"
+      " WHERE t.study = ? AND t.state = ? AND t.constrained <> ?",
+      study.id, TrialState::complete, Constrained::waits);
+  while (row.next()) {
+    if (!are_met(doubles_of(row.text(3))) || !protocol::meets_constraints(row.text(2))) continue;
+    Candidate one{TrialNumber{row.integer(0)}, doubles_of(row.text(1))};
+    if (study.spec.directions.size() <= 1) {
+      offer_best(study, one);
+    } else if (one.values.size() == study.spec.directions.size()) {
+      offer_to_front(front, study.spec.directions, std::move(one), beaten);
+    }
+  }
+  return front;
+}
+
+void store_front(Db& db, StudyId id, const std::vector<Candidate>& front) {
+  db.run("DELETE FROM best_trials WHERE study = ?", id);
+  for (const Candidate& one : front) db.run(kAddBest, id, one.number, as_blob(one.values));
+}
+
+}  // namespace
+
+std::vector<Candidate>& Writer::front_of(Study& study) {
+  if (study.front) return *study.front;
+  study.row.spec.directions = directions_of(*db_, study.row.id);
+  std::vector<Candidate>& front = study.front.emplace();
+  Query row =
+      db_->query("SELECT number, result_values FROM best_trials WHERE study = ?", study.row.id);
+  while (row.next()) front.push_back({TrialNumber{row.integer(0)}, doubles_of(row.text(1))});
+  return front;
+}
+
+void Writer::offer(Study& study, Candidate one) {
+  const StudyId id = study.row.id;
+  if (study.row.spec.directions.size() <= 1) {
+    if (offer_best(study.row, one)) touch(study);
+    return;
+  }
+  std::vector<Candidate>& front = front_of(study);
+  if (one.values.size() != study.row.spec.directions.size()) return;
+  std::vector<TrialNumber> beaten;
+  if (!offer_to_front(front, study.row.spec.directions, one, beaten)) return;
+  for (const TrialNumber number : beaten)
+    db_->run("DELETE FROM best_trials WHERE study = ? AND number = ?", id, number);
+  db_->run(kAddBest, id, one.number, as_blob(one.values));
+}
+
+void Writer::find_best(Study& study) {
+  front_of(study);  // reads the directions
+  study.front = best_of(*db_, study.row);
+  store_front(*db_, study.row.id, *study.front);
+  touch(study);
+}
+
+Outcome Writer::apply_one(const StoreConstraints& store) {
+  Outcome result;
+  result.trial = store.trial;
+  result.applied = Applied::conflict;
+  Study* study = find_study(store.trial.study);
+  if (study == nullptr) return result;
+  bool complete = false;
+  auto was = Constrained::no;
+  Candidate one{store.trial.number, {}};
+  bool meets = are_met(store.values);
+  {
+    Query trial = db_->query(
+        "SELECT t.state, t.constrained, a.result_values, a.attrs FROM trials AS t"
+        " LEFT JOIN attempts AS a ON a.id = t.accepted_attempt"
+        " WHERE t.study = ? AND t.number = ?",
+        store.trial.study, store.trial.number);
+    if (!trial.next()) return result;
+    result.applied = Applied::superseded;
+    if (study->row.generation != store.generation) return result;
+    result.applied = Applied::repeated;
+    was = static_cast<Constrained>(trial.integer(1));
+    if (was == Constrained::judged || trial.null(2)) return result;
+    complete = static_cast<TrialState>(trial.integer(0)) == TrialState::complete;
+    one.values = doubles_of(trial.text(2));
+    meets = meets && protocol::meets_constraints(trial.text(3));
+  }
+  db_->run("UPDATE trials SET constrained = ?, constraints = ? WHERE study = ? AND number = ?",
+           Constrained::judged, as_blob(store.values), store.trial.study, store.trial.number);
+  if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
+  // Its owner did not announce the constraints, so the trial counted before they came.
+  if (complete && was == Constrained::no && !meets) find_best(*study);
+  result.applied = Applied::applied;
+  return result;
+}
+
+void find_best_trials(Db& db) {
+  std::vector<StudyRow> studies;
+  {
+    Query row = db.query("SELECT id, spec FROM studies JOIN study_progress ON study = id");
+    while (row.next()) {
+      auto spec = protocol::parse_study_spec(row.text(1));
+      if (!spec) continue;
+      StudyRow& study = studies.emplace_back();
+      study.id = StudyId{row.integer(0)};
+      study.spec = std::move(spec).value();
+    }
+  }
+  for (StudyRow& study : studies) {
+    store_front(db, study.id, best_of(db, study));
+    db.run("UPDATE study_progress SET best_trial = ?, best_value = ? WHERE study = ?",
+           study.best_trial, study.best_value, study.id);
+  }
+}
+
+}  // namespace hyperflock::storage::sqlite

@@ -1,0 +1,12 @@
+// The best trials of the studies of an older database.
+#pragma once
+
+#include "storage/sqlite/db.h"
+
+namespace hyperflock::storage::sqlite {
+
+// Computes the best trials of every study from its results (R57). Servers with a schema before
+// version 12 knew no constraints, and only one direction. REQUIRES: a transaction.
+void find_best_trials(Db& db);
+
+}  // namespace hyperflock::storage::sqlite
