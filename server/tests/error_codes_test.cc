@@ -461,7 +461,8 @@ const std::map<std::string, Provoke>& provocations() {
          const ScratchFolder folder;
          std::filesystem::create_directories(folder.file("runtime"));
          std::ofstream(folder.file("runtime/index.json"))
-             << R"({"pieces":{"chainer-5.4.0":{"version":"5.4.0"}}})";
+             << R"({"runtime":")" << std::string(64, 'a')
+             << R"(","pieces":{"chainer-5.4.0":{"version":"5.4.0"}}})";
          const TestServer server(
              [&](ServeConfig& config) { config.runtime_dir = folder.file("runtime"); });
          return code_of(

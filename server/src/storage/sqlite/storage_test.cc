@@ -90,6 +90,10 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    db.exec("DROP TABLE series");
+    db.exec("DROP TABLE series_names");
+    db.exec("ALTER TABLE checkpoints DROP COLUMN logged");
+    db.exec("ALTER TABLE attempts DROP COLUMN resumed_logged");
     db.exec("DROP TABLE best_trials");
     db.exec("ALTER TABLE trials DROP COLUMN constrained");
     db.exec("ALTER TABLE trials DROP COLUMN constraints");
