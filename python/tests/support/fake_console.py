@@ -15,6 +15,7 @@ import asyncio
 import hashlib
 import json
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,14 @@ def artifact_id(study: int, count: int) -> str:
 
 
 def _meets(row: dict[str, Any]) -> bool:
-    """Whether a trial meets the constraints that its objective set."""
-    system = json.loads(row.get("attrs") or "{}").get("system", {})
+    """Return whether a trial meets the constraints that its objective set.
+
+    Garbled attributes have none, as at the server.
+    """
+    try:
+        system = json.loads(row.get("attrs") or "{}").get("system", {})
+    except ValueError:
+        return True
     return all(value <= 0 for key, value in system.items() if key.startswith("constraints:"))
 
 
@@ -528,8 +535,12 @@ class FakeConsole:
         if fault:
             answer = _refusal(fault, "storage_unavailable", "the store is away; try again")
         else:
-            with self.lock:
-                answer = self._answer(method, path, headers, body)
+            try:
+                with self.lock:
+                    answer = self._answer(method, path, headers, body)
+            except Exception:
+                # A dropped connection or a 5xx would be tried again for minutes.
+                answer = _refusal(400, "fake_console_broken", traceback.format_exc())
         writer.write(answer.encode(with_body=method != "HEAD"))
         await writer.drain()
         return True
