@@ -294,8 +294,6 @@ def _dtype(dimension: Dimension) -> str:
 def _csv_value(value: Any) -> Any:
     if value is None:
         return ""
-    if isinstance(value, list | dict):
-        value = json.dumps(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
