@@ -130,9 +130,12 @@ PARTS = (
         root="server/src",
         layers="""
             base base/testing
+            protocol/schema
+            protocol/json
             protocol
             telemetry blobs storage
             storage/contract
+            storage/sqlite/db
             storage/sqlite
             storage/testing
             auth dispatch

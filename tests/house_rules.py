@@ -31,9 +31,6 @@ MAX_FILES = 30
 LARGE_FOLDERS = {
     "array-core/src/abi/calls": "a header and a source for each family of calls",
     "python/docs": "a page for each task",
-    "server/src/protocol": "a header, a source and a test for each kind of text",
-    "server/src/storage/sqlite": "a header and a source for each kind of row",
-    "web-client/src/research": "a view and its logic for each part of one page",
 }
 #: Folders of data in which each file is one case.
 DATA_FOLDERS = re.compile(r"/(golden|corpus)(/|$)")

@@ -9,9 +9,9 @@ def files(schema: Schema) -> dict[str, str]:
     """Return the text of each generated file by its path."""
     writer = _Writer(schema)
     return {
-        "server/src/protocol/limits.h": writer.limits(),
+        "server/src/protocol/schema/limits.h": writer.limits(),
         "server/src/protocol/messages.h": writer.messages(),
-        "server/src/protocol/names.h": writer.names(),
+        "server/src/protocol/schema/names.h": writer.names(),
         "server/src/protocol/fields.h": writer.fields(),
     }
 
@@ -183,7 +183,7 @@ inline constexpr int kProtocolVersion = {self.schema.version};
 #pragma once
 
 #include "protocol/messages.h"
-#include "protocol/name_table.h"
+#include "protocol/schema/name_table.h"
 
 namespace hyperflock::protocol {{
 
@@ -212,9 +212,9 @@ namespace hyperflock::protocol {{
 #pragma once
 
 #include "protocol/field_kinds.h"
-#include "protocol/limits.h"
+#include "protocol/schema/limits.h"
 #include "protocol/messages.h"
-#include "protocol/names.h"
+#include "protocol/schema/names.h"
 #include "protocol/rules.h"
 
 namespace hyperflock::protocol {{

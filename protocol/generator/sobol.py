@@ -13,7 +13,7 @@ def files(_: Schema) -> dict[str, str]:
     """Return the text of each generated file by its path."""
     table = tomllib.loads((FOLDER / "sobol.toml").read_text("utf-8"))
     return {
-        "server/src/protocol/sobol_table.h": _cpp(table),
+        "server/src/protocol/schema/sobol_table.h": _cpp(table),
         "python/src/hyperflock/_model/sobol_table.py": _python(table),
     }
 

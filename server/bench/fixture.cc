@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "auth/tokens.h"
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_reader.h"
+#include "protocol/json/json_writer.h"
 #include "tests/test_client.h"
 
 namespace hyperflock::bench {

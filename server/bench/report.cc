@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::bench {
 namespace {

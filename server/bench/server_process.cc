@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "cli/credentials.h"
-#include "protocol/json_reader.h"
+#include "protocol/json/json_reader.h"
 
 namespace hyperflock::bench {
 namespace {

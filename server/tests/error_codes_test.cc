@@ -15,7 +15,7 @@
 #include "cli/healthcheck.h"
 #include "cli/http_client.h"
 #include "paths.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"

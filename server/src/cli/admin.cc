@@ -11,8 +11,8 @@
 #include "auth/identity_cache.h"
 #include "cli/credentials.h"
 #include "cli/recover.h"
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_reader.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_reader.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::cli {
 namespace {

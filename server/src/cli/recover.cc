@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "auth/tokens.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "storage/identity.h"
 #include "storage/sqlite/open.h"
 

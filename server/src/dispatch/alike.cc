@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "protocol/names.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

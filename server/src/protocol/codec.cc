@@ -3,8 +3,8 @@
 #include "protocol/codec.h"
 
 #include "protocol/fields.h"
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_reader.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::protocol {
 namespace {

@@ -20,9 +20,9 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/json_reader.h"
-#include "protocol/json_writer.h"
-#include "protocol/name_table.h"
+#include "protocol/json/json_reader.h"
+#include "protocol/json/json_writer.h"
+#include "protocol/schema/name_table.h"
 
 namespace hyperflock::protocol {
 

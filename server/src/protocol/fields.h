@@ -5,10 +5,10 @@
 #pragma once
 
 #include "protocol/field_kinds.h"
-#include "protocol/limits.h"
 #include "protocol/messages.h"
-#include "protocol/names.h"
 #include "protocol/rules.h"
+#include "protocol/schema/limits.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::protocol {
 

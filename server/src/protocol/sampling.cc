@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
-#include "protocol/json_writer.h"
-#include "protocol/limits.h"
-#include "protocol/sobol_table.h"
+#include "protocol/json/json_writer.h"
+#include "protocol/schema/limits.h"
+#include "protocol/schema/sobol_table.h"
 
 namespace hyperflock::protocol {
 namespace {

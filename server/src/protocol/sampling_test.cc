@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "protocol/limits.h"
+#include "protocol/schema/limits.h"
 #include "protocol/study_spec.h"
 
 namespace hyperflock::protocol {

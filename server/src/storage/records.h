@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "protocol/limits.h"
 #include "protocol/messages.h"
+#include "protocol/schema/limits.h"
 #include "protocol/study_spec.h"
 #include "storage/identity.h"
 

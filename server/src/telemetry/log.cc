@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "telemetry/utf8.h"
 
 namespace hyperflock::telemetry {

@@ -24,7 +24,7 @@ import {
   trialsOf,
   type WorkerRow,
   workersOf,
-} from "./rows.ts";
+} from "./model/rows.ts";
 
 const TIMEOUT_MS = 15_000;
 /** The limit of a download: enough for a file of 64 MiB over a slow line. */

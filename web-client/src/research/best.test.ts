@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import cases from "../../../tests/best/cases.json" with { type: "json" };
 import { Formatter } from "../i18n/format.ts";
 import { chartOf } from "../ui/chart.ts";
-import { studyOf, trialOf } from "./rows.ts";
+import { studyOf, trialOf } from "./model/rows.ts";
 import { bestText, noBestOf } from "./view_model.ts";
 import { en } from "./words/en.ts";
 

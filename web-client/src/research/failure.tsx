@@ -1,8 +1,8 @@
 // Why an attempt, a trial or a study failed: cause, code, message and traceback. Page thread.
 
+import type { FailureRow } from "./model/rows.ts";
+import { visibleText } from "./model/visible_text.ts";
 import type { ResearchStore } from "./research_store.ts";
-import type { FailureRow } from "./rows.ts";
-import { visibleText } from "./visible_text.ts";
 
 export function Failure({
   error,

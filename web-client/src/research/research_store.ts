@@ -5,7 +5,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError, PAGE_ROWS } from "./api.ts";
-import { hashOf, type Route, routeOf } from "./route.ts";
+import { hashOf, type Route, routeOf } from "./model/route.ts";
 import type {
   ArtifactRow,
   Me,
@@ -14,11 +14,11 @@ import type {
   StudyRow,
   TrialDetail,
   WorkerRow,
-} from "./rows.ts";
+} from "./model/rows.ts";
+import { noTrials, type StudyData, withRows } from "./model/study_data.ts";
+import { type FilterState, type Sort, sortAfterPress } from "./model/trials_model.ts";
 import { SeriesStore } from "./series_store.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
-import { noTrials, type StudyData, withRows } from "./study_data.ts";
-import { type FilterState, type Sort, sortAfterPress } from "./trials_model.ts";
 import type { Words } from "./words/dictionary.ts";
 import { researchWords } from "./words/index.ts";
 

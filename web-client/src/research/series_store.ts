@@ -4,7 +4,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Point } from "../ui/curve.ts";
 import type { Api } from "./api.ts";
-import type { SeriesName, StudyRow, TrialSeries } from "./rows.ts";
+import type { SeriesName, StudyRow, TrialSeries } from "./model/rows.ts";
 import { doneOf } from "./view_model.ts";
 
 /** The values of one chart in all: a picture of this width shows no more. */

@@ -5,9 +5,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Chart } from "../ui/chart_view.tsx";
 import { linesOf } from "../ui/lines.ts";
+import type { NamedLine, SeriesName, StudyRow } from "./model/rows.ts";
+import { visibleText } from "./model/visible_text.ts";
 import type { ResearchStore } from "./research_store.ts";
-import type { NamedLine, SeriesName, StudyRow } from "./rows.ts";
-import { visibleText } from "./visible_text.ts";
 
 /** How many charts are offered before the reader asks for all. */
 const FIRST_CHARTS = 24;

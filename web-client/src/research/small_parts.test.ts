@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ConsoleApi } from "./api.ts";
-import { hashOf, routeOf } from "./route.ts";
-import { type TrialRow, trialOf } from "./rows.ts";
+import { hashOf, routeOf } from "./model/route.ts";
+import { type TrialRow, trialOf } from "./model/rows.ts";
+import { noTrials, withRows } from "./model/study_data.ts";
+import { visibleText } from "./model/visible_text.ts";
 import { forgetToken, keepToken, keptToken } from "./session.ts";
-import { noTrials, withRows } from "./study_data.ts";
-import { visibleText } from "./visible_text.ts";
 
 describe("route", () => {
   it("is the same after a way there and back", () => {

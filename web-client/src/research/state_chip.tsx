@@ -1,6 +1,6 @@
 // A state as a word on a tinted background. The word alone is enough; the colour helps. Page thread.
 
-import type { AttemptState, StudyState, TrialState } from "./rows.ts";
+import type { AttemptState, StudyState, TrialState } from "./model/rows.ts";
 
 type Tone = "good" | "busy" | "muted" | "bad";
 

@@ -2,9 +2,9 @@
 
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { JoinLink } from "./join_link.tsx";
+import { hashOf } from "./model/route.ts";
+import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
-import { hashOf } from "./route.ts";
-import type { StudyRow } from "./rows.ts";
 import { StateChip } from "./state_chip.tsx";
 import { bestText, progressOf } from "./view_model.ts";
 

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
+import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
-import type { StudyRow } from "./rows.ts";
 import { doneOf } from "./view_model.ts";
 
 interface Props {

@@ -7,13 +7,14 @@ import { Chart } from "../ui/chart_view.tsx";
 import type { Point } from "../ui/curve.ts";
 import { Icon } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
-import { csvOf, fileName, jsonOf } from "./export.ts";
 import { Failure } from "./failure.tsx";
+import { csvOf, fileName, jsonOf } from "./model/export.ts";
+import { paramText } from "./model/params.ts";
+import { hashOf } from "./model/route.ts";
+import type { StudyRow } from "./model/rows.ts";
+import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
-import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
-import { hashOf } from "./route.ts";
-import type { StudyRow } from "./rows.ts";
 import { StudySeries } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { StudyActions } from "./study_actions.tsx";
@@ -27,7 +28,6 @@ import {
   progressOf,
   studyName,
 } from "./view_model.ts";
-import { visibleText } from "./visible_text.ts";
 
 /** The most links to best trials. */
 const MAX_BEST = 50;

@@ -4,16 +4,16 @@ import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
 import { Failure } from "./failure.tsx";
+import { paramText } from "./model/params.ts";
+import { hashOf } from "./model/route.ts";
+import type { AttemptRow, TrialDetail } from "./model/rows.ts";
+import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
-import { paramText } from "./params.ts";
 import type { ResearchStore } from "./research_store.ts";
-import { hashOf } from "./route.ts";
-import type { AttemptRow, TrialDetail } from "./rows.ts";
 import { TrialSeriesCharts } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { BackLink } from "./study_view.tsx";
 import { deviceText, studyName } from "./view_model.ts";
-import { visibleText } from "./visible_text.ts";
 
 interface Props {
   readonly trial: TrialDetail;

@@ -4,11 +4,9 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: without their roles, rows that a style turns into cards lose their meaning.
 
 import { Icon } from "../ui/icons.tsx";
-import { paramText } from "./params.ts";
-import type { ResearchStore } from "./research_store.ts";
-import { hashOf } from "./route.ts";
-import { type TrialRow, trialStates } from "./rows.ts";
-import { StateChip } from "./state_chip.tsx";
+import { paramText } from "./model/params.ts";
+import { hashOf } from "./model/route.ts";
+import { type TrialRow, trialStates } from "./model/rows.ts";
 import {
   type Column,
   columnKey,
@@ -16,9 +14,11 @@ import {
   paramNamed,
   type TableView,
   tableView,
-} from "./trials_model.ts";
+} from "./model/trials_model.ts";
+import { visibleText } from "./model/visible_text.ts";
+import type { ResearchStore } from "./research_store.ts";
+import { StateChip } from "./state_chip.tsx";
 import { deviceText } from "./view_model.ts";
-import { visibleText } from "./visible_text.ts";
 
 interface Props {
   readonly store: ResearchStore;

@@ -1,9 +1,9 @@
 // Sentences that several parts of the researcher's page share. Page thread; pure, except that it reads signals.
 
 import type { Formatter } from "../i18n/format.ts";
+import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./model/rows.ts";
+import { visibleText } from "./model/visible_text.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
-import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./rows.ts";
-import { visibleText } from "./visible_text.ts";
 import { type NoBest, type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
 
 function isProblemCode(code: string): code is ProblemCode {

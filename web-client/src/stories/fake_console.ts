@@ -13,7 +13,7 @@ import {
   trialOf,
   trialSeriesOf,
   workersOf,
-} from "../research/rows.ts";
+} from "../research/model/rows.ts";
 
 export interface ConsoleRows {
   /** The rows in the form of server/docs/rest.md. An answer is the row with the requested id. */

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "dispatch/state.h"
-#include "protocol/json_writer.h"
-#include "protocol/limits.h"
+#include "protocol/json/json_writer.h"
+#include "protocol/schema/limits.h"
 
 namespace hyperflock::dispatch {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocol/names.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "protocol/names.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "http/compute/attempt_upload.h"
 #include "http/core/router.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "telemetry/utf8.h"
 
 namespace hyperflock::http {

@@ -6,8 +6,8 @@
 
 #include "http/compute/attempt_upload.h"
 #include "http/core/router.h"
-#include "protocol/json_writer.h"
-#include "protocol/names.h"
+#include "protocol/json/json_writer.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::http {
 namespace {

@@ -10,7 +10,7 @@
 #include "http/compute/checkpoint_upload.h"
 #include "http/core/changes.h"
 #include "http/core/routed_site.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::http {

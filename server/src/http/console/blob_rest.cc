@@ -6,7 +6,7 @@
 
 #include "http/console/console_rest.h"
 #include "hub/await_commit.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 namespace {

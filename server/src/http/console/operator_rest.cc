@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "http/console/console_rest.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "telemetry/utf8.h"
 
 namespace hyperflock::http {

@@ -6,7 +6,7 @@
 #include "auth/tokens.h"
 #include "http/console/console_rest.h"
 #include "http/console/identity_bodies.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::http {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "protocol/codec.h"
-#include "protocol/json_writer.h"
-#include "protocol/names.h"
+#include "protocol/json/json_writer.h"
+#include "protocol/schema/names.h"
 #include "protocol/trial_attrs.h"
 
 namespace hyperflock::http {

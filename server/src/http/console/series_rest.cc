@@ -5,7 +5,7 @@
 #include "http/console/console_rest.h"
 #include "http/console/shown_places.h"
 #include "http/console/study_access.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 namespace {

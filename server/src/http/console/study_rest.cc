@@ -11,7 +11,7 @@
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
 #include "protocol/codec.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "protocol/json_reader.h"
+#include "protocol/json/json_reader.h"
 
 namespace hyperflock::http {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "http/core/router.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 #include "storage/records.h"
 
 namespace hyperflock::http {

@@ -1,7 +1,7 @@
 // Stores, counts and drops artifacts of trials. See writer.h.
 #include <utility>
 
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
 

@@ -1,5 +1,5 @@
 // Studies whose trials come from their owner: claims, trials and suggestions. See writer.h.
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
 

@@ -8,7 +8,7 @@
 #include "protocol/codec.h"
 #include "protocol/trial_attrs.h"
 #include "storage/sqlite/best.h"
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 
 namespace hyperflock::storage::sqlite {

@@ -1,7 +1,7 @@
 // The best trials of the studies of an older database.
 #pragma once
 
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 

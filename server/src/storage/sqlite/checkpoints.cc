@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 
 namespace hyperflock::storage::sqlite {

@@ -15,7 +15,7 @@
 #include "base/testing/patience.h"
 #include "base/testing/scratch_folder.h"
 #include "storage/contract/suite.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
 
 namespace hyperflock::storage {

@@ -2,7 +2,7 @@
 // pieces afterwards. See writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 

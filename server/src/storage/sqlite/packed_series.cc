@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {

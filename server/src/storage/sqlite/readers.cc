@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "storage/lineage.h"
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/stored_series.h"
 #include "storage/study_ledger.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 #include "storage/storage.h"
 
 namespace hyperflock::storage::sqlite {

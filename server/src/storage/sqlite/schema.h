@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 

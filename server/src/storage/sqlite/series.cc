@@ -2,8 +2,8 @@
 // when it has ended. See writer.h, stored_series.h and migrations/0013_series.sql.
 #include <algorithm>
 
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/packed_series.h"
-#include "storage/sqlite/rows.h"
 #include "storage/sqlite/stored_series.h"
 #include "storage/sqlite/writer.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/lineage.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 

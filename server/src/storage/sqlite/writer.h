@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/best.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 #include "storage/sqlite/log.h"
 #include "storage/storage.h"
 

@@ -1,7 +1,7 @@
 // Every word that the researcher's page shows, as one type: a language that lacks a key does not compile.
 // Page thread; pure data.
 
-import type { AttemptState, StudyState, TrialState } from "../rows.ts";
+import type { AttemptState, StudyState, TrialState } from "../model/rows.ts";
 
 /** Codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const problemCodes = [

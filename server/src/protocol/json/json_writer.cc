@@ -1,5 +1,5 @@
 // See json_writer.h.
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 #include <array>
 #include <charconv>

@@ -3,7 +3,7 @@
 
 import * as wire from "@hyperflock/worker-runtime/rows";
 import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
-import type { Point } from "../ui/curve.ts";
+import type { Point } from "../../ui/curve.ts";
 import { attachedOf, paramsOf } from "./params.ts";
 
 export { RowError };

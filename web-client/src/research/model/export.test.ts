@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { researchStories } from "../stories/research_states.ts";
+import { researchStories } from "../../stories/research_states.ts";
 import { csvOf, fileName, jsonOf } from "./export.ts";
 import { studyOf, trialOf } from "./rows.ts";
 

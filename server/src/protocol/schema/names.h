@@ -4,7 +4,7 @@
 #pragma once
 
 #include "protocol/messages.h"
-#include "protocol/name_table.h"
+#include "protocol/schema/name_table.h"
 
 namespace hyperflock::protocol {
 

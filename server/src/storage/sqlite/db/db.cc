@@ -1,5 +1,5 @@
 // RAII over the SQLite C API: see db.h.
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 #include <sqlite3.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "storage/records.h"
-#include "storage/sqlite/db.h"
+#include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
 

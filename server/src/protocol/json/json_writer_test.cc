@@ -1,5 +1,5 @@
 // Floats are written like Python's repr, and are read as the same double.
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 #include <gtest/gtest.h>
 

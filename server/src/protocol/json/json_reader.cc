@@ -1,12 +1,12 @@
 // Implements json_reader.h.
-#include "protocol/json_reader.h"
+#include "protocol/json/json_reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
-#include "protocol/json_writer.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::protocol {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "protocol/limits.h"
-#include "protocol/names.h"
+#include "protocol/schema/limits.h"
+#include "protocol/schema/names.h"
 
 namespace hyperflock::protocol {
 

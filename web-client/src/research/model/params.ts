@@ -2,7 +2,7 @@
 // integer keeps every digit. Reads what a trial attached to its result, too: user attributes, and numbers next to its
 // value. Page thread; pure.
 
-import { jsonTree, plainJson, readableJson } from "../i18n/json_tree.ts";
+import { jsonTree, plainJson, readableJson } from "../../i18n/json_tree.ts";
 
 export interface Param {
   readonly name: string;

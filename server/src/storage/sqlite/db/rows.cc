@@ -1,5 +1,5 @@
 // Rows of the database <-> records: see rows.h.
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/db/rows.h"
 
 #include <sqlite3.h>
 
