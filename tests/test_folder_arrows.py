@@ -1,4 +1,4 @@
-"""The check of layers: what it finds in a small tree, and that it can read the real ones."""
+"""The check of layers: what it finds in a small tree, and that it can read the project's own."""
 
 from dataclasses import replace
 from graphlib import TopologicalSorter

@@ -154,7 +154,7 @@ def _not_negative(name: str, value: Any) -> None:
 
 
 class Distributions(Source):
-    """The distributions, by NumPy's names.
+    """The distributions, under NumPy's names.
 
     Every method returns a new array of shape ``size``, by default the broadcast shape of the
     parameters. "Arrays allowed" says that parameters may be arrays. ``dtype`` is a floating

@@ -41,11 +41,11 @@ enum class KeyHead : std::uint8_t {
   mask = 34,
   // the C-order numbers of a mask's true elements, int32
   positions = 35,
-  // as integers; each is the C-order number of an element of several axes
+  // like `integers`, but each is the C-order number of an element of several axes
   flat = 36,
-  // as checked; each is the C-order number of an element of several axes
+  // like `checked`, but each is the C-order number of an element of several axes
   flat_checked = 37,
-  // as checked, except for one index that is out of bounds
+  // like `checked`, except for one index that is out of bounds
   outside = 38,
 };
 
@@ -61,9 +61,9 @@ enum class ProductForm : std::uint8_t {
 enum class ConvolutionForm : std::uint8_t {
   // the result
   forward = 0,
-  // the gradient by the data
+  // the gradient with respect to the data
   data_gradient = 1,
-  // the gradient by the weights
+  // the gradient with respect to the weights
   weight_gradient = 2,
 };
 
