@@ -309,10 +309,11 @@ enum ac_operation {
 
   // ---- networks
 
-  // Returns a convolution or one of its gradients, in the common dtype of `a` and `b`. These are
-  // data and weights for the result, the result's gradient and weights for the data's gradient, and
-  // data and the result's gradient for the weights' gradient. Only the forward form uses bias,
-  // activation, and scale and shift, of which both or none are given.
+  // Returns a convolution or one of its gradients, in the common dtype of `a` and `b`. In the
+  // forward form, `a` is the data and `b` the weights. For the gradient of the data, `a` is the
+  // gradient of the result and `b` the weights. For the gradient of the weights, `a` is the data
+  // and `b` the gradient of the result. Only the forward form uses bias, activation, scale and
+  // shift. Of scale and shift, both or none are given.
   // Words: form (ConvolutionForm); a (array); b (array); bias (array?); scale (array?); shift
   // (array?); activation (activation); geometry (convolution).
   // Errors: not_implemented, "conv_dtype"; value, "conv_shapes", "conv_geometry".

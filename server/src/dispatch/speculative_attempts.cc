@@ -55,8 +55,8 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
       const Attempt& attempt = attempts.at(trial.open.front());
       const Millis left = remaining(attempt, *expected_run(study, attempt.device_class));
       if (left <= std::max(*here, settings.min_speculative_ms)) continue;
-      // Of equal ones the lowest key is chosen, so that the result does not depend on the order of
-      // a hash table.
+      // Of trials with equal times, the one with the lowest key is chosen, so that the result does
+      // not depend on the order of a hash table.
       const TrialKey key{id, TrialNumber{number}};
       if (best && (left < farthest || (left == farthest && *best < key))) continue;
       best = key;

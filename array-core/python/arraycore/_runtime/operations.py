@@ -355,10 +355,11 @@ def conv(
     activation: int,
     geometry: Sequence[int],
 ) -> int:
-    """Return a convolution or one of its gradients, in the common dtype of ``a`` and ``b``.
-    These are data and weights for the result, the result's gradient and weights for the
-    data's gradient, and data and the result's gradient for the weights' gradient. Only the
-    forward form uses bias, activation, and scale and shift, of which both or none are given.
+    """Return a convolution or one of its gradients, in the common dtype of ``a`` and ``b``. In
+    the forward form, ``a`` is the data and ``b`` the weights. For the gradient of the data,
+    ``a`` is the gradient of the result and ``b`` the weights. For the gradient of the
+    weights, ``a`` is the data and ``b`` the gradient of the result. Only the forward form
+    uses bias, activation, scale and shift. Of scale and shift, both or none are given.
     """
     return call(
         opcodes.CONV,

@@ -226,7 +226,7 @@ class Distributions(Source):
     def poisson(
         self, lam: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return Poisson-distributed integers of mean ``lam``. Arrays allowed.
+        """Return Poisson-distributed integers of mean ``lam``, which may be an array.
 
         They are drawn by waiting times if ``lam`` is below 12, else by Hoermann's rejection (1993),
         in float64 for a 64-bit dtype, else in float32. The rounding of float32 shows in the tails

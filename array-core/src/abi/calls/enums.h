@@ -11,7 +11,7 @@ namespace arraycore::calls {
 enum class ReshapeMode : std::uint8_t {
   // a view if strides can express it, otherwise a copy
   any = 0,
-  // a view only of what is contiguous in the order, otherwise a copy
+  // a view if the array is contiguous in the order, otherwise a copy
   ravel = 1,
   // always a copy
   copy = 2,
@@ -25,9 +25,9 @@ enum class Order : std::uint8_t {
   c = 0,
   // the first axis fastest
   f = 1,
-  // F for what is F- and not C-contiguous, otherwise C
+  // F for an array that is F-contiguous and not C-contiguous, otherwise C
   any = 2,
-  // as the source has them in memory; only of copies
+  // the order of the source in memory; only for copies
   keep = 3,
 };
 
@@ -49,7 +49,7 @@ enum class KeyHead : std::uint8_t {
   outside = 38,
 };
 
-// Whose rules a product of matrices follows.
+// The function of NumPy whose rules a product of matrices follows.
 enum class ProductForm : std::uint8_t {
   // NumPy's matmul
   matmul = 0,
