@@ -21,7 +21,7 @@ PART = folder_arrows.Part(
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a part's root, in which each folder has one header and all arrows point down."""
+    """Return a part's root. Each folder there has one header and imports only from lower layers."""
     monkeypatch.setattr(folder_arrows, "ROOT", tmp_path)
     for folder, below in {
         "base": (),
