@@ -229,7 +229,7 @@ def graph_of(part: Part) -> tuple[set[str], dict[str, dict[str, Arrow]]]:
 
 
 def problems(part: Part) -> list[str]:
-    """Return a line for each arrow of a part that does not point down, and each unknown folder."""
+    """Return a line for each import that leads to no lower layer, and for each unknown folder."""
     folders, graph = graph_of(part)
     heights = part.heights()
     found = [f"{part.root}/{folder}: in no layer" for folder in sorted(folders - heights.keys())]

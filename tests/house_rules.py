@@ -112,7 +112,7 @@ def rooms(names: list[str]) -> list[str]:
 
 
 def waits(names: list[str]) -> list[str]:
-    """Return each wait of a thread that may never end."""
+    """Return a line for each Atomics.wait without a time-out, or under another name."""
     return [
         f"{name}:{line}: {reason}"
         for name in names

@@ -1,4 +1,4 @@
-"""The check of layers: what it finds in a small tree, and that it can read the real ones."""
+"""The check of layers: what it finds in a small tree, and that it can read the project's own."""
 
 from dataclasses import replace
 from graphlib import TopologicalSorter
@@ -21,7 +21,7 @@ PART = folder_arrows.Part(
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a part's root, in which each folder has one header and all arrows point down."""
+    """Return a part's root. Each folder there has one header and imports only from lower layers."""
     monkeypatch.setattr(folder_arrows, "ROOT", tmp_path)
     for folder, below in {
         "base": (),

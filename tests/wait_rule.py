@@ -35,7 +35,7 @@ def arguments_of(text: str, opening: int) -> list[str]:
 
 
 def endless_waits(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and reason of each wait that may never end."""
+    """Yield the line of each Atomics.wait that may wait for ever, and the reason."""
     code = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     for match in _WAIT.finditer(code):
         line = code.count("\n", 0, match.start()) + 1

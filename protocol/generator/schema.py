@@ -132,7 +132,7 @@ class Struct:
 
     @property
     def subject(self) -> Field | None:
-        """The field that tells the cases apart, if the struct has cases."""
+        """The field that distinguishes the cases, if the struct has cases."""
         for one in self.fields:
             if one.when:
                 return self.field(one.when.field)

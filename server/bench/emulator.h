@@ -33,7 +33,8 @@ class Emulator {
   void measure() { measuring_ = true; }
   void stop_measuring() { measuring_ = false; }
 
-  // Reads what the kernel has still received, after the server was killed.
+  // After the server was killed: reads what the operating system has received from it and the
+  // emulator has not read yet.
   void take_rest();
 
   // The times in milliseconds from a result to its acknowledgement with the next lease, unordered.

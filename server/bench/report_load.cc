@@ -28,13 +28,14 @@ constexpr int kDevices = 32;
 constexpr int kRounds = 3;
 constexpr int kSeries = 10;
 
-// What one report has: so many rows, each of one point or of ten series.
+// The content of each report: a number of rows, each with one point or with ten series.
 struct Load {
   bool series = false;
   int rows = 0;
   std::int64_t values() const { return std::int64_t{rows} * (series ? kSeries : 1); }
 };
-// As much as a report of points may have, the same in series, and a row of a slow trial.
+// The most points that a report may have, as many values of series, and one row, as a slow trial
+// reports it.
 constexpr Load kPoints{false, 1'000};
 constexpr Load kRows{true, 100};
 constexpr Load kOneRow{true, 1};
@@ -67,8 +68,8 @@ class Reporters {
   Reporters(const Reporters&) = delete;
   Reporters& operator=(const Reporters&) = delete;
 
-  // Reports for so long, and waits for the last acknowledgements. Returns how many values were
-  // acknowledged, so that they are durable.
+  // Sends reports for this time, and waits for the last acknowledgements. Returns how many values
+  // were acknowledged and so are durable.
   std::int64_t run(Load load, Clock::duration duration) {
     const auto end = Clock::now() + duration;
     std::int64_t acknowledged = 0;

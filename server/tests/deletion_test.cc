@@ -160,7 +160,8 @@ TEST_F(DeletionTest, R55_ABlobThatAnotherStudyNamesStays) {
   EXPECT_TRUE(has_blob(blobs::sha256_hex("a bundle")));
 }
 
-// If a server was killed between two pieces, the next one removes the rest.
+// If a server was killed between two pieces of a deletion, the server that starts next removes the
+// rest.
 TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   const std::int64_t study = server_.submit(1);
   const TestDevice device = server_.join();

@@ -52,7 +52,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   TestOwner owner(server, study);
   EXPECT_EQ(owner.receive().generation, 1);
   owner.says({.room = 5, .target = 10});
-  EXPECT_EQ(owner.receive().demand, 1);  // R45
+  EXPECT_EQ(owner.receive().demand, 1);  // the worker waits for a trial (R45)
   EXPECT_EQ(server.metric("study_owners_attached"), 1);
   owner.asks({3}, 4);
   const protocol::Lease lease = worker.receive<protocol::LeaseOffer>().lease;
@@ -68,12 +68,13 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   EXPECT_EQ(server.metric("owner_calls_waiting"), 1);
   owner.answers(asked.id, "0.25");
   EXPECT_EQ(worker.receive<protocol::Reply>().text, "0.25");
-  worker.send(suggest(lease.attempt, 2, "rate"));  // R47
+  worker.send(suggest(lease.attempt, 2, "rate"));  // the answer comes from the trial's log (R47)
   EXPECT_EQ(worker.receive<protocol::Reply>().text, "0.25");
   worker.send(suggest(lease.attempt, 3, "rate", "{}"));
   EXPECT_EQ(worker.receive<protocol::ErrorMessage>().code, "suggest_mismatch");
 
-  worker.send(should_prune(lease.attempt, 4, {{1, 0.5}, {2, 0.75}}));  // R48
+  // The owner gets the points that came with the question, too (R48).
+  worker.send(should_prune(lease.attempt, 4, {{1, 0.5}, {2, 0.75}}));
   const auto prune = owner.item<PruneCall>();
   EXPECT_EQ(prune.points.size(), 2U);
   owner.answers(prune.id, "true");
@@ -105,7 +106,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   const std::string trials = server.rest("GET", path(study, "/trials")).body;
   EXPECT_EQ(json_at(trials, "trials.0.attrs"), result.attrs);
 
-  owner.says({.finish = true});  // R50
+  owner.says({.finish = true});  // ends the study, because no trial is unfinished (R50)
   EXPECT_EQ(json_at(owner.socket().receive_text(), "code"), "study_stopped");
   EXPECT_TRUE(server.reaches(study, "finished"));
 }

@@ -55,8 +55,9 @@ class TestServer {
   std::int64_t submit_asked(const std::string& key = "key", int directions = 1) const;
   // Returns a counter or gauge without labels from /metrics.
   double metric(const std::string& name) const;
-  // Waits until the study's row has this state, and returns whether it came. The end of a study is
-  // a separate commit after the last result. It asks as the administrator.
+  // Waits until the study's row has this state, and returns false if that takes too long. This is
+  // needed because the end of a study is a separate commit after the last result. Asks as the
+  // administrator.
   bool reaches(std::int64_t study, const std::string& state) const;
   // Returns the body of such a submission.
   static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,

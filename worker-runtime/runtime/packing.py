@@ -88,7 +88,7 @@ def brotli_compress(data: bytes, quality: int, node: str) -> bytes:
 
 
 def write_served(folder: Path, name: str, data: bytes, quality: int, node: str) -> FileEntry:
-    """Write a file, and each of its compressed siblings that is enough smaller."""
+    """Write a file, and each of its compressed forms that is smaller by at least `MIN_SAVING`."""
     (folder / name).write_bytes(data)
     packed = {
         "br": brotli_compress(data, quality, node),

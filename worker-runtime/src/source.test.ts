@@ -50,7 +50,10 @@ const LAYERS = [
   "page",
 ];
 
-/** Returns imports from other folders, and workers' addresses there: [importing folder, imported folder, sentence]. */
+/**
+ * Returns each import of a source file, and each `new URL("….ts")` that names a worker's file, as [folder of
+ * the importing file, folder of the imported file, "A imports B" for a failure message].
+ */
 function arrows(): [string, string, string][] {
   const product = files.filter((name) => !/\.fixture\.ts$|\/testing\//.test(name));
   return product.flatMap((name) =>

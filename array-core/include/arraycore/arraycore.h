@@ -149,7 +149,7 @@ enum ac_counter_name {
   AC_COUNTERS = 15
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
-// Returns a counter since ac_open or ac_reset (for the peak too), or -1 where there is no such
+// Returns a counter's value since ac_open or ac_reset (also the peak's), or -1 if there is no such
 // counter.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 

@@ -14,8 +14,8 @@
 //   float64: a double (two words)
 //   dtype: the number of a dtype
 //   dtype?: the number of a dtype plus 1, or 0 for none
-//   known_dtype: the number of a dtype, or the number of dtypes for 32 bits of a raw kernel's
-// uniforms
+//   known_dtype: the number of a dtype; the number after the last one stands for 32 bits of a raw
+// kernel's uniforms
 //   dims: a count, then as many 64-bit integers (two words each), at most 32
 //   dims?: 0 for none; or 1, a count and as many 64-bit integers
 //   int64s...: 64-bit integers, to the end of the words
@@ -49,7 +49,7 @@
 // of an array, and for `positions` the extents of the mask (dims), for `flat` and `flat_checked`
 // the number of axes, for `outside` the index (two words)
 //   convolution: stride, padding before, padding after, dilation (dims each), groups (two words),
-// and for a gradient the extents of space that it gets, else none (dims)
+// and for a gradient the extents of its own axes of space, else none (dims)
 //   pooling: window, stride, padding before, padding after, and for a gradient the extents of the
 // data's space, else none (dims each)
 //   ReshapeMode: a number of ReshapeMode: 0 to 3
@@ -74,8 +74,9 @@ enum ac_operation {
   // Returns the id of the second result of the last ufunc call that had one.
   AC_CALL_RESULT = 1,
 
-  // Returns how far results may be from the exact ones, as the bits of a float32: units in the last
-  // place, or with `floor` an absolute bound (ops/tolerance.h).
+  // Returns the tolerance of the ufunc's results: units in the last place, or with `floor` an
+  // absolute bound (ops/tolerance.h). The tolerance is a float32; its bits are returned as an
+  // integer.
   // Words: number (ufunc); on_gpu (flag); floor (flag); operands (dtypes).
   // Errors: type, "no_loop".
   AC_CALL_TOLERANCE = 2,
@@ -145,11 +146,11 @@ enum ac_operation {
   // Errors: not_implemented, "cannot_share".
   AC_CALL_REINTERPRET = 30,
 
-  // Returns a view of the real parts; of a real dtype, of the array itself.
+  // Returns a view of the real parts. For a real dtype it is a view of the whole array.
   // Words: x (array).
   AC_CALL_REAL = 31,
 
-  // Returns a view of the imaginary parts; of a real dtype, new zeros.
+  // Returns a view of the imaginary parts. For a real dtype it returns a new array of zeros.
   // Words: x (array).
   AC_CALL_IMAG = 32,
 
@@ -229,8 +230,8 @@ enum ac_operation {
   // Words: name (text...).
   AC_CALL_REDUCTION_NUMBER = 62,
 
-  // Returns how far a result of so many elements may be from the exact one, as the bits of a
-  // float32: units in the last place (Growth, ops/reductions.h).
+  // Returns the tolerance of a reduction over this many elements, in units in the last place
+  // (Growth, ops/reductions.h). The tolerance is a float32; its bits are returned as an integer.
   // Words: number (reduction); elements (int64); complex (flag).
   AC_CALL_REDUCTION_TOLERANCE = 63,
 
@@ -300,16 +301,19 @@ enum ac_operation {
 
   // ---- sorting
 
-  // Returns what a sort along an axis gives. A negative axis counts from the end.
+  // Sorts along an axis. Returns the sorted elements or their old positions. A negative axis counts
+  // from the end.
   // Words: x (array); axis (int64); result (SortResult).
   // Errors: value, "axis_out_of_bounds", "loop_too_long".
   AC_CALL_SORT = 91,
 
   // ---- networks
 
-  // Returns a convolution or one of its gradients, in the common dtype of `a` and `b`: data and
-  // weights, the result's gradient and weights, or data and the result's gradient. Only the forward
-  // form uses bias, scale, shift (both or none) and activation.
+  // Returns a convolution or one of its gradients, in the common dtype of `a` and `b`. In the
+  // forward form, `a` is the data and `b` the weights. For the gradient of the data, `a` is the
+  // gradient of the result and `b` the weights. For the gradient of the weights, `a` is the data
+  // and `b` the gradient of the result. Only the forward form uses bias, activation, scale and
+  // shift. Of scale and shift, both or none are given.
   // Words: form (ConvolutionForm); a (array); b (array); bias (array?); scale (array?); shift
   // (array?); activation (activation); geometry (convolution).
   // Errors: not_implemented, "conv_dtype"; value, "conv_shapes", "conv_geometry".
@@ -341,13 +345,13 @@ enum ac_operation {
   // Errors: those of operations/nn/losses.h.
   AC_CALL_CROSS_ENTROPY = 124,
 
-  // Returns the gradient of cross_entropy by its scores.
+  // Returns the gradient of cross_entropy with respect to the scores.
   // Words: gloss (array); x (array); t (array); lse (array); coeff (array); ignore (int64).
   // Errors: those of operations/nn/losses.h.
   AC_CALL_CROSS_ENTROPY_GRADIENT = 125,
 
-  // Returns pooling or one of its gradients. Places are the second result of `max`, and an argument
-  // of `max_gradient` only.
+  // Returns a pooling or its gradient. `places` is the second result of `max`, and only
+  // `max_gradient` takes it as an argument.
   // Words: form (PoolForm); x (array); places (array?); geometry (pooling).
   // Errors: those of operations/nn/pooling.h.
   AC_CALL_POOL = 128,
@@ -375,12 +379,12 @@ enum ac_operation {
   // Returns the command at which the last comparison failed.
   AC_CALL_CAPTURE_BLAME = 175,
 
-  // Builds a capture from the recordings, which are dropped. `values` has for each differing scalar
-  // which of a play's values it is. Returns the capture's number.
+  // Builds a capture from the recordings, which are dropped. For each scalar that differs, `values`
+  // has the index of the play's value that replaces it. Returns the capture's number.
   // Words: values (uint32s...).
   AC_CALL_CAPTURE_BUILD = 176,
 
-  // Plays a capture with the bits of each value.
+  // Plays a capture. `values` are the bits of the values that the caller gives for this play.
   // Words: capture (word); values (uint64s...).
   AC_CALL_CAPTURE_PLAY = 177,
 
@@ -396,7 +400,7 @@ enum ac_operation {
   // Words: capture (word); fact (CaptureFact).
   AC_CALL_CAPTURE_ABOUT = 180,
 
-  // Returns whether a launch has a scalar of these bits that plays do not replace.
+  // Returns whether a launch of the capture has a scalar of these bits that no play replaces.
   // Words: capture (word); dtype (known_dtype); bits (uint64).
   AC_CALL_CAPTURE_KEEPS = 181,
 

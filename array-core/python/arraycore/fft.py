@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms by NumPy's names.
+"""Discrete Fourier transforms under NumPy's names.
 
     import arraycore as ac
     spectrum = ac.fft.rfft(signal)

@@ -1,4 +1,4 @@
-"""Linear algebra by NumPy's names.
+"""Linear algebra under NumPy's names.
 
     import arraycore as ac
     x = ac.linalg.solve(a, b)

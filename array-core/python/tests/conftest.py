@@ -50,7 +50,7 @@ def share(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def unfused() -> Iterator[None]:
-    """Launch every operation when it is called, for tests that count launches or crossings."""
+    """Launch every operation when it is called, for tests that count launches or Python's calls."""
     before = session.set_fusing(False)
     ac.reset()
     yield

@@ -63,7 +63,8 @@ constexpr std::string_view kHelpers[] = {
   if (ac_is_nan(b)) { return a; }
   return select(a, b, a < b);
 })",
-    // Integral values keep the sign of zero. From 2^23 on, every float is integral.
+    // From 2^23 on, every float is an integer and is returned as it is. Below, the result gets the
+    // sign of x, so that -0.5 is rounded to -0.
     R"(fn ac_whole(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) >= 0x4b000000u; })",
     R"(fn ac_floor(x: f32) -> f32 {
   if (ac_whole(x)) { return x; }

@@ -220,7 +220,8 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
   Value out;
   out.nothing = !gives;
   if (!failed() && convert_arguments(f, arguments, where)) {
-    // The conversions of the arguments are expressions of the caller and need no statements.
+    // Converting the arguments added expressions only. So the state of the function, which begins
+    // here, has no statements of the caller.
     auto found = instances_.find(key);
     if (found == instances_.end()) {
       ir::Function made;

@@ -140,7 +140,7 @@ StatementId Parser::simple_statement() {
   s.kind = StatementKind::expression;
   s.where = peek().where;
   s.a = expression();
-  // CuPy adds a ';' to the operation.
+  // The last ';' may be missing, because CuPy adds one to the operation.
   if (!at_end()) expect(";", "the statement");
   return add(std::move(s));
 }

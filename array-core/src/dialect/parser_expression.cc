@@ -224,7 +224,8 @@ NodeId Parser::named() {
   if (at("static_cast") || at("reinterpret_cast") || at("const_cast")) {
     const Token word = take();
     if (word.is("reinterpret_cast")) {
-      // Chainer's pad_sequence and its multi-process updater read device memory by address.
+      // Chainer's kernels that read device memory by address (in pad_sequence and the multi-process
+      // updater) get a message that says what to do instead.
       sources_.fail(word.where,
                     "addresses of device memory do not exist here; pass the arrays themselves",
                     ErrorKind::not_implemented, "device_pointer");

@@ -236,7 +236,8 @@ void Tokenizer::directive(const Tokens& line) {
     if (conditions_.empty()) return sources_.fail(line[1].where, "#endif without #ifdef");
     conditions_.pop_back();
   } else if (skipping() || word == "pragma" || word == "include") {
-    // An #include adds nothing, because what CUDA's and CuPy's headers declare is built in.
+    // Nothing to do. An #include adds nothing, because what CUDA's and CuPy's headers declare is
+    // built in.
   } else if (word == "define") {
     define(line);
   } else if (word == "undef" && line.size() == 3) {

@@ -194,7 +194,8 @@ TEST(SelfTest, OfAWindowIsAProblemOfTheVariant) {
         }
 }
 
-// The check's own problem must have the strides that the variant expects.
+// If choose() is given the product of a variant's self-test, it must choose that kind of variant
+// with the same strides.
 TEST(SelfTest, IsAProblemOfTheVariant) {
   for (const Device& device : {kPhone, kLarge, Device{.software = true}})
     for (const std::int64_t m : {40, 1000})

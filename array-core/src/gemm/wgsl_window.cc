@@ -72,8 +72,8 @@ std::string window_text(const Variant& variant, bool prologue) {
   text += "fn term_of(term: u32) -> Term {\n  var rest = term;\n" +
           digits(axes, variant.three ? "3u" : "terms") +
           places(axes, "Term", "b_row", "term_step", false, outer_term);
-  // The operator is & and not &&, which would be a branch. A step of three axes has 32 of them, and
-  // software devices need minutes and gigabytes to compile so many branches.
+  // The operator is & and not &&, which would be a branch. With three axes, a step of the loop
+  // would have 32 branches, and software devices need minutes and gigabytes to compile so many.
   text += "fn window(at: Place, c: Column, t: Term) -> f32 {\n  let inside = ";
   for (int axis = first_of(axes); axis < kWindowAxes; ++axis) {
     const std::string i = std::to_string(axis);

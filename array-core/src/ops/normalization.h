@@ -36,8 +36,8 @@ ir::Kernel make_normalize_kernel(const NormalizationTypes& types);
 // x_hat, where x_hat = (x - mean) * inv_std.
 ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types);
 
-// Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (a scalar: 1 / the elements of a
-// row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
+// Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (a scalar: 1 / the number of
+// elements in a row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
 ir::Kernel make_norm_gradient_kernel(const NormalizationTypes& types);
 
 }  // namespace arraycore::ops

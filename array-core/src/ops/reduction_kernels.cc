@@ -159,8 +159,8 @@ void variance(const Frame& f) {
   averaged(f, square, f.counted(value), [&](Value total, Value count) {
     const Value zero = k.constant(real, 0);
     const Value free = count - k.read(f.less);
-    // If no elements are left, the result is a division by zero, as in NumPy. If NaN are skipped,
-    // it is NaN.
+    // If ddof leaves no elements, the total is divided by zero, as in NumPy. If NaN are skipped,
+    // the result is then NaN.
     const Value some = free > zero;
     Value result = total / k.select(some, free, zero);
     if (f.spec.skips_nan) result = k.select(some, result, zero / zero);

@@ -80,8 +80,8 @@ bool operands_are_alike(const UFunc& ufunc) {
   return alike;
 }
 
-// Returns the dtype of an operand that need not have the other's type. A weak integer takes the
-// type of any loop, but next to a bool it has NumPy's default.
+// Returns the dtype of an operand whose type need not be that of the other operand. A weak integer
+// fits every loop, but next to a bool it has NumPy's default type, int64.
 DType own_dtype(const Operand& operand, const Operand& other, PromotionMode mode) {
   const bool weak = operand.is_scalar && mode == PromotionMode::cupy && is_integer(operand.dtype);
   if (operand.python == PythonScalar::integer || weak) {

@@ -50,7 +50,7 @@ TEST(Wait, EndsByTimeWhenTheDeviceHangsAndGoesOnAfterAReset) {
   EXPECT_TRUE(rig.finish().ok());
 }
 
-// The quickest of several, so that a busy machine does not decide.
+// Takes the quickest of several attempts, so that a busy machine does not decide the result.
 TEST(Wait, EndsWithinTwoSecondsWhenTheExecutorVanishes) {
   double quickest_s = 1e9;
   for (int tries = 0; tries < 10 && quickest_s >= 2.0; ++tries) {

@@ -89,8 +89,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // From now on errors name operations: that of the failed command, otherwise the newest dispatched
-  // one.
+  // From now on an error names an operation: that of the command that failed or, if the error
+  // belongs to no command, that of the newest dispatch.
   void name_operations(const Operations& operations) { operations_ = &operations; }
 
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);

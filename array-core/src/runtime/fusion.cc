@@ -200,7 +200,8 @@ Status Fusion::wait(const KernelCall& call) {
     }
     group = joined;
   }
-  // The launch may also read the old content of the result's own storage.
+  // The launch may also read the old content of the storage that it writes. Then it joins the group
+  // that computes this content.
   if (result.group() != nullptr) {
     const bool reads_itself =
         std::any_of(call.operands.begin(), call.operands.end(), [&](const Operand& operand) {

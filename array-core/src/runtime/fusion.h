@@ -5,8 +5,9 @@
 // What waits is kept in groups: operations over one loop that read each other's results. A group is
 // flushed as a whole, in the order of its calls. Results that somebody holds are stored, results
 // that nobody holds any more never get memory, and nothing is computed twice. A reduction may end a
-// group. Some operations do not read one element for one element of the loop: broadcasts and parts
-// of a result, raw parameters, the other back end's dtypes. They flush what they read first.
+// group. Some operations cannot join a group that they read, because they do not read one element
+// of its result for each element of the loop (a broadcast, a part of the result, a raw parameter),
+// or because they run on the other back end. They first flush the groups that they read.
 //
 // A write flushes the groups that read what it overwrites. Groups are flushed by counts only, so
 // the same program always makes the same launches.

@@ -16,7 +16,7 @@ namespace {
 // The most elements in the loop of one reduction.
 constexpr std::int64_t kLongestLoop = std::numeric_limits<std::int32_t>::max();
 
-// Returns the view with one more axis, which repeats it.
+// Returns the view with one more axis of length `extent`, along which its elements repeat.
 View repeated(const View& view, int axis, std::int64_t extent) {
   View wide = view;
   wide.shape.push_back(extent);

@@ -56,7 +56,10 @@ def device_view(flat: Any, window: Window) -> Any:
 
 
 def padding(memory: Memory) -> list[int]:
-    """Return, for each owner, how many elements the slices of its views reach past its end."""
+    """Return how many elements to append to each flat array, so that device_view can slice it.
+
+    device_view takes whole steps, so the slice for a window may end after the last element.
+    """
     needed = [0] * len(memory.flats)
     for w in memory.windows:
         steps = [(abs(s), n) for s, n in zip(w.strides, w.shape, strict=True) if n > 1 and s]

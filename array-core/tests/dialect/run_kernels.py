@@ -60,7 +60,10 @@ def of_site(site: Site, found: Outcome) -> Outcome:
 
 
 def directly(site: Site, engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
-    """Run a site that no call of Chainer reaches here; return the results."""
+    """Run the kernels of a site that no call of Chainer reaches in these tests.
+
+    Return the results.
+    """
     assert site.texts is not None
     name = site.texts["name"]
     ends: Outcome = {}

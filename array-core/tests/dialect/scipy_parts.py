@@ -1,6 +1,6 @@
-"""The functions of SciPy that Chainer's CPU paths use, for Pythons without SciPy (a volunteer's).
+"""The functions of SciPy that Chainer's CPU paths use, for a Python without SciPy, as volunteers'.
 
-Installed only where SciPy is missing; ``arithmetic.py`` has the functions.
+They are installed only if SciPy is missing; ``arithmetic.py`` has the functions.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def _words(base: Array, view: Array) -> list[int]:
 
 @dataclass
 class Pairs:
-    """Random pairs of views of one array, and how they overlap by NumPy."""
+    """Random pairs of views of one array, and whether they overlap according to NumPy."""
 
     words: list[int] = field(default_factory=list)
     shared: list[bool] = field(default_factory=list)

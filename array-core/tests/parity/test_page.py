@@ -45,7 +45,7 @@ DEVICE = report("node_webgpu", "SwiftShader", [
 
 
 def shown(table: dict[str, Any]) -> dict[tuple[str, ...], list[Any]]:
-    """Return the cells of each row by the row's words, as the page looks them up."""
+    """Return each row's cells; the keys are the texts that the page shows for the row."""
     names, cells = table["names"], table["cells"]
     return {
         tuple(names[at] for at in row[:4]): [None if at < 0 else tuple(cells[at]) for at in row[4:]]

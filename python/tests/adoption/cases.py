@@ -1,4 +1,4 @@
-"""The scripts and notebooks of researchers, each with its one changed line and what comes of it.
+"""The scripts and notebooks of researchers, each with its one changed line and the expected result.
 
     CASES["optuna_tutorial"].changed_text()
 

@@ -32,7 +32,7 @@ NEAR = 1e-4
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Run a script with a device, once; gives its folder and what came of it."""
+    """A function that runs a script once with a device, and returns its folder and its output."""
     top = tmp_path_factory.mktemp("adoption")
 
     @functools.cache

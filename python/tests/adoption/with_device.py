@@ -1,9 +1,10 @@
-"""Runs a command against a console with one device, both in this process; prints what came of it.
+"""Runs a command against a console with one device, both in this process, and prints its output.
 
     python with_device.py FOLDER COMMAND...
 
-The device unpacks and calls what travelled by the worker's own code. It can import no package that
-browsers lack. Each finished trial is written to FOLDER, so that it can be run again elsewhere.
+The device unpacks and calls the bundle that was sent, with the worker's own code. It can import no
+package that browsers lack. Each finished trial is written to FOLDER, so that it can be run again
+elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from hyperflock._trial.host import LocalHost
 from patience import LIMIT_S
 from worker_device import WorkerDevice
 
-# Packages that an installed Optuna imports, and ours.
+# Packages that an installed Optuna or Chainer imports, although browsers lack them.
 OPTUNA_NEEDS = {"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe", "chainerx"}
 HIDDEN = ("matplotlib", "pandas", "scipy", "sklearn", "seaborn", "torch")
 
@@ -93,7 +94,7 @@ def keep(
 
 
 def compute_grid(console: FakeConsole, folder: Path, leaving: threading.Event) -> None:
-    """Compute the trials of a grid as soon as it is there."""
+    """Compute the trials of a grid as soon as it was submitted."""
     from hyperflock_worker.runner import run_attempt
 
     while not leaving.wait(0.05):

@@ -17,7 +17,7 @@ from patience import LIMIT_S
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that alone is searched for programs, on a desktop."""
+    """The only folder in which programs are searched, on a machine with a desktop."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

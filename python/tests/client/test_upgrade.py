@@ -101,7 +101,7 @@ def test_a_running_study_keeps_its_runtime_through_an_upgrade(tmp_path: Path) ->
             # While the runtime is kept, code that was made for it may still be submitted.
             again = client.grid(objective, {"x": [1]}, name="later")
             again.cancel()
-            # With the next start nothing names it any more.
+            # At the next start no running study names that runtime any more.
             server.stop()
             server.start()
             kept = [path.name for path in (tmp_path / "state" / "runtimes").iterdir()]

@@ -279,7 +279,7 @@ def test_script_below_its_guard(tmp_path: Path) -> None:
 
 
 def test_without_a_report_nothing_is_called_the_same(imported: ImportedFiles) -> None:
-    """As of a browser, which reports no globals."""
+    """A browser reports no globals, so its run has no report."""
     reached = bundle_objective(imported("RATES = [0.1]", "RATES").objective).reached
     assert reached is not None
     found = compare(reached, {})

@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import qmc
 
-# A right generator gives a worse sample once in a thousand times. The seeds are fixed, so a test
-# always has the same outcome.
+# For a correct generator, a sample has a smaller p-value once in a thousand times. The seeds are
+# fixed, so a test always has the same outcome.
 LEAST_P = 1e-3
 SEEDS = (0, 1, 2, 12345, 2**53 - 1)
 

@@ -394,12 +394,12 @@ def test_a_result_has_its_summary_its_attributes_and_its_series(logged: Study) -
     assert trial.user_attrs == {"git": "=a3", "layers": [8, 8], "n": 1}
     assert list(trial.summary) == ["loss", "acc", "size"]
     assert (trial.summary["loss"], trial.summary["size"]) == (-np.inf, 9.0)
-    assert np.isnan(trial.summary["acc"])  # what the objective returned counts
+    assert np.isnan(trial.summary["acc"])  # the returned number counts, not the series' last value
     assert trial.series is not None
     assert trial.series["acc"] == ((5, 0.5),)
     assert [step for step, _ in trial.series["loss"]] == [0, 1, 5]
     assert logged.trial(1).series == {}
-    assert logged.trial(1).summary == {}  # whose attributes are garbled
+    assert logged.trial(1).summary == {}  # the attributes of this trial are malformed
     assert sorted(logged.series()) == [0, 2]
     assert logged.trials[0].series is None
 

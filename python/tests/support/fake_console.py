@@ -90,7 +90,7 @@ class FakeConsole:
         # What the next requests get instead of an answer: a status, or None, which drops the
         # connection.
         self.faults: list[int | None] = []
-        # The codes that the next WebSocket sessions are refused with.
+        # The codes with which the next WebSocket sessions are refused.
         self.refusals: list[str] = []
         # Frames that are sent as they are, before all others.
         self.strange_frames: list[str | bytes] = []

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A copy that is not complete yet; the name is no id of a runtime.
+// The folder of a copy that is not complete yet. No runtime has this text as its id.
 constexpr const char* kPart = "part";
 
 std::optional<protocol::Runtime> runtime_in(const fs::path& folder) {
@@ -36,7 +36,7 @@ Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
     fs::remove_all(part, error);
     fs::create_directories(kept, error);
     if (!error) fs::copy(installed, part, fs::copy_options::recursive, error);
-    // The copy counts once it has its name.
+    // Only a complete copy gets the runtime's id as its name.
     if (!error) fs::rename(part, fs::path(kept) / newest->id, error);
     if (error) {
       return Error{"bad_state", "Cannot copy the runtime to " + kept + " (" + error.message() +

@@ -59,7 +59,8 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-// With --insecure, a proxy in front of the server has the public name.
+// Opens the certificate, if there is one. It must be for the host of --public-url. With --insecure
+// it may be for any host, because a proxy in front of the server then has the public name.
 Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
   if (!config.tls()) return std::unique_ptr<net::Tls>();
   const bool is_named = !config.public_url.empty() && !config.insecure;
@@ -197,7 +198,7 @@ class RunningServer final : public Server {
     settings.dropped = [this](const storage::Outcome& outcome) {
       collected_->drop(outcome.dropped);
       blobs_->drop(outcome.disowned);
-      // If the queue is full, a later task or the next start removes the files of dropped blobs.
+      // If the queue is full, a later sweep or the next start removes the files of dropped blobs.
       (void)readers_.post([this] {
         collected_->sweep();
         blobs_->sweep();
@@ -233,7 +234,8 @@ class RunningServer final : public Server {
       console_files_.mount_file("/research", (console / "research.html").string());
     }
     // Folders of pieces are named by their content, so those of several runtimes do not conflict.
-    // The installed runtime comes last, because `/runtime/index.json` is its index.
+    // Each runtime also has an `index.json`. The installed one comes last, so that
+    // `/runtime/index.json` is its index.
     for (auto kept = runtimes_.rbegin(); kept != runtimes_.rend(); ++kept) {
       files_.mount("/runtime/", kept->folder);
       files_.mount_file("/runtime/index-" + kept->runtime.id + ".json",

@@ -168,7 +168,7 @@ void State::forget_trial(Study& study, TrialKey key, protocol::RevokeCode code) 
   if (study.asked) refuse_trial(study, key);
   const std::vector<AttemptId> open = found->second.open;
   study.trials.erase(found);
-  for (const AttemptId id : open) {  // R17
+  for (const AttemptId id : open) {  // the trial has its outcome, so they must stop (R17)
     revoke(attempts.at(id), id, code);
     let_go(id, storage::AttemptState::revoked);
   }

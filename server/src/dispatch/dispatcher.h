@@ -23,7 +23,7 @@ struct Settings {
   Millis loading_ms = 600'000;         // the limit for fetching and starting a runtime
   Millis min_speculative_ms = 20'000;  // shorter runs get no duplicate (R36)
   Millis call_ms = 60'000;             // how long a call waits for an owner (R43)
-  Millis hold_ms = 10'000;             // how long a worker waits for nothing but an owner (R45)
+  Millis hold_ms = 10'000;             // how long an owner can keep a worker from other work (R45)
   int max_leases = 1;
   std::string server_version{};      // in `welcome` and in results' software
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)

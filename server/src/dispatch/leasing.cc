@@ -16,7 +16,8 @@ std::string params_of(const Study& study, std::int64_t number) {
   return protocol::trial_params(study.spec, number);
 }
 
-// Whether the study takes part in the choice of R31 without a trial to lease (R45).
+// Returns whether a study that has no trial to lease still competes for an idle device (R31),
+// because its owner has room for more trials and can be asked for one (R45).
 bool wants_to_ask(const Study& study) {
   return study.asked && study.asked->owner && !study.ending && !study.paused &&
          study.asked->room + study.asked->uncommitted_asks > 0;
@@ -28,7 +29,7 @@ void State::ask(SessionId id, int tries) {
   seek(id, tries);
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
-  // The worker got a lease, or there is no room for more.
+  // The worker got a lease, or it has all the attempts that it may have.
   if (found->second.idle_order == 0) return;
   send(id, protocol::Wait{jitter(settings.wait_ms), wait_reason(found->second)});
 }
@@ -54,7 +55,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
 std::optional<TransitionId> State::pump(Project& project, std::optional<SessionId> wanted) {
   std::optional<TransitionId> out;
   ++project.round;
-  for (const StudyId id : project.owned) {  // R45: each round counts the waiting sessions anew
+  for (const StudyId id : project.owned) {  // each round counts the waiting sessions anew (R45)
     studies.at(id).asked->waiting = 0;
     owners_to_flush.insert(id);
   }
@@ -208,7 +209,8 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
                         .time_limit_ms = study.spec.time_limit_ms,
                         .lease_ms = settings.lease_ms,
                         .checkpoint = attempt.from};
-  // A runtime that is not there any more is not named: the device then loads the newest one.
+  // If the server does not have the study's runtime any more, the lease names none, and the device
+  // loads the newest one.
   if (settings.runtimes.contains(study.spec.runtime_index))
     lease.runtime_index = study.spec.runtime_index;
   if (study.asked) {
@@ -237,7 +239,8 @@ void State::rank(Study& study) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();
   }
-  // A study with room is already in `ranked` when work appears.
+  // A study whose owner has room may be in `ranked` before it has work. So its new work is noted
+  // here.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;

@@ -63,8 +63,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
 
 void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
   for (const protocol::Pulse& pulse : message.attempts) {
-    // The attempt was answered or revoked, or its lease has expired. Other messages tell the
-    // device.
+    // If the attempt has a result, was revoked or lost its lease, the device learns that from other
+    // messages.
     Attempt* attempt = find_live(pulse.attempt, session.device);
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
@@ -137,7 +137,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .failure = message.failure,
                      .start = {}};
   protocol::TrialResult result = message;
-  // R52: the stored software also names the server that took the result.
+  // The stored software also names the server that took the result (R52).
   result.software = "hyperflock-server/" + settings.server_version;
   if (!message.software.empty()) result.software += " " + message.software;
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
@@ -152,7 +152,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
     what.resumed = attempt->from.has_value();
-    // R41: a device whose WebGPU does not open any more must not fail a whole study.
+    // A device whose WebGPU does not open any more must not fail a whole study (R41).
     if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
         protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
       session.refuse(what.trial->study);
@@ -164,12 +164,12 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
   if (!what.trial || studies.at(what.trial->study).asked) what.result = result;
   const TransitionId stored =
       propose_for(id, storage::StoreResult{session.device, std::move(result)}, std::move(what));
-  // R15: the next lease is in the same batch.
+  // The next lease is committed in the same batch as the result (R15).
   if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // If the attempt is not in memory, another message tells the device, as for a heartbeat.
+  // If the attempt is not live, the device learns that from another message, as after a heartbeat.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});
@@ -179,7 +179,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
   if (refuse_foreign(id, session, message.attempt)) return;
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) {
-    // The attempt has ended. Without points, this only asks storage whose it was (R16).
+    // The attempt has ended. An AppendPoints without points stores nothing, but its outcome says
+    // whether the attempt belonged to this device (R16).
     propose_for(id, storage::AppendPoints{message.attempt, session.device, {}},
                 PendingAck{id, message.attempt, message.seq});
     return;

@@ -13,11 +13,13 @@ struct RuntimeStats {
   int runs = 0;       // accepted runs
   Millis run_ms = 0;  // from the lease to the result, newer runs counting more
   int moves = 0;      // how often the progress of attempts has grown
-  // The time between two such changes; a longer one counts at once, shorter ones slowly.
+  // The usual time between two such changes. A longer time replaces it at once, a shorter one
+  // reduces it by an eighth of the difference.
   Millis gap_ms = 0;
 };
 
-// The gap counts as known after so many changes. Before that, the limit is kMostPatienceMs.
+// The number of changes after which the gap counts as known. Before that, the limit is
+// kMostPatienceMs.
 inline constexpr int kMovesToKnow = 5;
 inline constexpr Millis kGapsOfPatience = 20;
 inline constexpr Millis kLeastPatienceMs = 120'000;

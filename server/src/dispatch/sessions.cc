@@ -23,7 +23,7 @@ void State::on(const SessionOpened& event) {
     return;
   }
   Device& device = devices[event.device];
-  if (device.session) {  // R8
+  if (device.session) {  // a device has one session at a time (R8)
     const SessionId old = *device.session;
     effects.emplace_back(Close{old, kCloseReplaced, "replaced"});
     forget_session(old);
@@ -43,7 +43,7 @@ void State::on(const SessionOpened& event) {
                             .lease_ms = settings.lease_ms,
                             .attempts = {}};
   const std::vector<AttemptId> open = kept.open;
-  for (const AttemptId id : open) {  // R21
+  for (const AttemptId id : open) {  // the device keeps those that it still holds (R21)
     const bool named = std::find(event.held.begin(), event.held.end(), id) != event.held.end();
     Attempt* live = named ? find_live(id, event.device) : nullptr;
     if (live == nullptr) {
@@ -59,7 +59,7 @@ void State::on(const SessionOpened& event) {
 void State::on(const SessionClosed& event) {
   const auto found = sessions.find(event.session);
   if (found == sessions.end()) return;           // replaced or closed before
-  if (event.how == SessionClosed::How::clean) {  // R22
+  if (event.how == SessionClosed::How::clean) {  // a clean close releases at once (R22)
     const std::vector<AttemptId> open = devices[found->second.device].open;
     for (const AttemptId id : open) let_go(id, storage::AttemptState::released);
   }

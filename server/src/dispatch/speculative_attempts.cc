@@ -22,8 +22,8 @@ std::optional<Millis> expected_run(const Study& study, const std::string& device
 
 }  // namespace
 
-// Returns how long the attempt will probably still run. A late one is assumed to be half done,
-// because the reason for the delay is not known.
+// Returns how long the attempt will probably still run. If it has run for longer than expected, it
+// is assumed to be half done, because the reason for the delay is not known.
 Millis State::remaining(const Attempt& attempt, Millis expected) const {
   const Millis ran = now.ms - attempt.loading_since.ms;
   return ran > expected ? ran : expected - ran;
@@ -44,7 +44,8 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.paused || study.has_work())
       continue;
-    if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;  // R51
+    // An owner with room is asked for a new trial instead (R51).
+    if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;
     const auto here = expected_run(study, session.capabilities.device_class);
@@ -54,8 +55,8 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
       const Attempt& attempt = attempts.at(trial.open.front());
       const Millis left = remaining(attempt, *expected_run(study, attempt.device_class));
       if (left <= std::max(*here, settings.min_speculative_ms)) continue;
-      // Of equal ones the lowest key is chosen, so that the result does not depend on the order of
-      // a hash table.
+      // Of trials with equal times, the one with the lowest key is chosen, so that the result does
+      // not depend on the order of a hash table.
       const TrialKey key{id, TrialNumber{number}};
       if (best && (left < farthest || (left == farthest && *best < key))) continue;
       best = key;

@@ -36,10 +36,10 @@ inline constexpr std::size_t kPoisonDevices = 3;
 inline constexpr int kMaxPending = 64;
 // The most studies that are kept of those that a session cannot run. The oldest is forgotten.
 inline constexpr std::size_t kMaxRefusedStudies = 64;
-// The most idle workers that one round skips because it has no trial for them. A worker behind them
-// is served when it asks, at once or after its wait.
+// The most idle workers that one round skips because it has no trial for them. A worker that comes
+// after them in the queue is served by start_own() when it sends its next `ready`.
 inline constexpr int kMaxPassedOver = 64;
-// Attempt ids tried for one lease before the worker is told to wait.
+// The most attempt ids that are tried for one lease. Then the worker is sent `wait`.
 inline constexpr int kMaxLeaseTries = 3;
 
 struct Session {
@@ -132,7 +132,8 @@ struct Study {
   // Whether a trial waits to be leased.
   bool has_work() const {
     if (ending || paused) return false;
-    if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());  // R43
+    // Without an owner, no trial of an ask-and-tell study is leased (R43).
+    if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());
     return !queue.empty() || next_number < total;
   }
   // Whether its owner would ask for another trial (R45).
@@ -197,7 +198,7 @@ struct PendingPoints {
   std::int64_t seq = 0;
   std::vector<protocol::Point> points;
 };
-// The attempt with which a trial failed, as its owner is told.
+// What the owner is sent about the attempt with which a trial failed.
 struct Ending {
   std::optional<AttemptId> attempt{};
   std::string device{};
@@ -383,13 +384,14 @@ struct State {
   std::optional<TransitionId> seek(SessionId id, int tries = 1);
   // Leases work to idle workers in their order. Returns the proposal for `wanted`, if it got one.
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
-  // Serves the session out of order, if a round does not skip enough workers to reach it.
+  // Serves the session out of order. This is for a session that a round did not reach, because it
+  // had skipped kMaxPassedOver workers before.
   std::optional<TransitionId> start_own(const Project& project, SessionId id);
   // Serves the session from another study after it has waited long enough for an owner (R45).
   std::optional<TransitionId> start_other(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
-  bool has_room(const Session& session);  // R27
+  bool has_room(const Session& session);  // whether its device may have another attempt (R27)
   // Whether the session is idle and counts as demand for the owner of its next study (R45).
   bool awaits_owner(const Session& session);
   // Returns whether the session's last trial belongs to this study and the owner has not been sent

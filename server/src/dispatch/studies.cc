@@ -62,7 +62,7 @@ void State::on(const StudyPauseRequested& event) {
     if (event.paused) {
       set_paused(*study, true);
     } else if (study->paused) {
-      study->failures.clear();  // R56: the researcher has seen them
+      study->failures.clear();  // after a resume, failures are counted anew (R56)
     }
   }
   propose(storage::PauseStudy{event.study, event.paused},
@@ -133,7 +133,7 @@ void State::open_study(Study study) {
 
 void State::end_if_finished(Study& study) {
   bool busy = !study.trials.empty();
-  if (study.asked) {  // R50
+  if (study.asked) {  // it ends after `finish`, unless the owner sends a room again (R50)
     busy |= !study.asked->finish || study.asked->room > 0 || study.asked->uncommitted_asks > 0;
   } else {
     busy |= study.next_number < study.total;
@@ -237,15 +237,15 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
     trial.speculated |= row.kind == protocol::AttemptKind::duplicate;
-    if (row.state ==
-        storage::AttemptState::live) {  // R24: one full lease of grace, and its clocks start again
+    if (row.state == storage::AttemptState::live) {
+      // It gets one full lease of grace, and its clocks start again (R24).
       Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);
       attempt.kind = row.kind;
       attempt.from = row.from;
       attempt.committed = true;
       arm(row.id, attempt);
     } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
-      // R38: such a failure does not count. The trial started again from the beginning.
+      // Such a failure does not count, and the trial began again without the checkpoint (R38).
     } else if (row.failure && (row.state == storage::AttemptState::failed ||
                                row.state == storage::AttemptState::expired)) {
       if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);

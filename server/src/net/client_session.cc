@@ -177,7 +177,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return limited ? now->quota : storage::Quota{};
   }
 
-  // A reply that comes before its claim was read belongs to no owner yet.
+  // A reply is refused while this connection does not own the study, so also before the study that
+  // it claims was read from storage.
   Credit on_reply(protocol::OwnerReply& reply) {
     if (!attached_ || claimed_ != reply.study) {
       send_error(

@@ -41,7 +41,7 @@ enum class Direction { minimize, maximize };
 // points, or points that are drawn from its space (R60).
 enum class StudyKind { grid, asked, points, random, sobol };
 
-// A device's graphics adapter, as coarse as placing trials allows.
+// A device's graphics adapter, with no more details than the choice of its trials needs.
 struct GpuFacts {
   std::string adapter;         // vendor and architecture
   bool software = false;       // whether it is a program on the CPU
@@ -68,7 +68,8 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-// One named series of a batch: its values at the first steps of the batch; null where it has none.
+// One named series of a batch: a value for each of the batch's first steps, or null if it has none
+// there.
 struct SeriesColumn {
   std::string name;
   std::vector<std::optional<double>> values;
@@ -149,7 +150,7 @@ struct OwnerAnswer {
   bool operator==(const OwnerAnswer&) const = default;
 };
 
-// A trial that the owner's sampler was asked for (R44).
+// A trial that the owner adds to its study (R44).
 struct AskedTrial {
   TrialNumber trial{};
   std::string params = "{}";  // JSON text
@@ -288,7 +289,7 @@ struct Requirements {
   bool operator==(const Requirements&) const = default;
 };
 
-// What the bundle's lock names: the runtime that its trials need (R58).
+// The versions in the bundle's lock, which the runtime of its trials must have (R58).
 struct Versions {
   std::string python{};
   std::string pyodide{};
@@ -403,9 +404,9 @@ struct Output {
 // A researcher watches a study or a trial's lines, or claims the study (R42).
 struct Watch {
   StudyId study{};
-  std::int64_t after = 0;                   // the cursor behind which news begins
-  std::optional<TrialNumber> trial{};       // its lines are wanted, too
-  std::optional<std::int64_t> log_after{};  // the cursor behind which the lines begin
+  std::int64_t after = 0;                   // trials after this cursor are sent
+  std::optional<TrialNumber> trial{};       // the trial whose lines are sent too
+  std::optional<std::int64_t> log_after{};  // lines after this cursor are sent
   std::optional<OwnerClaim> own{};
   bool operator==(const Watch&) const = default;
 };
@@ -485,7 +486,7 @@ struct ErrorMessage {
   std::string field{};               // path of the offending field
   std::optional<std::int64_t> id{};  // of the call
   std::optional<AttemptId> attempt{};
-  std::optional<StudyId> study{};  // the one of which an owner spoke
+  std::optional<StudyId> study{};  // the one that an owner's message named
   std::optional<TrialNumber> trial{};
   bool operator==(const ErrorMessage&) const = default;
 };

@@ -58,7 +58,8 @@ class Lineage {
 
   std::optional<AttemptId> wanted() const { return ancestry_.wanted(); }
 
-  // Adds a point, unless a later attempt reported the same step too.
+  // Adds a point of the current attempt, unless it lies after the checkpoint from which the next
+  // attempt continued, or its step already has a point.
   void add(const protocol::Point& point) {
     if (ancestry_.counts(point.step)) points_.emplace(point.step, point.value);
   }

@@ -67,8 +67,8 @@ struct StudyRow {
   // constraints (R57). The lowest number wins a tie. None if the study has several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
-  // Of a study with several directions: the first kShownBest, by number, of the complete trials
-  // that meet their constraints and that no other one beats.
+  // Only for a study with several directions: the complete trials that meet their constraints and
+  // that no other one beats, by number. Of more than kShownBest, these are the first ones.
   std::vector<TrialNumber> best_trials{};
   // Parameters of an ask-and-tell study's best trial; only when a single row is read.
   std::string best_params{};
@@ -172,7 +172,8 @@ struct TrialDetail {
   // checkpoints it continued (see lineage.h).
   std::vector<protocol::Point> points;
   std::vector<AttemptRow> attempts_list;  // only if requested
-  // Of the series of the deciding attempt, as `points`, in the order of SeriesName::id.
+  // The newest value of each series of the deciding attempt, in the order of SeriesName::id. As in
+  // `points`, the attempts from whose checkpoints it continued are included.
   std::vector<LastValue> last{};
 };
 

@@ -7,7 +7,7 @@ import type { Api } from "./api.ts";
 import type { SeriesName, StudyRow, TrialSeries } from "./model/rows.ts";
 import { doneOf } from "./view_model.ts";
 
-/** The values of one chart in all: a picture of this width shows no more. */
+/** How many points all lines of one chart have together. The reader could not see more in a picture of this width. */
 const CHART_POINTS = 32_000;
 const MOST_POINTS = 400;
 const FEWEST_POINTS = 8;

@@ -6,7 +6,7 @@ import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";
 
 interface Props {
   readonly chart: Geometry;
-  /** `many`: lines of which each is thin. */
+  /** `many`: many thin lines. */
   readonly kind: "dots" | "line" | "many";
   readonly title: string;
   readonly summary: string;

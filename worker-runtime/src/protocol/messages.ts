@@ -112,7 +112,7 @@ export type DataKind = v.InferOutput<typeof dataKind>;
 export const backend = oneOf(["auto", "webgpu", "cpu"]);
 export type Backend = v.InferOutput<typeof backend>;
 
-/** A device's graphics adapter, as coarse as placing trials allows. */
+/** A device's graphics adapter, with no more details than the choice of its trials needs. */
 export const gpuFacts = fields({
   adapter: text(MAX_CODE),
   software: flag,
@@ -136,7 +136,7 @@ export type Capabilities = v.InferOutput<typeof capabilities>;
 export const point = tuple([integer(), number]);
 export type Point = Readonly<v.InferOutput<typeof point>>;
 
-/** One named series of a batch: its values at the first steps of the batch; null where it has none. */
+/** One named series of a batch: a value for each of the batch's first steps, or null if it has none there. */
 export const seriesColumn = tuple([name(MAX_SERIES_NAME), list(logged, MAX_SERIES_ROWS)]);
 export type SeriesColumn = Readonly<v.InferOutput<typeof seriesColumn>>;
 
@@ -243,7 +243,7 @@ export const ownerAnswer = v.lazy((input) =>
 );
 export type OwnerAnswer = v.InferOutput<typeof ownerAnswer>;
 
-/** A trial that the owner's sampler was asked for (R44). */
+/** A trial that the owner adds to its study (R44). */
 export const askedTrial = fields({
   trial: integer(),
   params: v.optional(textBytes(MAX_PARAMS_BYTES), "{}"),

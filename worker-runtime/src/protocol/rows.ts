@@ -175,7 +175,7 @@ export const attemptRow = fields({
 });
 export type AttemptRow = v.InferOutput<typeof attemptRow>;
 
-/** A value that a trial was suggested. */
+/** A value that was suggested for a parameter of a trial. */
 export const suggestedValue = tuple([
   name(MAX_TEXT),
   textBytes(MAX_DISTRIBUTION_BYTES),
@@ -251,7 +251,7 @@ export const workerRow = fields({
 });
 export type WorkerRow = v.InferOutput<typeof workerRow>;
 
-/** Why devices may not run a study's trials (R40), and how many. */
+/** A reason why devices may not run a study's trials (R40), and the number of these devices. */
 export const placementReason = fields({
   code: text(MAX_CODE),
   devices: integer(),

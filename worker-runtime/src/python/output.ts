@@ -42,7 +42,7 @@ export class Output {
     }
   }
 
-  /** If a later second has come, writes the lines that waited for it. */
+  /** Writes the lines that waited for the next second, if that second has begun. */
   catchUp(): void {
     if (this.#waiting.length > 0) this.#begin(Math.floor(this.#now() / 1000));
   }

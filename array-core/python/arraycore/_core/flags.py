@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 class Flags:
-    """An array's memory layout by NumPy's names: ``flags.c_contiguous`` or ``flags["C"]``."""
+    """An array's memory layout under NumPy's names: ``flags.c_contiguous`` or ``flags["C"]``."""
 
     __slots__ = ("c_contiguous", "f_contiguous", "writeable")
 

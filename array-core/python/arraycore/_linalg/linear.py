@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and tensors by NumPy's names, shapes, dtypes and errors.
+"""Products of vectors, matrices and tensors with NumPy's names, shapes, dtypes and errors.
 
 ``matmul`` and ``dot`` are in ``products.py``, ``einsum`` in ``einsum.py``.
 """
@@ -171,10 +171,10 @@ def cross(
     Parameters
     ----------
     a, b : ndarray
-        The vectors; the axes that are not their components' broadcast.
+        The vectors. All axes except the axes of the components are broadcast together.
     axisa, axisb, axisc : int
-        The axes of the components of ``a``, ``b`` and the result. For vectors of 2 components the
-        result is only the third component, without an axis.
+        The axes of the components of ``a``, ``b`` and the result. If both have 2 components, the
+        result has only the third component and no axis for it.
     axis : int, optional
         One axis in place of all three.
 

@@ -153,8 +153,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     Parameters
     ----------
     indices : ndarray or array_like
-        Integers. A number out of bounds raises if it is the host's or on the CPU; numbers in a
-        device's array wrap around.
+        Integers. A number out of bounds raises an error if ``indices`` is not an array of
+        arraycore, or the back end is the CPU. In an array on a device it wraps around.
     shape : int or tuple of ints
         The shape whose elements are numbered.
     order : {"C", "F"}

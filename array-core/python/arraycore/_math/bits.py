@@ -1,4 +1,4 @@
-"""Bits packed into bytes and unpacked, and floats taken apart, by NumPy's names."""
+"""Bits packed into bytes and unpacked, and floats taken apart, under NumPy's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polynomials as vectors of coefficients, the highest power first, by NumPy's names.
+"""Polynomials as vectors of coefficients, the highest power first, under NumPy's names.
 
 Unlike in NumPy, results keep leading zeros, since counting them would need a read from the device.
 """

@@ -102,7 +102,7 @@ ORDER_C, ORDER_F, ORDER_ANY, ORDER_KEEP = range(4)
 KEY_INTEGERS, KEY_CHECKED, KEY_MASK, KEY_POSITIONS, KEY_FLAT, KEY_FLAT_CHECKED, KEY_OUTSIDE = range(
     32, 39
 )
-#: Whose rules a product of matrices follows.
+#: The function of NumPy whose rules a product of matrices follows.
 PRODUCT_MATMUL, PRODUCT_DOT = range(2)
 #: What a sort returns.
 SORT_ELEMENTS, SORT_PLACES = range(2)

@@ -47,8 +47,9 @@ def result() -> int:
 
 
 def tolerance(number: int, on_gpu: bool, floor: bool, operands: Iterable[np.dtype[Any]]) -> int:
-    """Return how far results may be from the exact ones, as the bits of a float32: units in the
-    last place, or with ``floor`` an absolute bound (ops/tolerance.h).
+    """Return the tolerance of the ufunc's results: units in the last place, or with ``floor`` an
+    absolute bound (ops/tolerance.h). The tolerance is a float32; its bits are returned as an
+    integer.
     """
     return call(
         opcodes.TOLERANCE,
@@ -132,12 +133,12 @@ def reinterpret(x: Any, dtype: np.dtype[Any]) -> int:
 
 
 def real(x: Any) -> int:
-    """Return a view of the real parts; of a real dtype, of the array itself."""
+    """Return a view of the real parts. For a real dtype it is a view of the whole array."""
     return call(opcodes.REAL, x._id)
 
 
 def imag(x: Any) -> int:
-    """Return a view of the imaginary parts; of a real dtype, new zeros."""
+    """Return a view of the imaginary parts. For a real dtype it returns a new array of zeros."""
     return call(opcodes.IMAG, x._id)
 
 
@@ -263,8 +264,9 @@ def reduction_number(name: str) -> int:
 
 
 def reduction_tolerance(number: int, elements: Any, complex: bool) -> int:
-    """Return how far a result of so many elements may be from the exact one, as the bits of a
-    float32: units in the last place (Growth, ops/reductions.h).
+    """Return the tolerance of a reduction over this many elements, in units in the last place
+    (Growth, ops/reductions.h). The tolerance is a float32; its bits are returned as an
+    integer.
     """
     return call(opcodes.REDUCTION_TOLERANCE, number, *int64(elements), int(bool(complex)))
 
@@ -337,7 +339,9 @@ def empty(dtype: np.dtype[Any], shape: Collection[int]) -> int:
 
 
 def sort(x: Any, axis: Any, result: int) -> int:
-    """Return what a sort along an axis gives. A negative axis counts from the end."""
+    """Sort along an axis. Return the sorted elements or their old positions. A negative axis
+    counts from the end.
+    """
     return call(opcodes.SORT, x._id, *int64(axis), result)
 
 
@@ -351,9 +355,11 @@ def conv(
     activation: int,
     geometry: Sequence[int],
 ) -> int:
-    """Return a convolution or one of its gradients, in the common dtype of ``a`` and ``b``: data
-    and weights, the result's gradient and weights, or data and the result's gradient. Only
-    the forward form uses bias, scale, shift (both or none) and activation.
+    """Return a convolution or one of its gradients, in the common dtype of ``a`` and ``b``. In
+    the forward form, ``a`` is the data and ``b`` the weights. For the gradient of the data,
+    ``a`` is the gradient of the result and ``b`` the weights. For the gradient of the
+    weights, ``a`` is the data and ``b`` the gradient of the result. Only the forward form
+    uses bias, activation, scale and shift. Of scale and shift, both or none are given.
     """
     return call(
         opcodes.CONV,
@@ -436,15 +442,15 @@ def cross_entropy(x: Any, t: Any, ignore: Any, normalize: bool) -> tuple[int, in
 
 
 def cross_entropy_gradient(gloss: Any, x: Any, t: Any, lse: Any, coeff: Any, ignore: Any) -> int:
-    """Return the gradient of cross_entropy by its scores."""
+    """Return the gradient of cross_entropy with respect to the scores."""
     return call(
         opcodes.CROSS_ENTROPY_GRADIENT, gloss._id, x._id, t._id, lse._id, coeff._id, *int64(ignore)
     )
 
 
 def pool(form: int, x: Any, places: Any, geometry: Sequence[int]) -> int:
-    """Return pooling or one of its gradients. Places are the second result of ``max``, and an
-    argument of ``max_gradient`` only.
+    """Return a pooling or its gradient. ``places`` is the second result of ``max``, and only
+    ``max_gradient`` takes it as an argument.
     """
     return call(opcodes.POOL, form, x._id, 0 if places is None else places._id, *geometry)
 
@@ -485,14 +491,15 @@ def capture_blame() -> int:
 
 
 def capture_build(values: Iterable[int]) -> int:
-    """Build a capture from the recordings, which are dropped. ``values`` has for each differing
-    scalar which of a play's values it is. Return the capture's number.
+    """Build a capture from the recordings, which are dropped. For each scalar that differs,
+    ``values`` has the index of the play's value that replaces it. Return the capture's
+    number.
     """
     return call(opcodes.CAPTURE_BUILD, *values)
 
 
 def capture_play(capture: int, values: Iterable[int]) -> int:
-    """Play a capture with the bits of each value."""
+    """Play a capture. ``values`` are the bits of the values that the caller gives for this play."""
     return call(opcodes.CAPTURE_PLAY, capture, *values)
 
 
@@ -512,7 +519,7 @@ def capture_about(capture: int, fact: int) -> int:
 
 
 def capture_keeps(capture: int, dtype: int, bits: int) -> int:
-    """Return whether a launch has a scalar of these bits that plays do not replace."""
+    """Return whether a launch of the capture has a scalar of these bits that no play replaces."""
     return call(opcodes.CAPTURE_KEEPS, capture, dtype, bits & 0xFFFFFFFF, bits >> 32)
 
 

@@ -1,4 +1,4 @@
-"""Covariances, correlations and histograms of several variables, by NumPy's names."""
+"""Covariances, correlations and histograms of several variables, under NumPy's names."""
 
 from __future__ import annotations
 

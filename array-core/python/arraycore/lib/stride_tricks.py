@@ -1,4 +1,4 @@
-"""Views with given strides, by the names of ``numpy.lib.stride_tricks``."""
+"""Views with given strides, under the names that they have in ``numpy.lib.stride_tricks``."""
 
 from __future__ import annotations
 

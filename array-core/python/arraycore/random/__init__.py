@@ -1,4 +1,4 @@
-"""Random numbers on the device, by NumPy's and CuPy's names.
+"""Random numbers on the device, under NumPy's and CuPy's names.
 
     import arraycore as ac
     rng = ac.random.default_rng(7)

@@ -154,7 +154,7 @@ def _not_negative(name: str, value: Any) -> None:
 
 
 class Distributions(Source):
-    """The distributions, by NumPy's names.
+    """The distributions, under NumPy's names.
 
     Every method returns a new array of shape ``size``, by default the broadcast shape of the
     parameters. "Arrays allowed" says that parameters may be arrays. ``dtype`` is a floating
@@ -226,7 +226,7 @@ class Distributions(Source):
     def poisson(
         self, lam: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return Poisson-distributed integers of mean ``lam``. Arrays allowed.
+        """Return Poisson-distributed integers of mean ``lam``, which may be an array.
 
         They are drawn by waiting times if ``lam`` is below 12, else by Hoermann's rejection (1993),
         in float64 for a 64-bit dtype, else in float32. The rounding of float32 shows in the tails

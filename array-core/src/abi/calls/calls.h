@@ -1,6 +1,6 @@
 // The operations of ac_call by their numbers (arraycore/operations.h). Each reads its words, checks
-// them (words.end()) and then works. What decodes them is generated (array-core/calls). Touched by
-// Python's thread only.
+// them (words.end()) and then works. The code that decodes them is generated (array-core/calls).
+// Touched by Python's thread only.
 #pragma once
 
 #include <cstdint>

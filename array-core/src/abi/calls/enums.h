@@ -11,7 +11,7 @@ namespace arraycore::calls {
 enum class ReshapeMode : std::uint8_t {
   // a view if strides can express it, otherwise a copy
   any = 0,
-  // a view only of what is contiguous in the order, otherwise a copy
+  // a view if the array is contiguous in the order, otherwise a copy
   ravel = 1,
   // always a copy
   copy = 2,
@@ -25,9 +25,9 @@ enum class Order : std::uint8_t {
   c = 0,
   // the first axis fastest
   f = 1,
-  // F for what is F- and not C-contiguous, otherwise C
+  // F for an array that is F-contiguous and not C-contiguous, otherwise C
   any = 2,
-  // as the source has them in memory; only of copies
+  // the order of the source in memory; only for copies
   keep = 3,
 };
 
@@ -41,15 +41,15 @@ enum class KeyHead : std::uint8_t {
   mask = 34,
   // the C-order numbers of a mask's true elements, int32
   positions = 35,
-  // as integers; each is the C-order number of an element of several axes
+  // like `integers`, but each is the C-order number of an element of several axes
   flat = 36,
-  // as checked; each is the C-order number of an element of several axes
+  // like `checked`, but each is the C-order number of an element of several axes
   flat_checked = 37,
-  // as checked, except for one index that is out of bounds
+  // like `checked`, except for one index that is out of bounds
   outside = 38,
 };
 
-// Whose rules a product of matrices follows.
+// The function of NumPy whose rules a product of matrices follows.
 enum class ProductForm : std::uint8_t {
   // NumPy's matmul
   matmul = 0,
@@ -61,9 +61,9 @@ enum class ProductForm : std::uint8_t {
 enum class ConvolutionForm : std::uint8_t {
   // the result
   forward = 0,
-  // the gradient by the data
+  // the gradient with respect to the data
   data_gradient = 1,
-  // the gradient by the weights
+  // the gradient with respect to the weights
   weight_gradient = 2,
 };
 

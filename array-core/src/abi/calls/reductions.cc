@@ -1,4 +1,5 @@
-// Reductions and accumulations, and readers of their words. Python's thread only.
+// Reductions and accumulations, and the functions that decode their arguments from the words of an
+// ac_call. Python's thread only.
 #include <optional>
 #include <string>
 

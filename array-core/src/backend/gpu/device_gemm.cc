@@ -48,7 +48,7 @@ std::uint32_t operands_of(const gemm::Stages& stages) {
 }
 
 // Moves the stages' operands forward by so many rows and columns. With a window, `columns` counts
-// its outer digits, which index the operands of a prologue.
+// the outer columns (problem.h), which index the operands of a prologue.
 void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
   for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
@@ -70,8 +70,10 @@ GemmLaunch upright(const GemmLaunch& launch) {
   return turned;
 }
 
-// Divides a launch into two halves, by rows or by columns. The cut keeps every kernel's vectors
-// whole. A window is cut at its outermost digit.
+// Divides a launch into two halves, by rows or by columns. The second half begins at a multiple of
+// 4, so that no kernel's vector is split. Only the columns of a problem with a window (problem.h)
+// are divided differently: along the outer columns or, if there is only one, along the window's
+// first axis with more than one column.
 std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   std::pair<GemmLaunch, GemmLaunch> both{launch, launch};
   Problem& first = both.first.problem;

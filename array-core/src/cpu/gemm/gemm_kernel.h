@@ -54,7 +54,8 @@ Lanes<T> splat(T value) {
   else
     return Lanes<T>{value, value};
 }
-// Rounds once in a module with relaxed SIMD, and on a processor that has fused multiply-add.
+// Returns sum + a * b. The result is rounded once in a module with relaxed SIMD and on a processor
+// with fused multiply-add, and twice elsewhere.
 template <typename V>
 V multiply_add(V a, V b, V sum) {
 #ifdef __wasm_relaxed_simd__

@@ -3,8 +3,8 @@
 Results are compared bit for bit. If they differ on a device, the program is judged step by step.
 For each k, its first k steps run with fusion, and again with only the k-th step computed without
 fusion. Both runs compute the k-th step from the same operands, which hold the errors of the earlier
-steps. So its floats may differ by as much as its own operations may err. Results that jump (of a
-comparison, ``floor`` or a cast to integers) may not differ.
+steps. So its floats may differ by as much as its own operations may err. The results of a
+comparison, of ``floor`` or of a cast to integers may not differ.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Totals:
     unfused_dispatches: int = 0
     fused: int = 0
     live_share: float = 0.0  # the largest of any step
-    #: The first differing step of each program whose steps differ by no more than they may err.
+    #: For each program whose only differences are within the allowed errors: its first such step.
     inexact: list[str] = field(default_factory=list)
 
     def add(self, other: Totals) -> None:

@@ -178,7 +178,8 @@ def _near(case: Case, ours: Array, right: Array, gpu: bool) -> Verdict:
     with np.errstate(all="ignore"):
         exact = np.where(np.abs(exact) > np.finfo(ours.dtype).max, exact * np.inf, exact)
     if ours.dtype.kind == "c":
-        # If a number has an infinite or NaN part, it is open which part of a quotient is NaN.
+        # If a complex number has an infinite or NaN part, it is not defined which part of a
+        # quotient is NaN.
         open_ends = ~np.isfinite(exact) & ~np.isfinite(ours)
         ours, exact = np.where(open_ends, 0, ours), np.where(open_ends, 0, exact)
     worst, message = 0.0, ""

@@ -79,7 +79,7 @@ def _kinds(letter: str, function: str) -> tuple[str, ...]:
     if letter in "bBhHiIqQ":
         return ("ordinary", "ends")
     if letter in "FD" and function in (*PRODUCTS, "multiply"):
-        return ("ordinary", "zeros")  # it is open which part is NaN
+        return ("ordinary", "zeros")  # otherwise it is not defined which part is NaN
     if function.startswith("nanarg"):
         return ("ordinary", "nan", "zeros", "infinite")  # NumPy raises if all are NaN
     return ("ordinary", "nan", "zeros", "infinite", "all_nan")

@@ -22,7 +22,7 @@ _LAYOUTS = ("contiguous", "strided", "transposed", "box", "negative", "zero_d", 
 
 
 def _tied(m: Any, x: Any) -> Any:
-    """Return values whose zeros are all +0, because it is open which zero stands for both."""
+    """Return the values with +0 for -0, because of two equal zeros either may be returned."""
     return x + x.dtype.type(0) if x.dtype.kind in "fc" else x
 
 

@@ -104,7 +104,7 @@ class Waiting:
         """Return why nothing runs; an empty text if something runs or could run."""
         try:
             row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
-            # Of an ask-and-tell study, `running` also counts trials that wait for a device.
+            # In an ask-and-tell study, `running` also counts trials that wait for a device.
             if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
             if stopped := stopped_text(row):

@@ -287,7 +287,7 @@ def constraints_of(row: TrialRow) -> dict[str, float]:
                 found[key.removeprefix(prefix)] = value
     except (ValueError, LookupError, TypeError, AttributeError):
         pass  # a device sent these texts
-    # A value that is not a number is not met.
+    # A constraint whose value is not a number is not met.
     return {
         clean(key): float(value) if isinstance(value, int | float) else math.inf
         for key, value in found.items()
@@ -303,7 +303,7 @@ class Attached:
 
 
 def attributes_of(text: str) -> Attached:
-    """Read the attributes of a result. What a trial's device has garbled is left out."""
+    """Read the attributes of a result. Malformed parts are left out, because a device sent them."""
     try:
         told = json.loads(text or "{}")
     except ValueError:

@@ -72,7 +72,7 @@ def _decoded_point(
 def sampled_point(
     kind: StudyKind, seed: int, dimensions: Sequence[Dimension], number: int
 ) -> dict[str, Any]:
-    """Return the parameters of a trial of a checked space, as they travel."""
+    """Return the parameters of a trial of a checked space, in the form in which they are sent."""
     unit_of = sobol_unit if kind == "sobol" else random_unit
     point = {}
     for index, dimension in enumerate(dimensions):

@@ -101,7 +101,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def check_dimensions(dimensions: Sequence[Dimension], kind: StudyKind) -> None:
-    """Check a space as it travels; errors have the same codes and fields as the server's.
+    """Check a space in the form in which it is sent; codes and fields of errors are the server's.
 
     Raises
     ------
@@ -311,7 +311,10 @@ def _is_whole(number: float) -> bool:
 
 
 def _check_value(value: Any, name: str, field: str) -> None:
-    """Check a value as it travels, or a part of one. ``field`` is that of the whole value."""
+    """Check a value in the form in which it is sent, or a part of one.
+
+    ``field`` is the field of the whole value.
+    """
     match value:
         case None | bool():
             pass

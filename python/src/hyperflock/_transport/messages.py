@@ -109,7 +109,7 @@ AttemptState = Literal["live", "accepted", "evidence", "failed", "released", "ex
 
 
 class GpuFacts(Struct):
-    """A device's graphics adapter, as coarse as placing trials allows."""
+    """A device's graphics adapter, with no more details than the choice of its trials needs."""
 
     adapter: Code  # vendor and architecture
     software: bool  # whether it is a program on the CPU
@@ -234,7 +234,7 @@ class OwnerAnswer(Struct):
 
 
 class AskedTrial(Struct):
-    """A trial that the owner's sampler was asked for (R44)."""
+    """A trial that the owner adds to its study (R44)."""
 
     trial: TrialNumber
     params: Params = "{}"
@@ -386,7 +386,7 @@ class Requirements(Struct, omit_defaults=True):
 
 
 class Limits(Struct):
-    """Limits of time of each attempt, and of failures; 0 means no limit."""
+    """Limits for the time of each attempt and for failed trials; 0 means no limit."""
 
     time_limit_ms: Millis = 3600000
     stall_ms: Millis = 0
@@ -394,7 +394,7 @@ class Limits(Struct):
 
 
 class Versions(Struct, omit_defaults=True):
-    """What the bundle's lock names: the runtime that its trials need (R58)."""
+    """The versions in the bundle's lock, which the runtime of its trials must have (R58)."""
 
     python: Text | UnsetType = UNSET
     pyodide: Text | UnsetType = UNSET
@@ -476,7 +476,7 @@ class StudyRow(StudyProgress, Struct):
     runtime: Runtime
     bundle: BlobRef
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
-    stopped_by: StopRow | UnsetType = UNSET  # the failure for which it has paused itself
+    stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET  # where the study has one direction (R57)
@@ -579,7 +579,7 @@ class DeletedRow(Struct):
     study: StudyId
     trials: Count  # those that had an outcome
     artifacts: Count
-    bytes: Count  # what its owner uses less
+    bytes: Count  # how much less its owner uses now
 
 
 class BestTrials(Struct):
@@ -721,9 +721,9 @@ class Watch(Struct, tag_field="type", tag="watch"):
     """A researcher watches a study or a trial's lines, or claims the study (R42)."""
 
     study: StudyId
-    after: Count  # the cursor behind which news begins
-    trial: TrialNumber | UnsetType = UNSET  # its lines are wanted, too
-    log_after: Count | UnsetType = UNSET  # the cursor behind which the lines begin
+    after: Count  # trials after this cursor are sent
+    trial: TrialNumber | UnsetType = UNSET  # the trial whose lines are sent too
+    log_after: Count | UnsetType = UNSET  # lines after this cursor are sent
     own: OwnerClaim | UnsetType = UNSET
 
 
@@ -812,7 +812,7 @@ class ErrorMessage(Struct, tag_field="type", tag="error"):
     field: Text | UnsetType = UNSET  # path of the offending field
     id: Count | UnsetType = UNSET  # of the call
     attempt: AttemptId | UnsetType = UNSET
-    study: StudyId | UnsetType = UNSET  # the one of which an owner spoke
+    study: StudyId | UnsetType = UNSET  # the one that an owner's message named
     trial: TrialNumber | UnsetType = UNSET
 
 

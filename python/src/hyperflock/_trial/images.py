@@ -33,7 +33,7 @@ class Image:
     ----------
     content : array or bytes
         An array of shape (height, width), (height, width, channels) or (channels, height, width),
-        with 1 to 4 channels: grey, grey and alpha, RGB, RGBA. Its values are of uint8, bools, or
+        with 1 to 4 channels: grey, grey and alpha, RGB, RGBA. Its values are uint8, bools, or
         floats from 0 to 1. Or the bytes of a PNG file.
 
     Raises

@@ -45,7 +45,7 @@ class Row:
 
 
 class SeriesBook:
-    """What an attempt has logged so far: names with their kinds and steps, and the own counter."""
+    """What an attempt has logged so far: names, their kinds and steps, and a step counter."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}
@@ -108,7 +108,7 @@ class SeriesBook:
         return step, {} if step is None else {"step": step}
 
     def go_on_after(self, content: bytes) -> None:
-        """Let the own counter continue after the last step before a checkpoint.
+        """Let the step counter continue after the last step before a checkpoint.
 
         Raises
         ------
@@ -200,7 +200,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _is_name(name: str) -> bool:
-    # Lone surrogates cannot be shown either, so each name has UTF-8.
+    # Lone surrogates are not printable, so each name can be encoded as UTF-8.
     return 1 <= len(name) <= MAX_NAME_CHARS and name.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""``trial.log``, images, and results that are dicts, each with what comes of it."""
+"""Cases of ``trial.log``, of images, and of results that are dicts."""
 
 from __future__ import annotations
 

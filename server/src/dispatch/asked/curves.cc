@@ -71,7 +71,7 @@ void State::queue_running_trials(Study& study) {
   for (const std::int64_t number : numbers) {
     Trial& trial = study.trials.at(number);
     const AttemptId id = trial.open.front();
-    if (trial.asked->lead != id) continue;  // the transition that starts it is not durable yet
+    if (trial.asked->lead != id) continue;  // the start of this attempt is not durable yet
     Attempt& attempt = attempts.at(id);
     if (trial.asked->superseded) {
       add_item(study, protocol::ResumedCall{TrialNumber{number}, id, first_step(attempt)});

@@ -42,7 +42,7 @@ void add_value(std::string& params, const std::string& name, const std::string& 
 }  // namespace
 
 std::size_t bytes_of(const storage::Suggestion& one) {
-  constexpr std::size_t kMarks = 5;  // : [ , ] ,
+  constexpr std::size_t kMarks = 5;  // `:[` before and `,` in the pair, `],` after it
   return quoted(one.name).size() + quoted(one.distribution).size() + quoted(one.value).size() +
          kMarks;
 }
@@ -217,7 +217,8 @@ void State::on_outcome(PendingSuggestion& what, const storage::Outcome& outcome)
       send(waiter.session, protocol::Reply{.id = waiter.id, .text = one.value});
     return;
   }
-  // Another owner came in between (R51), or the row was written before. Ask again.
+  // Another owner came in between, so the answer is not valid any more (R51), or another server
+  // changed the row. Ask again.
   part.log_bytes -= bytes_of(one);
   part.params = params_text(part.log);
   question.value.reset();

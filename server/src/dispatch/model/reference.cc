@@ -172,7 +172,7 @@ Said Reference::reissue(Id study) {
   return done();
 }
 
-// R55: from now on, a message that names the study is answered as for an unknown study.
+// Deletes a study. From then on, a message that names it is answered as for an unknown study (R55).
 Said Reference::remove(Id study) {
   begin();
   const auto found = studies_.find(study);
@@ -253,7 +253,7 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
     const std::optional<Id> chosen = choose(worker);
     if (!chosen) continue;
     Study& study = studies_.at(*chosen);
-    if (!has_work(study)) {  // R45
+    if (!has_work(study)) {  // the worker counts as demand for the owner (R45)
       ++study.waiting;
       awaiting_.insert(worker);
       continue;
@@ -295,7 +295,7 @@ Reference::Started Reference::start(Id study, Id trial, const std::string& worke
   return {attempt.id, worker};
 }
 
-// R36: returns how long a run usually takes on a device of this class.
+// Returns how long a run of the study usually takes on a device of this one's class (R36).
 Millis Reference::usual(const Study& study, const std::string& device) {
   const auto own = study.speeds.find(class_of(device));
   return own != study.speeds.end() && own->second.runs > 0 ? own->second.run
@@ -345,7 +345,8 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
   const bool held = waits && !draining_ && awaiting_.contains(worker);
-  if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {  // R45
+  // After this time the worker gets work of another study (R45).
+  if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {
     if (const auto other = choose(worker, false)) {
       out.push_back(start_next(*other, worker));
       return out;
@@ -439,8 +440,8 @@ Said Reference::storage_failed(Id starts, Id submits) {
   return done();
 }
 
-// R24: each live attempt gets one full lease of grace. Trials without an attempt can be leased at
-// once.
+// Loads the state as after a restart: each live attempt gets one full lease of grace (R24), and
+// trials without an attempt can be leased at once.
 void Reference::reload() {
   idle_.clear();
   awaiting_.clear();

@@ -24,7 +24,7 @@ class Reference {
  public:
   using Id = std::int64_t;
 
-  // A checkpoint: the attempt that saved it, and a number that is different for each.
+  // A checkpoint: the attempt that saved it, and a number that no other checkpoint has.
   using Saved = std::pair<Id, Id>;
   struct Attempt {
     Id id = 0;
@@ -137,8 +137,8 @@ class Reference {
   Said drain();
   Said after(Millis ms);
   Said restart();
-  // The event's batch was not written, and the state is loaded again. Its `starts` and `submits`
-  // have used up their numbers.
+  // The event's batch was not written, and the state is loaded again. The ids of the attempts
+  // (`starts`) and studies (`submits`) in this batch are not used again.
   Said storage_failed(Id starts, Id submits);
 
   // New ids start above these, as in a store that is not empty.
@@ -173,7 +173,7 @@ class Reference {
 
   void say(const std::string& worker, const std::string& what);
   void say_error(const std::string& worker, const std::string& code);
-  // The attempt if it is this device's, live or not.
+  // Returns the attempt if it belongs to this device, even if it has ended; null otherwise.
   Attempt* own(const std::string& worker, Id attempt);
   Trial& trial_of(const Attempt& attempt) {
     return studies_.at(attempt.study).trials.at(attempt.trial);
@@ -187,7 +187,7 @@ class Reference {
     return worker == "c" || worker == "d" ? "phone" : "desktop";
   }
   static bool has_webgpu(const std::string& worker) { return worker == "b" || worker == "d"; }
-  // R40, and what the device has refused to run.
+  // Returns whether the device has what the study requires (R40) and has not refused to run it.
   bool may_run(const std::string& worker, Id study) const;
   Speed& speed(const Attempt& attempt) {
     return studies_.at(attempt.study).speeds[class_of(attempt.device)];
@@ -240,7 +240,7 @@ class Reference {
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
   void requeue(Id study, Id trial, Millis delay);
-  // Returns true if the trial has failed finally. finish_trial() must be called then.
+  // Returns true if no attempt of the trial will follow. Then finish_trial() must be called.
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);
   void end_if_finished(Id study);

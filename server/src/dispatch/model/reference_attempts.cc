@@ -17,7 +17,7 @@ namespace {
 
 std::string number(std::int64_t id) { return "#" + std::to_string(id); }
 
-// R18, with the least jitter.
+// Returns the time before the trial is issued again (R18), with the least jitter.
 Millis back_off(Cause cause, int nth) {
   const bool at_once = cause == Cause::worker_lost || cause == Cause::cancelled;
   if (at_once && nth == 1) return 0;
@@ -136,7 +136,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
       foreign->second.state == AttemptState::live) {
-    // The attempt belongs to another worker and is live. This worker gets no other message.
+    // The attempt belongs to another worker and is live. This error is the only answer.
     return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
@@ -148,15 +148,16 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     }
   }
   if (was_live) end(*attempt, AttemptState::evidence);  // judged below
+  // A session that lost its graphics device gets no more trials that need it (R41).
   if (was_live && cause == Cause::device_lost &&
-      studies_.at(attempt->study).options.backend == "webgpu") {  // R41
+      studies_.at(attempt->study).options.backend == "webgpu") {
     sessions_.at(worker).refused.push_back(attempt->study);
   }
-  // R15: the next lease is in the same batch, after the result.
+  // The next lease is in the same batch, after the result (R15).
   std::vector<Started> started;
   if (next) {
     started = seek(worker);
-  } else if (was_live) {  // R31: this may change a held worker's study
+  } else if (was_live) {  // the order of the studies (R31) may be another now
     started = pump(studies_.at(attempt->study).options.project);
   }
   const bool leased = next && std::any_of(started.begin(), started.end(),
@@ -172,7 +173,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       attempt->verdict = protocol::Verdict::recorded;
       if (was_live) {
         attempt->state = AttemptState::failed;
-        if (attempt->from && (*cause == Cause::user_error || *cause == Cause::invalid)) {  // R38
+        // The checkpoint may be the cause, so the trial begins again without it (R38).
+        if (attempt->from && (*cause == Cause::user_error || *cause == Cause::invalid)) {
           trial.saved.reset();
           requeue(attempt->study, attempt->trial, 0);
         } else {
@@ -248,7 +250,8 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   trial.state = TrialState::failed;
   trial.failure_code = poison ? "poison" : code;
   Study& study = studies_.at(attempt.study);
-  if (!study.succeeded && study.options.max_failures > 0) {  // R56
+  // A study whose trials only fail, and fail alike, pauses itself (R56).
+  if (!study.succeeded && study.options.max_failures > 0) {
     const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;
     if (++study.alike[kind] >= study.options.max_failures && !study.paused) {
       study.paused = true;

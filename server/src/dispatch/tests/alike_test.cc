@@ -144,7 +144,7 @@ TEST(Stopping, R56_FourDevicesSpendAtMostTwelveAttempts) {
     s.worker(worker);
     s.ready(worker);
   }
-  // All of them fail at the same moment, and ask for more with their results.
+  // All trials fail at the same moment, and their workers ask for more work with the results.
   s.hold();
   for (std::size_t i = 0; i < workers.size(); ++i)
     s.failed(workers[i], static_cast<std::int64_t>(i) + 1, Cause::user_error, true);
@@ -218,7 +218,7 @@ TEST(Stopping, R56_ASuccessThatIsStoredFirstLetsItGoOn) {
   s.hold();
   s.failed("a", 1, Cause::user_error);
   s.complete("b", 2);
-  s.commit(1);  // a's failure, whose trial is about to fail, behind b's result
+  s.commit(1);  // the result of a; FailTrial of its trial is now proposed after the result of b
   EXPECT_EQ(s.held_batches(), 2U);
   s.resume();
   EXPECT_FALSE(stored(s).paused);
@@ -255,7 +255,7 @@ TEST(Stopping, R56_TheCountAndThePauseOutliveARestart) {
   s.restart();
   s.worker("a");
   fail_next(s);
-  EXPECT_FALSE(stored(s).paused);  // what was before the resume stays forgiven
+  EXPECT_FALSE(stored(s).paused);  // failures from before the resume still do not count
 }
 
 TEST(Stopping, R56_AFailureThatWasNotWrittenIsJudgedAgain) {
@@ -264,7 +264,7 @@ TEST(Stopping, R56_AFailureThatWasNotWrittenIsJudgedAgain) {
   s.ready("a");
   s.hold();
   s.failed("a", 1, Cause::user_error);
-  s.commit(1);  // the result; now the trial is about to fail, and the study to pause
+  s.commit(1);  // the result; FailTrial, with which the study pauses, is now proposed
   s.fail_batch();
   s.restored();
   s.resume();

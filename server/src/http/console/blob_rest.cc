@@ -38,7 +38,7 @@ class BlobUpload final : public Upload {
     constexpr std::chrono::seconds kPatience{5};
     const auto begin = [this](const hub::Committed& done) {
       hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
-        // In the order of the commits: see CollectedBlobs::drop().
+        // Called in the order of the commits; see CollectedBlobs::drop().
         if (outcome && !outcome->excess) upload->named();
         done(outcome);
       });

@@ -14,7 +14,7 @@
 namespace hyperflock::http {
 
 inline constexpr std::int64_t kDayS = 86'400;
-// The longest lifetime that is not for ever.
+// The longest lifetime of a token or code that expires.
 inline constexpr std::int64_t kLongestS = 3'650 * kDayS;
 
 // POST /api/tokens

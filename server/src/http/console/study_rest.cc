@@ -19,7 +19,7 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-// The study's row travels in update frames of at most 1 MiB, so its space must stay well below.
+// The study's row is sent in update frames of at most 1 MiB, so its space must be much smaller.
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 
 Error closed_project() {
@@ -162,8 +162,8 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
   return {};
 }
 
-// DELETE of a study (R55). The note tells whose study it was and its name: nobody can look that up
-// afterwards.
+// The detail of the audit entry of a deletion (R55): the study's owner and name, which nobody can
+// look up afterwards.
 std::string detail_of(const storage::StudyRow& study) {
   std::string out;
   ObjectWriter(out).text("owner", study.owner).text("name", study.spec.name).end();

@@ -63,8 +63,8 @@ class Value {
   // Returns an optional field, which may be absent; see present().
   Value find(std::string_view key) const;
   bool present() const { return json_ != nullptr; }
-  // Returns whether this is an object. Notes a problem for another kind, but not for an absent
-  // value.
+  // Returns whether this is an object. Notes a problem if it is a value of another kind, but not if
+  // it is absent.
   bool require_object() const;
 
   // Returns a text of at most `limit` characters.

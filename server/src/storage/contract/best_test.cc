@@ -14,7 +14,8 @@ StoreResult with_constraint(StoreResult store, const std::string& value) {
   return store;
 }
 
-// A study that its owner has asked for trials, all of whose constraints the owner computes or not.
+// Returns the transitions for an ask-and-tell study with started trials. With `constrained`, the
+// owner computes the constraints of each trial from its result.
 std::vector<Transition> asked(std::vector<Direction> directions, std::int64_t trials,
                               bool constrained = false) {
   CreateStudy create = create_study(1, "key", directions.front());

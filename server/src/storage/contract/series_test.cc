@@ -164,7 +164,7 @@ TEST_P(StorageContract, R59_MoreSeriesThanTheLimitAreRefusedAndThePointsKept) {
   EXPECT_THAT(refused.refusal, Optional(Refusal::series_count));
   EXPECT_THAT(names(storage(), 1, 0, 1'000), SizeIs(kMostSeries));
   EXPECT_THAT(trial(1, 0).points, SizeIs(1));
-  // Another attempt has its own.
+  // The limit counts the series of one attempt, so another attempt may have this one.
   EXPECT_EQ(applied(log(2, 1, {1}, {{"another", {1.0}}})), Applied::applied);
 }
 
@@ -180,7 +180,7 @@ TEST_P(StorageContract, R59_MoreValuesThanTheLimitAreRefusedAlsoAfterARestart) {
   const Outcome refused = apply_one(log(1, 99, {kRows}, {{"s1", {1.0}}}));
   EXPECT_EQ(refused.applied, Applied::superseded);
   EXPECT_THAT(refused.refusal, Optional(Refusal::series_size));
-  // What is known already is none more.
+  // A report that is known already adds no values.
   EXPECT_EQ(applied(log(1, 1, steps, {{"s1", values}})), Applied::repeated);
 }
 

@@ -5,8 +5,9 @@
 
 namespace hyperflock::storage::sqlite {
 
-// Computes the best trials of every study from its results (R57). Servers with a schema before
-// version 12 knew no constraints, and only one direction. REQUIRES: a transaction.
+// Computes the best trials of every study from its results (R57). This is needed once for a
+// database of before version 12, whose server did not know constraints or several directions.
+// REQUIRES: a transaction.
 void find_best_trials(Db& db);
 
 }  // namespace hyperflock::storage::sqlite

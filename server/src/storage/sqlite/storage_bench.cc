@@ -1,7 +1,7 @@
 // What storage can do by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
-// next attempt") per second in groups of several sizes, and how long one group takes; how long the
-// pieces hold the writer in which a deleted study goes. Set HYPERFLOCK_BENCH_DIR to choose the
-// disk.
+// next attempt") per second in groups of several sizes, and how long one group takes. Also, how
+// long each piece in which a deleted study is removed occupies the writer. Set HYPERFLOCK_BENCH_DIR
+// to choose the disk.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
   if (!ok) std::abort();
 }
 
-// {trials, files of each, rows of a piece}
+// The arguments are {trials, files of each trial, rows that one piece removes}.
 void sqlite_deletion(benchmark::State& state) {
   if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
     ::setenv("TMPDIR", folder, 1);
@@ -156,7 +156,7 @@ void sqlite_deletion(benchmark::State& state) {
   state.counters["max_ms"] = pieces.back();
 }
 
-// {cycles in a group, pages of the log before a checkpoint (0: the default)}
+// The arguments are {cycles in a group, pages of the log before a checkpoint (0: the default)}.
 BENCHMARK(sqlite_cycles)
     ->ArgNames({"group", "pages"})
     ->Args({1, 0})

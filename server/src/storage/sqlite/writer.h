@@ -89,7 +89,8 @@ class Writer {
   // Returns the number of a series; nothing if the study does not have the name.
   std::optional<std::int64_t> find_series(Study& study, const std::string& name);
   std::int64_t make_series(Study& study, const std::string& name);
-  // Like sweep_artifacts() below.
+  // These two functions remove rows of a deleted study as sweep_artifacts() does. sweep_series()
+  // returns false at the limit; the attempt may then still have series.
   bool sweep_series(std::int64_t attempt, std::int64_t& left);
   void sweep_series_names(StudyId id, std::int64_t& left);
 

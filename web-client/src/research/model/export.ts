@@ -73,7 +73,7 @@ function objectOf(members: readonly Param[]): string {
   return `{${members.map(({ name, raw }) => `${JSON.stringify(name)}: ${raw}`).join(", ")}}`;
 }
 
-/** JSON has no NaN and no infinity, so they are their names. */
+/** JSON has no NaN and no infinity, so they are written as their names. */
 function finiteOrName([name, value]: readonly [string, number]): [string, number | string] {
   return [name, Number.isFinite(value) ? value : String(value)];
 }

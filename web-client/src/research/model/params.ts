@@ -47,7 +47,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `text` is JSON from a volunteer's device, so what is garbled is left out. Without it nothing was attached. */
+/** `text` is JSON from a volunteer's device, so parts that are malformed are left out. Without `text`, nothing was attached. */
 export function attachedOf(text: string | undefined): Attached {
   if (text === undefined || text === "") {
     return NOTHING;

@@ -79,7 +79,7 @@ function studyView(row: wire.StudyRow) {
     hasRequirements: row.requires !== undefined,
     /** How many directions it has. */
     directions: row.directions?.length ?? 1,
-    /** Of several directions: the first trials that no other one beats. */
+    /** With several directions: the first of the trials that no other one beats. */
     bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
   } as const;

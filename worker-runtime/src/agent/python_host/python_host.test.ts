@@ -134,7 +134,7 @@ describe("Loading", () => {
     expect(thread(1).pieces).toContain("/older/numpy/");
     expect(thread(1).runs).toEqual([7]);
     await finish(1, 7);
-    // The same study goes on with it.
+    // The next trial of this study runs on the same thread.
     host.run(leaseOf(8, { runtime_index: "older" }));
     await settled();
     expect(thread(1).runs).toEqual([7, 8]);

@@ -96,7 +96,7 @@ export interface Executor {
   destroyPipeline(id: number): void;
   /** `words` holds a dispatch command's operands from `at` on. A promise means the same as for fill. */
   dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
-  /** Calls `land` with the bytes before the next fence is reached. */
+  /** Calls `land` with the bytes; it does so before the next fence is reached. */
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
   /** Calls `reached` when all earlier commands are done and all reads have landed. Fences are reached in order. */
   fence(reached: () => void): void;
