@@ -77,12 +77,12 @@ def test_questions_are_json_and_wait_for_their_answers(module: Module) -> None:
 
 def test_files_go_with_their_heads(module: Module) -> None:
     host = find_host()
-    assert host.save_checkpoint("tree", None, b"abc") is True
+    assert host.save_checkpoint("tree", None, b"abc", 4) is True
     module.answer = '{"ok": true, "value": false}'
     assert host.upload_artifact(Artifact("i", "w.txt", "text/plain", "kept"), b"") is False
     artifact = {"id": "i", "name": "w.txt", "type": "text/plain", "store": "kept"}
     assert module.asked == [
-        ({"of": "checkpoint", "format": "tree", "step": None}, b"abc"),
+        ({"of": "checkpoint", "format": "tree", "step": None, "logged": 4}, b"abc"),
         ({"of": "artifact", **artifact}, b""),
     ]
 

@@ -206,7 +206,7 @@ def _is_name(name: str) -> bool:
 
 def _step_in(content: bytes) -> int | None:
     told: Any = checkpoints.read_member(content, MEMBER, _MEMBER_BYTES)
-    if told is None:
+    if told is None or told == {}:  # nothing was logged before it
         return None
     step = told.get("step") if isinstance(told, dict) else None
     if type(step) is not int or not 0 <= step <= MAX_STEP:
