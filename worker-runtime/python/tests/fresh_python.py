@@ -63,7 +63,10 @@ def optuna_paths() -> list[str]:
 
 
 def run_python(code: str, paths: list[str]) -> Any:
-    """Run ``code`` in a new interpreter, with warnings as errors. Return its ``result``."""
+    """Run ``code`` in a new interpreter, with warnings as errors. Return its ``result``.
+
+    It runs in an empty folder, because a trainer creates its folder in the working directory.
+    """
     text = f"{code}\nimport json as _json\nprint('RESULT ' + _json.dumps(result))\n"
     env = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
@@ -73,6 +76,7 @@ def run_python(code: str, paths: list[str]) -> Any:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", text],
         env=env,
+        cwd=tempfile.mkdtemp(dir=scratch_folder()),
         capture_output=True,
         text=True,
         timeout=900,
