@@ -11,7 +11,7 @@ def files(schema: Schema) -> dict[str, str]:
     return {
         "server/src/protocol/schema/limits.h": writer.limits(),
         "server/src/protocol/messages.h": writer.messages(),
-        "server/src/protocol/schema/names.h": writer.names(),
+        "server/src/protocol/names.h": writer.names(),
         "server/src/protocol/fields.h": writer.fields(),
     }
 
@@ -214,7 +214,7 @@ namespace hyperflock::protocol {{
 #include "protocol/field_kinds.h"
 #include "protocol/schema/limits.h"
 #include "protocol/messages.h"
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 #include "protocol/rules.h"
 
 namespace hyperflock::protocol {{

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -8,7 +8,7 @@
 #include "protocol/messages.h"
 #include "protocol/rules.h"
 #include "protocol/schema/limits.h"
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::protocol {
 

@@ -3,7 +3,7 @@
 
 #include "dispatch/model/reference.h"
 #include "dispatch/state.h"  // kBudget, kPoisonDevices
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::dispatch {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

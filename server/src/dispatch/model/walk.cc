@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::dispatch {
 namespace {

@@ -7,7 +7,7 @@
 #include "http/compute/attempt_upload.h"
 #include "http/core/router.h"
 #include "protocol/json/json_writer.h"
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 
 namespace hyperflock::http {
 namespace {

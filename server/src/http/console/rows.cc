@@ -6,7 +6,7 @@
 
 #include "protocol/codec.h"
 #include "protocol/json/json_writer.h"
-#include "protocol/schema/names.h"
+#include "protocol/names.h"
 #include "protocol/trial_attrs.h"
 
 namespace hyperflock::http {

@@ -14,7 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "protocol/schema/limits.h"
-#include "protocol/schema/names.h"
+#include "protocol/schema/name_table.h"
 
 namespace hyperflock::protocol {
 
