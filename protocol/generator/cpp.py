@@ -212,10 +212,10 @@ namespace hyperflock::protocol {{
 #pragma once
 
 #include "protocol/field_kinds.h"
-#include "protocol/schema/limits.h"
 #include "protocol/messages.h"
 #include "protocol/names.h"
 #include "protocol/rules.h"
+#include "protocol/schema/limits.h"
 
 namespace hyperflock::protocol {{
 

@@ -6,9 +6,9 @@
 
 #include "protocol/field_kinds.h"
 #include "protocol/messages.h"
+#include "protocol/names.h"
 #include "protocol/rules.h"
 #include "protocol/schema/limits.h"
-#include "protocol/names.h"
 
 namespace hyperflock::protocol {
 
