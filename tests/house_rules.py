@@ -3,7 +3,8 @@
 The root holds only what it should. No source file is longer than 800 lines, except generated ones,
 and no folder has more than 30 files. Lock files name no host. ``docs/where.md`` names folders that
 exist. ``Atomics.wait`` always has a time-out. Every error code of the server and of array-core is
-documented, and no other code is. Every part has the version of CMakeLists.txt.
+documented, and no other code is. Every part has the version of CMakeLists.txt. A link of a Markdown
+file to another file of the tree leads to one that exists.
 """
 
 import re
@@ -30,7 +31,6 @@ MAX_FILES = 30
 #: Folders that may hold more files, each with its reason.
 LARGE_FOLDERS = {
     "array-core/src/abi/calls": "a header and a source for each family of calls",
-    "python/docs": "a page for each task",
 }
 #: Folders of data in which each file is one case.
 DATA_FOLDERS = re.compile(r"/(golden|corpus)(/|$)")
@@ -88,6 +88,7 @@ def problems() -> list[str]:
         + array_core_codes(names)
         + versions()
         + rooms(names)
+        + dead_links(names)
     )
 
 
@@ -109,6 +110,21 @@ def rooms(names: list[str]) -> list[str]:
     return found + [
         f"docs/where.md: there is no {row}" for row in rows if not (ROOT / row).is_dir()
     ]
+
+
+def dead_links(names: list[str]) -> list[str]:
+    """Return each link of a Markdown file to a file or folder of the tree that does not exist."""
+    code = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+    found = []
+    for name in names:
+        if not name.endswith(".md"):
+            continue
+        path = ROOT / name
+        for target in re.findall(r"\]\(([^)\s]+)\)", code.sub("", path.read_text())):
+            file = target.partition("#")[0]
+            if file and ":" not in file and not (path.parent / file).exists():
+                found.append(f"{name}: there is no {target}")
+    return found
 
 
 def waits(names: list[str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import hyperflock
@@ -24,13 +26,23 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 
-# Links to files that are no pages here, such as the server's documents and the examples.
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+([^)#]+)(?:#[^)]*)?\)")
+_DOCS = Path(__file__).parent
+_REPOSITORY = _DOCS.parents[1]
+_LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
 
 def _name_outside(app: Any, page: str, source: list[str]) -> None:
-    """Write such a link as its text with the file's path in the repository."""
-    source[0] = _OUTSIDE.sub(lambda found: f"{found[1]} (`{found[2]}`)", source[0])
+    """Replace each link to a file that is no page here, such as the server's documents and the
+    examples, by its text and the file's path in the repository.
+    """
+
+    def named(found: re.Match[str]) -> str:
+        target = Path(os.path.normpath((_DOCS / page).parent / found[2]))
+        if target.is_relative_to(_DOCS):
+            return found[0]
+        return f"{found[1]} (`{target.relative_to(_REPOSITORY).as_posix()}`)"
+
+    source[0] = _LINK.sub(named, source[0])
 
 
 def setup(app: Any) -> None:

@@ -25,7 +25,7 @@ from .cases import CASES, SCRIPTS, Case
 
 HERE = Path(__file__).parent
 RUNTIME = ROOT / "build" / "runtime"
-PAGE = ROOT / "python" / "docs" / "adoption.md"
+PAGE = ROOT / "python" / "docs" / "start" / "adoption.md"
 # A script prints values with few digits. In a browser another NumPy computes them.
 NEAR = 1e-4
 

@@ -412,7 +412,8 @@ def test_help_fits_a_terminal(command: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_command_is_in_the_documentation_and_in_the_help() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    page = (docs / "reference" / "commands.md").read_text("utf-8")
     section = page.partition("## All commands")[2].partition("\n## ")[0]
     shown = CliRunner().invoke(_cli.app, ["--help"]).output
     assert len(COMMANDS) >= 17

@@ -21,7 +21,7 @@ from written_storage import WrittenStorage
 
 pytestmark = pytest.mark.server
 VERSION = int(optuna.__version__.partition(".")[0])
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "optuna.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "search" / "optuna.md"
 
 
 def listed(name: str) -> Reason | None:

@@ -67,7 +67,7 @@ from small_runtime import SmallRuntime
 from travelling_helper import endless, holding
 
 SOURCES = Path(hyperflock.__file__).parent
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 REST = Path(__file__).resolve().parents[3] / "server" / "docs" / "rest.md"
 SPACE = {"x": [1]}
 _NO_IMPORT = "raise ImportError('not on this machine')\ndef objective(trial):\n    return 1.0\n"

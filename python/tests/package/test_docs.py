@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import subprocess
 import sys
 import types
@@ -20,7 +21,7 @@ from phone import StartedPhone
 from real_server import Server
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,8 @@ def test_code_of_the_page_runs(
 
 
 def test_first_code_of_the_quick_start_is_a_script_too(server: FakeConsole, tmp_path: Path) -> None:
-    code = next(block for block in Page(DOCS / "quickstart.md").blocks if block.kind == "python")
+    page = Page(DOCS / "start" / "quickstart.md")
+    code = next(block for block in page.blocks if block.kind == "python")
     script = tmp_path / "line.py"
     script.write_text(code.text)
     process = subprocess.Popen(
@@ -95,8 +97,11 @@ def test_blocks_are_of_a_kind_that_runs_or_say_why_not() -> None:
 
 def test_index_names_every_page_and_the_reference_every_name() -> None:
     index = (DOCS / "index.md").read_text("utf-8")
-    listed = index.partition(":hidden:")[2].split("```")[0].split()
-    assert sorted([*listed, "index"]) == [Path(name).stem for name in PAGES]
-    reference = (DOCS / "reference.md").read_text("utf-8")
+    trees = re.findall(r"^```{toctree}\n((?:.+\n)*)\n((?:.+\n)*)```$", index, re.MULTILINE)
+    listed = [line for _, lines in trees for line in lines.split()]
+    assert sorted(f"{name}.md" for name in [*listed, "index"]) == PAGES
+    # A reader of the plain file gets to each page too.
+    assert {*re.findall(r"\]\(([^)#]+)\)", index)} == {f"{name}.md" for name in listed}
+    reference = (DOCS / "reference" / "python.md").read_text("utf-8")
     said = {line.split()[-1].rpartition(".")[2] for line in reference.splitlines() if ":: " in line}
     assert said >= {*hyperflock.__all__} - {"__version__", "Requires", "Scalar"}

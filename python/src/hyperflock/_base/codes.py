@@ -3,8 +3,8 @@ are in the server's documents.
 
     raise cannot("socket", "the objective uses 'link', a network connection; ...")
 
-Tests compare these lists with the sources and with docs/errors.md, and raise each code once. Plain
-data; any thread may use it.
+Tests compare these lists with the sources and with docs/reference/errors.md, and raise each code
+once. Plain data; any thread may use it.
 """
 
 from __future__ import annotations
