@@ -34,13 +34,13 @@ std::string_view unindented(std::string_view line) {
   return first == std::string_view::npos ? std::string_view() : line.substr(first);
 }
 
-// A path that is neither absolute nor made up, such as `<string>`.
+// Returns whether the path is relative and is not an invented name, such as `<string>`.
 bool is_own_file(std::string_view path) {
   return !path.empty() && path.front() != '/' && path.front() != '<';
 }
 
-// Returns `"train.py", line 7` of a line of a traceback; empty if the line names no file of the
-// researcher's code.
+// Returns the part `"train.py", line 7` of a line of a traceback; empty if the line does not name a
+// file of the researcher's code.
 std::string_view place_in(std::string_view line) {
   line = unindented(line);
   if (!line.starts_with(kFile) || !is_own_file(line.substr(kFile.size()))) return {};

@@ -1,4 +1,4 @@
-// Which failures of a study's trials are alike, and how many there are (R56). Pure.
+// Finds failures of a study's trials that have the same cause, and counts them (R56). Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ std::string kind_of(const protocol::Failure& failure);
 // Counts failures by kind.
 class AlikeFailures {
  public:
-  // The most kinds that are counted. The kind whose last failure is the oldest is forgotten.
+  // The maximum number of kinds. Beyond it, the kind whose last failure is the oldest is forgotten.
   static constexpr std::size_t kMostKinds = 64;
 
-  // Counts the failure. Returns how many are alike, with this one.
+  // Counts the failure. Returns how many failures of its kind were counted, including this one.
   std::int64_t add(const protocol::Failure& failure);
   void clear() { counts_.clear(); }
 

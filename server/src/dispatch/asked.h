@@ -1,5 +1,5 @@
-// What the dispatcher knows about ask-and-tell studies, whose trials come from an owner (R42 to
-// R51). Private to dispatch/, plain data.
+// The dispatcher's state of ask-and-tell studies, whose trials come from an owner: the researcher's
+// process (R42 to R51). Private to dispatch/; plain data.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@ inline constexpr std::size_t kMaxWaitingCalls = 16;
 // The most points of an open attempt that are kept for its owner. The newest are kept.
 inline constexpr std::size_t kMaxKeptPoints = 10'000;
 
-// A call of a device that waits for its answer.
+// A call of a device that waits for the owner's answer.
 struct Waiter {
   SessionId session{};
   AttemptId attempt{};
   std::int64_t id = 0;  // of the device's call
 };
 
-// A question to the owner, until its answer is durable.
+// A question to the owner. It is kept until its answer is durable.
 struct Question {
   TrialKey trial;
   AttemptId attempt{};  // the attempt that asked first
@@ -47,7 +47,7 @@ struct Question {
   std::optional<std::string> value{};  // set when StoreSuggestion is proposed
 };
 
-// The part of a study that only an ask-and-tell study has.
+// The fields of a study that only an ask-and-tell study has.
 struct Asked {
   std::int64_t generation = 0;
   // The session of the attached owner, after its claim is durable.
@@ -72,12 +72,12 @@ struct Asked {
   void drop_items();
 };
 
-// The part of a trial that only an ask-and-tell study has.
+// The fields of a trial that only a trial of an ask-and-tell study has.
 struct AskedPart {
   std::string params = "{}";               // JSON text
   std::string attrs{};                     // attributes given when it was asked; JSON text
   std::vector<storage::Suggestion> log{};  // durable suggestions
-  // How many bytes the log takes in `lease.suggested`.
+  // The size of the log as text in `lease.suggested`, in bytes.
   std::size_t log_bytes = 0;
   std::int64_t next_position = 0;                        // in the log
   std::map<std::string, std::int64_t> open_questions{};  // ids of open questions by name
@@ -96,11 +96,11 @@ struct Claim {
   storage::StudyRow row;  // as stored when the claim came
 };
 
-// Returns about how many bytes the item's text has.
+// Returns the approximate size of the item's text, in bytes.
 std::size_t bytes_of(const protocol::OwnerCallItem& item);
-// Returns how many bytes the suggestion adds to a log's text.
+// Returns by how many bytes the suggestion makes the text of a log longer.
 std::size_t bytes_of(const storage::Suggestion& one);
-// Returns the text of `lease.suggested`.
+// Returns the log as the JSON text of the field `lease.suggested`.
 std::string log_text(const std::vector<storage::Suggestion>& log);
 std::string params_text(const std::vector<storage::Suggestion>& log);
 

@@ -65,7 +65,7 @@ void State::drop_attempt(AttemptId id) {
 void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure) {
   const TrialKey trial = attempts.at(id).trial;
   const std::string device = attempts.at(id).device;
-  // A silent device has run its attempt for an unknown time after its last message.
+  // An expired attempt may have run on after its device's last message, so it ends at that message.
   const bool silent = state == storage::AttemptState::expired;
   const Instant end = silent ? attempts.at(id).seen : now;
   propose(storage::EndAttempt{id, state, failure, times_of(attempts.at(id), end)});

@@ -9,7 +9,7 @@ namespace hyperflock::dispatch {
 
 namespace {
 
-// A limit that ends an attempt at its deadline.
+// A rule that ends an attempt at a deadline, and the failure that the attempt then gets.
 struct Limit {
   Instant at;
   protocol::Failure failure;
@@ -41,7 +41,7 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
   if (attempt.pulse == protocol::PulseState::running && study.spec.stall_ms > 0) {
     take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");
   } else if (attempt.pulse == protocol::PulseState::running) {
-    // The study sets no limit. So the server assumes that the device hangs, not the objective.
+    // The study sets no limit for stalls, so the server blames the device and not the objective.
     take(attempt.progressed + attempt.patience_ms, protocol::RevokeCode::stalled, "stalled",
          Cause::worker_lost);
   }
@@ -111,7 +111,7 @@ void State::on(const Tick&) {
   break_silences();
 }
 
-// Each waiting call has an entry in State::silences at or before its end (R43).
+// Refuses calls that waited too long. State::silences has an entry at or before each limit (R43).
 void State::break_silences() {
   while (!silences.empty() && silences.begin()->first <= now) {
     Study& study = studies.at(silences.begin()->second);

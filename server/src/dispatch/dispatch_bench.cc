@@ -1,4 +1,4 @@
-// One cycle of the dispatcher: a result arrives, it and the next lease are committed, and
+// Measures one cycle of the dispatcher: a result arrives, it and the next lease are committed, and
 // the acknowledgement is sent. The numbers of workers and studies vary, to show that the cost does
 // not grow with them.
 #include <benchmark/benchmark.h>

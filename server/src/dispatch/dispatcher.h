@@ -1,5 +1,5 @@
-// The scheduler as a pure state machine: events in, effects out. No Asio, no SQLite, no clock, no
-// thread and no random source that is not passed in. One owner calls it, from one thread at a time.
+// The scheduler as a pure state machine: it turns events into effects. It has no Asio, SQLite,
+// clock, thread, or own random source. One owner calls it, from one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Settings {
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)
 };
 
-// A connected worker, for operators.
+// What operators see of a connected worker.
 struct WorkerView {
   SessionId session{};
   std::string device;
@@ -58,14 +58,14 @@ class Dispatcher {
   // depend on them.
   Dispatcher(Settings settings, std::function<std::uint64_t()> random);
   ~Dispatcher();
-  // Copies the state. Both share `random`.
+  // Copies the state. The copy calls the same `random`.
   Dispatcher(const Dispatcher& other);
   Dispatcher& operator=(const Dispatcher&) = delete;
 
   // Events are in the order in which they happened; `now` never goes back.
   Effects handle(const Event& event, Instant now);
 
-  // Returns when the next Tick is due; nullopt if none is.
+  // Returns when the next Tick is due; nullopt if no Tick is due.
   std::optional<Instant> next_deadline() const;
 
   std::vector<WorkerView> workers() const;

@@ -42,8 +42,8 @@ struct StudyChanged {
   StudyId study{};
 };
 
-// A running attempt printed lines. `dropped` lines before them were left out. They are kept only in
-// memory (R39).
+// Lines that a running attempt printed. `dropped` counts the lines that were left out before them.
+// Lines are kept in memory only (R39).
 struct Printed {
   TrialKey trial;
   AttemptId attempt{};

@@ -48,15 +48,15 @@ struct StudyCancelRequested {
   StudyId study{};
   std::optional<storage::NoteAudit> note{};
 };
-// The study is to be paused or resumed (R53).
+// A request to pause or resume the study (R53).
 struct StudyPauseRequested {
   RequestId request{};
   StudyId study{};
   bool paused = true;
   std::optional<storage::NoteAudit> note{};
 };
-// Every failed trial of a study is to be issued again (R33). `study` is its row as stored, because
-// a finished study is not in memory.
+// A request to issue every failed trial of a study again (R33). `study` is its row as stored,
+// because a finished study is not in memory.
 struct StudyReissueRequested {
   RequestId request{};
   storage::StudyRow study;
@@ -71,7 +71,7 @@ struct StudyClaimed {
   bool standby = false;
   storage::Quota quota{};  // of the study's owner
 };
-// `reply` of a connection that claimed a study.
+// A `reply` from a connection that claimed a study.
 struct OwnerReplied {
   SessionId session{};
   protocol::OwnerReply reply;
@@ -79,7 +79,7 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// The checkpoint with which the trial's next attempt begins is stored (R37).
+// A checkpoint was stored. The trial's next attempt begins with it (R37).
 struct CheckpointStored {
   TrialKey trial;
   protocol::Checkpoint checkpoint;
@@ -88,9 +88,9 @@ struct CheckpointStored {
 struct ArtifactStored {
   AttemptId attempt{};
 };
-// The device's erasure is about to be proposed, or has failed. In between nothing is leased to the
-// device, so that no row names it after the erasure. A session that asks for work meanwhile is
-// served if the erasure fails.
+// The device's erasure is about to be proposed, or it has failed. Between these events the device
+// gets no lease, so that no row names it after the erasure. If it asks for work in that time, it is
+// served after a failed erasure.
 struct DeviceErasing {
   std::string device;
   enum class Step { begins, failed } step = Step::begins;
@@ -103,19 +103,19 @@ struct DeviceRevoked {
 struct BatchCommitted {
   std::vector<std::pair<TransitionId, storage::Outcome>> outcomes;
 };
-// The batch was not written. The dispatcher forgets what it proposed, refuses work (read_only) and
-// waits for Restored.
+// The batch was not written. The dispatcher forgets what it has proposed, refuses work (read_only)
+// and waits for Restored.
 struct BatchFailed {
   std::vector<TransitionId> transitions;
   Error error;
 };
-// The state as stored: at start and after BatchFailed.
+// The stored state. It comes at the start and after BatchFailed.
 struct Restored {
   storage::Snapshot snapshot;
 };
-// Leases nothing more; attempts that run may end.
+// From now on nothing is leased. Running attempts may end.
 struct DrainStarted {};
-// Sent at or after next_deadline().
+// The time next_deadline() has come.
 struct Tick {};
 
 using Event =

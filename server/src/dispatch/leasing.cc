@@ -29,7 +29,7 @@ void State::ask(SessionId id, int tries) {
   seek(id, tries);
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
-  // The worker got a lease, or it has all the attempts that it may have.
+  // The worker is no longer idle: it got a lease, or it has as many attempts as it may have.
   if (found->second.idle_order == 0) return;
   send(id, protocol::Wait{jitter(settings.wait_ms), wait_reason(found->second)});
 }
@@ -144,7 +144,7 @@ Study* State::choose(const Project& project, const Session& session, Among among
   for (const auto& [running, id] : project.ranked) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     Study* study = find_study(id);
-    // A study without work and without room is skipped, because enough workers wait for its owner.
+    // A study without work and without room is skipped. Enough workers wait for its owner already.
     if (!study->has_work() && (among == Among::work || !study->has_room())) continue;
     if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
   }
@@ -239,8 +239,8 @@ void State::rank(Study& study) {
     project.ranked.erase({*study.rank, study.id});
     study.rank.reset();
   }
-  // A study whose owner has room may be in `ranked` before it has work. So its new work is noted
-  // here.
+  // A study whose owner has room may be in `ranked` before it has work. So the project is marked
+  // here when the work comes.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;

@@ -49,7 +49,7 @@ void State::on(const MessageReceived& event) {
         if constexpr (requires { on_message(event.session, session, message); }) {
           on_message(event.session, session, message);
         } else {
-          // A session handles hello and watch itself.
+          // The session handles hello and watch itself. All other types are unknown.
           send_error(event.session, "unknown_type", {});
         }
       },
@@ -63,8 +63,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
 
 void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
   for (const protocol::Pulse& pulse : message.attempts) {
-    // If the attempt has a result, was revoked or lost its lease, the device learns that from other
-    // messages.
+    // If the attempt has a result, was revoked or lost its lease, other messages report that to the
+    // device.
     Attempt* attempt = find_live(pulse.attempt, session.device);
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
@@ -152,7 +152,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
     what.resumed = attempt->from.has_value();
-    // A device whose WebGPU does not open any more must not fail a whole study (R41).
+    // A device that can no longer open WebGPU must not fail a whole study (R41).
     if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
         protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
       session.refuse(what.trial->study);
@@ -169,7 +169,7 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // If the attempt is not live, the device learns that from another message, as after a heartbeat.
+  // If the attempt is not live, another message reports that to the device, as for a heartbeat.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});

@@ -12,7 +12,7 @@ namespace {
 constexpr int kCloseTryAgainLater = 1013;
 constexpr Millis kConflictBackOffMs = 1'000;
 
-// Returns the session in whose `pending` the proposal was counted.
+// Returns the session that counts the proposal in Session::pending.
 std::optional<SessionId> counted_session(const Pending& what) {
   if (const auto* result = std::get_if<PendingResult>(&what)) return result->session;
   if (const auto* ack = std::get_if<PendingAck>(&what)) return ack->session;
@@ -186,8 +186,8 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
     count_failure(*what.trial, what.device, *what.failure, std::move(ending));
     return;
   }
-  // The result was kept as evidence, or another server changed the row. If the trial is still open
-  // here, it is tried again. If it has finished, storage refuses the new attempt.
+  // The result was kept as evidence, or another server changed the row. If the trial is open in
+  // memory, it is issued again. If it has finished in storage, storage refuses the new attempt.
   requeue(*what.trial, 0);
 }
 
@@ -209,7 +209,7 @@ void State::on_outcome(PendingCall& what, const storage::Outcome& outcome) {
 }
 
 void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
-  // Points are stored also where the series are refused.
+  // Points are stored even if the series of the same report are refused.
   if (outcome.applied == Applied::applied || outcome.refusal)
     keep_points(what.attempt, what.points);
   PendingAck ack{what.session, what.attempt, what.seq};

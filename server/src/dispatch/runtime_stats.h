@@ -13,12 +13,12 @@ struct RuntimeStats {
   int runs = 0;       // accepted runs
   Millis run_ms = 0;  // from the lease to the result, newer runs counting more
   int moves = 0;      // how often the progress of attempts has grown
-  // The usual time between two such changes. A longer time replaces it at once, a shorter one
-  // reduces it by an eighth of the difference.
+  // The usual time between two changes of progress. A longer time replaces it at once, a shorter
+  // one reduces it by an eighth of the difference.
   Millis gap_ms = 0;
 };
 
-// The number of changes after which the gap counts as known. Before that, the limit is
+// The number of changes of progress after which gap_ms is used. Before that, the limit is
 // kMostPatienceMs.
 inline constexpr int kMovesToKnow = 5;
 inline constexpr Millis kGapsOfPatience = 20;
@@ -34,8 +34,8 @@ inline void learn_gap(RuntimeStats& stats, Millis gap_ms) {
   stats.gap_ms = gap_ms > stats.gap_ms ? gap_ms : stats.gap_ms + (gap_ms - stats.gap_ms) / 8;
 }
 
-// An attempt was ended because its progress stood still. If that was too early, the next attempt
-// gets five times as long. So an objective with a long part without progress can finish.
+// Notes that an attempt was ended because its progress stood still. The next attempt may stand
+// still five times as long, so an objective with a long part without progress can finish.
 inline void learn_stall(RuntimeStats& stats, Millis silence_ms) {
   stats.gap_ms = std::max(stats.gap_ms, silence_ms / 4);
 }

@@ -1,4 +1,4 @@
-// Sessions and devices: opening, replacing, closing, revoking (R8, R20 to R22).
+// Handles sessions and devices: opening, replacing, closing and revoking (R8, R20 to R22).
 #include <algorithm>
 
 #include "dispatch/state.h"

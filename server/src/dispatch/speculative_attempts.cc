@@ -11,8 +11,8 @@ namespace {
 // The number of accepted runs after which the duration of a run counts as known.
 constexpr int kRunsToKnow = 2;
 
-// Returns the expected duration of a run on this class of devices; of all classes if there is none
-// for this one.
+// Returns the expected duration of a run on this class of devices, or on all classes if none was
+// measured on this one.
 std::optional<Millis> expected_run(const Study& study, const std::string& device_class) {
   if (study.stats.runs < kRunsToKnow) return std::nullopt;
   const auto own = study.class_stats.find(device_class);
@@ -44,7 +44,7 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.paused || study.has_work())
       continue;
-    // An owner with room is asked for a new trial instead (R51).
+    // If the owner has room, it is asked for a new trial, and no attempt is duplicated (R51).
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;

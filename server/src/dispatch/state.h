@@ -1,10 +1,10 @@
 // The dispatcher's state between events, and the functions that its files share. Private to
 // dispatch/; one owner, as dispatcher.h says.
 //
-// How it keeps its promises: transitions are proposed in the order of the events, and storage
-// applies them in that order. Memory is changed when a transition is proposed, as if it had been
-// applied. Messages that depend on it are sent only after its outcome is known. If a batch fails,
-// all sessions are closed and memory is emptied. Restored then fills it again from storage.
+// Transitions are proposed in the order of the events, and storage applies them in that order.
+// Memory is changed when a transition is proposed, as if it had been applied. Messages that depend
+// on the transition are sent only after its outcome is known. If a batch fails, all sessions are
+// closed and memory is emptied. Restored then fills it again from storage.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ inline constexpr std::size_t kPoisonDevices = 3;
 
 // The most proposals of one session without an outcome. A further message is `rate_limited`.
 inline constexpr int kMaxPending = 64;
-// The most studies that are kept of those that a session cannot run. The oldest is forgotten.
+// The most studies that a session remembers as refused. Beyond it, the oldest is forgotten.
 inline constexpr std::size_t kMaxRefusedStudies = 64;
 // The most idle workers that one round skips because it has no trial for them. A worker that comes
 // after them in the queue is served by start_own() when it sends its next `ready`.
@@ -50,11 +50,11 @@ struct Session {
   Instant idle_since{};             // since when it is in that queue
   int pending = 0;                  // proposals without an outcome
   std::vector<StudyId> cannot_run;  // oldest first
-  // The newest round of leases in which this session counted as demand for an owner (R45).
+  // The number of the last round of leases in which this session counted as demand (R45).
   std::uint64_t awaits = 0;
   std::optional<TrialKey> last{};  // the trial of its last result
 
-  // Leases no trial of the study to this session any more.
+  // Notes that this session gets no more trials of the study.
   void refuse(StudyId study);
 };
 
@@ -76,7 +76,7 @@ struct Attempt {
   // state.
   std::optional<storage::AttemptState> end_state;
   Instant seen;  // last message of its device that names it (R20)
-  // When it was leased or restored; the limit for loading starts then.
+  // When the attempt was leased or restored. The limit for loading counts from this time.
   Instant loading_since;
   std::optional<Instant> began;  // when its objective was first seen running (R23)
   Instant progressed;            // when `progress` last grew, or the objective began
@@ -84,8 +84,8 @@ struct Attempt {
   Millis patience_ms = kMostPatienceMs;  // its limit without progress, computed at its last message
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
-  // Only of an ask-and-tell study: the newest points, how many of them its owner was sent, and the
-  // questions whose answers it waits for.
+  // Only in an ask-and-tell study: the newest points, how many of them its owner was sent, and the
+  // questions whose answers this attempt waits for.
   std::vector<protocol::Point> points{};
   std::size_t told = 0;
   std::vector<std::int64_t> questions{};
@@ -129,14 +129,14 @@ struct Study {
   void skip_known() {
     while (trials.contains(next_number)) ++next_number;
   }
-  // Whether a trial waits to be leased.
+  // Returns whether a trial waits to be leased.
   bool has_work() const {
     if (ending || paused) return false;
     // Without an owner, no trial of an ask-and-tell study is leased (R43).
     if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());
     return !queue.empty() || next_number < total;
   }
-  // Whether its owner would ask for another trial (R45).
+  // Returns whether the study's owner would ask for another trial (R45).
   bool has_room() const {
     return asked && asked->owner && !ending && !paused &&
            asked->waiting < asked->room + asked->uncommitted_asks;
@@ -176,7 +176,7 @@ struct PendingResult {
   bool resumed = false;
   std::optional<protocol::Failure> failure;
   std::optional<TransitionId> start;  // the lease that was proposed with it
-  // What an owner is sent (R49); nullopt in a grid.
+  // The result that an owner is sent (R49); nullopt in a grid.
   std::optional<protocol::TrialResult> result{};
   bool led = false;                              // whether the attempt led its trial (R48)
   std::optional<std::int64_t> from_step{};       // of the checkpoint that it began with
@@ -198,7 +198,7 @@ struct PendingPoints {
   std::int64_t seq = 0;
   std::vector<protocol::Point> points;
 };
-// What the owner is sent about the attempt with which a trial failed.
+// The report to the owner about the attempt with which a trial failed.
 struct Ending {
   std::optional<AttemptId> attempt{};
   std::string device{};
@@ -271,7 +271,7 @@ struct State {
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Devices revoked since the start. A session whose credential was checked just before is refused.
   std::unordered_set<std::string> revoked;
-  // Devices that are being erased, each with its session that waits for a lease.
+  // The devices that are being erased, each with the session, if any, that waits for a lease.
   std::unordered_map<std::string, std::optional<SessionId>> erasing;
 
   std::uint64_t next_transition = 1;
@@ -285,10 +285,10 @@ struct State {
   TransitionId propose(storage::Transition transition, Pending what);
   // Proposes the audit entry of a change to this study, next to the change.
   void propose_note(const std::optional<storage::NoteAudit>& note, StudyId study);
-  // Proposes for a session's message. It counts as pending until its outcome is known.
+  // Proposes a transition for a session's message. It is pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
-  // `text` replaces the code's sentence.
+  // Sends the error with this code. `text` replaces the usual sentence for the code.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
                   std::optional<std::int64_t> call = {}, std::string_view text = {});
   void revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode code);
@@ -305,7 +305,7 @@ struct State {
   void on(const DeviceRevoked& event);
   void on(const DrainStarted& event);
   void forget_session(SessionId id);
-  // Ends an open attempt that its device gives back. Its trial is issued again at once.
+  // Ends an open attempt that its device has released. Its trial is issued again at once.
   void let_go(AttemptId id, storage::AttemptState state);
 
   // messages.cc
@@ -338,7 +338,7 @@ struct State {
   void promote(StudyId study);
   void attach(Study& study, SessionId owner, Claim& claim);
   void detach(Study& study);
-  // Ends every claim of a study that is over.
+  // Refuses every claim of a study that has ended, with this code.
   void end_claims(StudyId study, std::string_view code);
   // Sends the next batch if one is due (R46).
   void flush_owner(StudyId id);
@@ -348,12 +348,12 @@ struct State {
   void add_item(Study& study, protocol::OwnerCallItem item);
 
   // curves.cc
-  // Keeps what the attempt reported, and queues it for the owner if the attempt leads.
+  // Keeps the points that the attempt reported, and queues them for the owner if the attempt leads.
   void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
   void queue_points(Study& study, AttemptId id, Attempt& attempt);
   // Makes the trial's oldest open attempt its lead (R48).
   void follow_lead(TrialKey key);
-  // Queues all that a new owner must know of the running trials.
+  // Queues everything about the running trials that a new owner must know.
   void queue_running_trials(Study& study);
   void queue_result(const PendingResult& what, const storage::Outcome& outcome);
   void queue_failure(const PendingFail& what, std::int64_t seq);
@@ -367,32 +367,32 @@ struct State {
   static std::vector<protocol::Point> take_newest_points(Study& study, AttemptId attempt);
   void answer(Study& study, const protocol::OwnerAnswer& given);
   void on_outcome(PendingSuggestion& what, const storage::Outcome& outcome);
-  // Removes the question, and sends the code to those who wait for it.
+  // Removes the question, and sends the code to the devices that wait for its answer.
   void refuse_question(Study& study, std::int64_t id, std::string_view code,
                        std::string_view message = {});
   Question take_question(Study& study, std::int64_t id);
-  // Forgets the questions of an attempt that has ended.
+  // Forgets the waiting calls of an attempt that has ended.
   void drop_waiters(Study& study, AttemptId id, const Attempt& attempt);
   void refuse_trial(Study& study, TrialKey key);
   void arm_silence(Study& study);
   void break_silences();
 
   // leasing.cc
-  // Queues the session for work and leases what there is. Sends `wait` if there is nothing.
+  // Queues the session as idle and leases what work there is. Sends `wait` if it gets no lease.
   void ask(SessionId id, int tries = 1);
-  // The same without a `wait`. Returns the proposal for this session, if there is one.
+  // Does the same as ask() but sends no `wait`. Returns the proposed lease of this session, if any.
   std::optional<TransitionId> seek(SessionId id, int tries = 1);
-  // Leases work to idle workers in their order. Returns the proposal for `wanted`, if it got one.
+  // Leases work to idle workers in their order. Returns the proposed lease of `wanted`, if any.
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
-  // Serves the session out of order. This is for a session that a round did not reach, because it
-  // had skipped kMaxPassedOver workers before.
+  // Serves the session out of order, because the round ended before it: the round had skipped
+  // kMaxPassedOver workers.
   std::optional<TransitionId> start_own(const Project& project, SessionId id);
   // Serves the session from another study after it has waited long enough for an owner (R45).
   std::optional<TransitionId> start_other(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // whether its device may have another attempt (R27)
-  // Whether the session is idle and counts as demand for the owner of its next study (R45).
+  // Returns whether the session is idle and counts as demand for the owner of its next study (R45).
   bool awaits_owner(const Session& session);
   // Returns whether the session's last trial belongs to this study and the owner has not been sent
   // the end of that trial yet.
@@ -409,27 +409,27 @@ struct State {
   void rank(Study& study);
 
   // speculative_attempts.cc
-  // Leases a speculative attempt to an idle worker without other work, if it is worth it (R36).
+  // Leases a speculative attempt to an idle worker without other work, if this saves time (R36).
   std::optional<TransitionId> start_speculative(SessionId id);
   std::optional<TrialKey> choose_speculative(const Session& session) const;
   bool may_duplicate(const Trial& trial, const Session& session) const;
   Millis remaining(const Attempt& attempt, Millis expected) const;
 
   // attempts.cc
-  // Adds an attempt that is not committed yet. Its clocks start now. Call rank() afterwards.
-  // REQUIRES: the study knows the trial.
+  // Adds an attempt that is not committed yet. Its time limits count from now. Call rank()
+  // afterwards. REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
   // Removes the attempt from memory. Call requeue() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
-  // Ends a live attempt by a cause (R18).
+  // Ends a live attempt with this failure, which counts by its cause (R18).
   void fail_attempt(AttemptId id, storage::AttemptState state, protocol::Failure failure);
   // Counts a failure. Fails the trial if its budget is spent, else issues it again.
   void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
                      Ending ending = {});
   // Proposes that the trial has failed. The study may pause with it (R56).
   void fail_trial(TrialKey key, const protocol::Failure& failure, Ending ending = {});
-  // Issues the trial again after `delay`, unless it has an open attempt, waits already or is
+  // Issues the trial again after `delay`, unless it has an open attempt, is already queued or is
   // failing.
   void requeue(TrialKey key, Millis delay);
   void enqueue(Study& study, TrialNumber number, Trial& trial);
@@ -440,23 +440,23 @@ struct State {
 
   // clock.cc
   void on(const Tick& event);
-  // Renews the lease of an attempt that its device has named (R20).
+  // Renews the lease of an attempt after a message of its device that names it (R20).
   void touch(AttemptId id, Attempt& attempt);
-  // Renews the lease after a message that only a running objective causes.
+  // Renews the lease after a message that only a running objective can cause.
   void touch_running(AttemptId id, Attempt& attempt);
   Instant deadline(const Attempt& attempt);
   void arm(AttemptId id, Attempt& attempt);
   void disarm(AttemptId id, Attempt& attempt);
-  // Returns how long an attempt that ended at `end` has loaded and run, as far as heartbeats show.
+  // Returns how long an attempt that ended at `end` loaded and ran, according to its heartbeats.
   static protocol::RunMetrics times_of(const Attempt& attempt, Instant end);
   void overdue(AttemptId id, Attempt& attempt);
-  // The measured durations of the attempt's study on its class of devices.
+  // Returns the measured durations of the attempt's study on its class of devices.
   RuntimeStats& stats_of(const Attempt& attempt);
 
   // outcomes.cc
   void on(const BatchCommitted& event);
   void on(const BatchFailed& event);
-  // Empties memory, which is then as before the first Restored. Closes sessions and answers
+  // Empties memory, so it is as before the first Restored. Closes the sessions and refuses open
   // requests.
   void reset();
   void on_outcome(PendingStudy& what, const storage::Outcome& outcome);
@@ -470,7 +470,7 @@ struct State {
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void apply_result(const PendingResult& what, const storage::Outcome& outcome);
-  // Counts workers whose trial of the study has ended as demand again (R45).
+  // Counts the workers whose trial of this study has ended as demand again (R45).
   void recount_demand(StudyId id);
 
   // studies.cc
@@ -478,7 +478,7 @@ struct State {
   void on(const StudyCancelRequested& event);
   void on(const StudyPauseRequested& event);
   void set_paused(Study& study, bool paused);
-  // Whether a pause of the study has no outcome yet. A resume must not lease before it.
+  // Returns whether a pause of the study has no outcome yet. Until then a resume must not lease.
   bool pause_pending(StudyId id) const;
   void on(const StudyReissueRequested& event);
   void on(const CheckpointStored& event);
@@ -487,7 +487,7 @@ struct State {
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
-  // Whether ReissueTrials of the study has no outcome yet. The study must not end before it.
+  // Returns whether a reissue of the study has no outcome yet. Until then the study must not end.
   bool reissue_pending(StudyId id) const;
   // Removes a study that has ended in storage, and revokes its attempts.
   void drop_study(StudyId id);
@@ -499,7 +499,7 @@ struct State {
 std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
                                        const protocol::Failure& failure);
 
-// One sentence for people, by code.
+// Returns a sentence for people that explains the code.
 std::string_view revoke_text(protocol::RevokeCode code);
 
 }  // namespace hyperflock::dispatch

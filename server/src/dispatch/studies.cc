@@ -1,4 +1,4 @@
-// Studies: submitted, cancelled, finished, and all of them back after a start (R18, R19, R24).
+// Handles studies: submission, cancellation, the end, and the reload after a start (R18, R19, R24).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -73,7 +73,7 @@ void State::on(const StudyPauseRequested& event) {
 void State::set_paused(Study& study, bool paused) {
   study.paused = paused;
   rank(study);
-  // Waiting workers may get other work, or work of this study again.
+  // Idle workers may now get other work, or work of this study again.
   dirty_projects.insert(study.project);
 }
 
@@ -238,7 +238,7 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
   for (const storage::AttemptRow& row : stored.attempts) {
     trial.speculated |= row.kind == protocol::AttemptKind::duplicate;
     if (row.state == storage::AttemptState::live) {
-      // It gets one full lease of grace, and its clocks start again (R24).
+      // The attempt gets one full lease of grace, and its time limits count from now (R24).
       Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);
       attempt.kind = row.kind;
       attempt.from = row.from;

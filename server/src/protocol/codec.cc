@@ -1,5 +1,5 @@
-// Implements codec.h. Writing is on the hot path: it appends all text to one string. Tests and the
-// load emulator read server messages.
+// Implements codec.h. Writing is on the hot path: it appends all text to one string. Only tests and
+// the load emulator read server messages.
 #include "protocol/codec.h"
 
 #include "protocol/fields.h"
@@ -18,7 +18,7 @@ Result<Message> parse(std::string_view text) {
   });
 }
 
-// Estimates the size of the text, so that the string does not grow while a lease is written.
+// Estimates the size of the text, so that its string is allocated once.
 std::size_t expected_bytes(const ServerMessage& message) {
   constexpr std::size_t kSmall = 160;
   constexpr std::size_t kLease = 640;

@@ -1,6 +1,6 @@
-// Reads and writes messages as JSON text. Only this file, study_codec and
-// space_codec read a peer's JSON. Pure;
-// any thread.
+// Reads and writes messages as JSON text. Only this codec,
+// study_codec and space_codec read JSON that a peer sent. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ namespace hyperflock::protocol {
 // wrong field.
 Result<ClientMessage> parse_client_message(std::string_view text);
 
-// Returns the id of a `call` that is otherwise invalid, so that the refusal reaches the caller
+// Returns the id of an invalid `call`, so that the refusal reaches the caller
 // (R3).
 std::optional<std::int64_t> refused_call_id(std::string_view text);
 
-// Reads a server message, for golden tests and the emulator. Rows of `update` stay JSON text.
+// Reads a server message, for golden tests and the emulator. The rows of `update` stay JSON text.
 Result<ServerMessage> parse_server_message(std::string_view text);
 
 std::string serialize(const ServerMessage& message);
-// Appends the `lines` of a log; REST uses it too.
+// Appends the `lines` of a log. The REST interface uses it too.
 void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
-// Appends `{"chainer", "backend"?}`, and what a study requires of devices.
+// Appends `{"chainer", "backend"?}` and the study's requirements of devices.
 void append_runtime(std::string& out, std::string_view chainer, std::string_view backend);
 void append_requirements(std::string& out, const Requirements& wanted);
 void append_gpu(std::string& out, const GpuFacts& gpu);

@@ -1,4 +1,4 @@
-// The codec on the hot path: one result in, its acknowledgement with the next lease out.
+// Measures the codec: it reads a result and writes its acknowledgement with the next lease.
 #include <benchmark/benchmark.h>
 
 #include "protocol/codec.h"

@@ -1,5 +1,5 @@
-// Cases that the golden files cannot contain: frames as large as a limit, invalid UTF-8, repeated
-// keys, and the order of checks.
+// Tests cases that the golden files cannot contain: frames as large as a limit, invalid UTF-8,
+// repeated keys, and the order of checks.
 #include "protocol/codec.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Codec, R1_AKeyThatComesTwiceIsMalformedWhereverItStands) {
   const Error nested = client_error(R"({"type":"ready","x":[{"a":1},{"b":{"c":1,"d":2,"c":3}}]})");
   EXPECT_EQ(nested.code, "malformed");
   EXPECT_EQ(nested.field, "x[1].b.c");
-  // A name may appear in different objects. An escaped spelling of a name counts as a repetition.
+  // The same name may appear in different objects. Escapes do not make a name different.
   EXPECT_EQ(client_error(R"({"type":"ready","x":{"type":1},"y":{"type":2}})").code, "parsed");
   EXPECT_EQ(client_error(R"({"type":"ready","x":1,"\u0078":2})").code, "malformed");
 }

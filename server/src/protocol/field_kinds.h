@@ -1,5 +1,5 @@
-// How fields of each kind are read and written. The generated fields.h visits the fields of a
-// struct with a Reader or a Writer and gives the kind of each field:
+// Defines how fields of each kind are read and written. The generated fields.h visits the fields of
+// a struct with a Reader or a Writer and gives the kind of each field:
 //
 //   codec.required("seq"_key, m.seq, Integer{1});
 //   codec.defaulted("points"_key, m.points, List{Array{}, kMaxPoints});
@@ -26,8 +26,8 @@
 
 namespace hyperflock::protocol {
 
-// M is T or const T. So one function can visit the fields of a struct both for reading and for
-// writing.
+// True if M is T or const T, so that one function can visit the fields of a struct both for reading
+// and for writing.
 template <typename M, typename T>
 concept Is = std::same_as<std::remove_const_t<M>, T>;
 
@@ -38,8 +38,8 @@ struct Tuple;  // kSize, and kForm: a description of the array for people
 
 // ---- keys
 
-// A field's name as it follows another field in an object: `,"name":`. It has two words, so that it
-// is passed in registers.
+// A field's name with the punctuation around it: `,"name":`. The struct has the size of two
+// pointers, so it is passed in registers.
 struct Key {
   std::string_view text;
   constexpr std::string_view name() const { return text.substr(2, text.size() - 4); }
@@ -78,26 +78,26 @@ struct Characters {
 struct Bytes {
   std::size_t most = 0;
 };
-// A text that a function of rules.h reads.
+// A text that a function of rules.h reads and checks.
 struct Checked {
   std::string (*read)(const Value&);
 };
-// The name of an enumerator.
+// The name of a value of an enumeration.
 struct EnumName {};
-// A name from a list that stays a string. `wanted` is the end of the error message.
+// A name from a list. It stays a string. `wanted` is the end of the error message.
 template <std::size_t size>
 struct OneOf {
   const std::array<std::string_view, size>& names;
   std::string_view wanted;
 };
-// Kinds of structs: an object, an array of the fields, and a union, in which one field says which
-// member it is.
+// How a struct is written: as an object, as an array of its fields, or as a union, in which one
+// field names the member.
 struct Object {};
 struct Array {};
 struct Tagged {
   Key field;
 };
-// An object that is kept as JSON text.
+// An object that stays JSON text.
 struct JsonObject {};
 template <typename Kind>
 struct List {
@@ -170,7 +170,7 @@ class Reader {
     out = value;
     optional(key, out, kind);
   }
-  // Reads the fields of `part` from this same object.
+  // Reads the fields of `part` from the same object.
   template <typename Part>
   void spread(Part& part) {
     visit_fields(*this, part);
@@ -240,7 +240,7 @@ void read(const Value& in, const List<Kind>& kind, std::vector<T>& out) {
                (std::is_same_v<T, double> ? " numbers" : ""));
 }
 
-// Reads the member of a union with this name. Returns false if there is none.
+// Reads the union's member with this name. Returns false if there is no such member.
 template <typename... Members>
 bool read_member(std::string_view name, const Value& in, std::variant<Members...>& out) {
   const auto read_if_named = [&]<typename Member>(std::in_place_type_t<Member>) {
@@ -377,7 +377,7 @@ template <typename Kind, typename T>
 void write(std::string& out, const List<Kind>& kind, const std::vector<T>& values) {
   append_list(out, values, [&](const T& one) { write(out, kind.kind, one); });
 }
-// Writes the member of a union, with its name in the field that says which member it is.
+// Writes the member of a union, with its name in the field that identifies the member.
 template <typename... Members>
 void write(std::string& out, const Tagged& kind, const std::variant<Members...>& value) {
   const auto write_member = [&]<typename Member>(const Member& member) {

@@ -41,7 +41,7 @@ std::string readable(const ::testing::TestParamInfo<std::string>& param) {
   return param.param.substr(param.param.rfind('/') + 1);
 }
 
-// Returns the text of a parsed value that is written again, or the error.
+// Writes a parsed value again. Returns its text, or the error.
 template <typename Parsed>
 Result<std::string> again(const Result<Parsed>& parsed) {
   if (!parsed) return parsed.error();
@@ -86,7 +86,7 @@ TEST_P(GoldenSpecValid, KindsAreKept) {
   const Result<StudySpec> spec = parse_study_spec(file["spec"].dump());
   ASSERT_TRUE(spec.has_value()) << spec.error().code << ' ' << spec.error().field;
   const json& expected = file.contains("normal") ? file["normal"] : file["spec"];
-  // They are compared as texts, because 1 == 1.0 for JSON values.
+  // The texts are compared, because 1 and 1.0 are equal as JSON values.
   EXPECT_EQ(json::parse(serialize_study_spec(*spec)).dump(), expected.dump());
   EXPECT_EQ(parse_study_spec(serialize_study_spec(*spec)).value(), *spec);
 }
@@ -135,7 +135,7 @@ TEST(Golden, R30_GridPoints) {
 }
 
 TEST(Golden, R60_DrawnPoints) {
-  // Keeps the order of a dict's keys.
+  // ordered_json keeps the order of a dict's keys.
   using nlohmann::ordered_json;
   const auto cases = ordered_json::parse(file_text(kGolden / "samples.json"));
   ASSERT_GT(cases.size(), 3U);

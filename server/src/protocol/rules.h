@@ -10,9 +10,9 @@
 namespace hyperflock::protocol {
 
 std::string read_sha256(const Value& in);
-// Reads the name of a file that a device creates. Such a name cannot leave its folder.
+// Reads the name of a file that a device creates. The file cannot lie outside its folder.
 std::string read_file_name(const Value& in);
-// Reads `module:function`.
+// Reads a text of the form `module:function`.
 std::string read_module_function(const Value& in);
 
 // A hello of another version may have other fields. It is refused because of its version and not

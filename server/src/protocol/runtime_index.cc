@@ -1,4 +1,4 @@
-// See runtime_index.h.
+// Implements runtime_index.h.
 #include "protocol/runtime_index.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool is_sha256(std::string_view text) {
          });
 }
 
-// Returns why the study does not run on this runtime.
+// Checks that the study's trials can run on this runtime. The error says why they cannot.
 Status check(const StudySpec& spec, const Runtime& runtime) {
   if (!runtime.pieces.contains("chainer-" + spec.chainer)) {
     return Error{
@@ -48,7 +48,7 @@ std::optional<Runtime> parse_runtime_index(std::string_view text) {
   Runtime runtime;
   if (const auto id = json.find("runtime"); id != json.end() && id->is_string())
     runtime.id = id->get<std::string>();
-  // The id becomes a part of paths.
+  // The id is used in paths, so it must be a SHA-256.
   if (!is_sha256(runtime.id)) return std::nullopt;
   for (const auto& [name, piece] : json["pieces"].items()) {
     if (!piece.is_object() || !piece.contains("version") || !piece["version"].is_string()) continue;

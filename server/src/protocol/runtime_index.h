@@ -1,5 +1,5 @@
-// Reads what the browsers' runtime has, from its index.json (worker-runtime/runtime/README.md), and
-// compares it with what a study needs (R58). Pure; any thread.
+// Reads the runtime's versions from its index.json (worker-runtime/runtime/README.md), and compares
+// them with what a study needs (R58). Pure; any thread.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,16 @@ struct Runtime {
   std::map<std::string, std::string, std::less<>> pieces;
 };
 
-// Returns what the text of an index.json says; nothing if it is malformed.
+// Returns the runtime that the text of an index.json describes; nullopt if it is malformed.
 std::optional<Runtime> parse_runtime_index(std::string_view text);
 
-// Whether trials that need `older` run on `newer` too: it has the same versions of Pyodide, NumPy
-// and Chainer. Other pieces, such as the worker's own code, do not change results.
+// Returns whether trials that need `older` run on `newer` too: both have the same versions of
+// Pyodide, NumPy and Chainer. Other pieces, such as the worker's own code, do not change results.
 bool replaces(const Runtime& newer, const Runtime& older);
 
-// Returns the id of the first of these runtimes on which the study's trials run: it has the
+// Returns the id of the first of these runtimes on which the study's trials run: one with the
 // versions that the study names, and the study's version of Chainer. Error: `runtime_mismatch`,
-// about the first runtime. Without runtimes nothing is known, and the id is empty.
+// about the first runtime. If `runtimes` is empty, the id is empty too.
 Result<std::string> choose_runtime(const StudySpec& spec, const std::vector<Runtime>& runtimes);
 
 }  // namespace hyperflock::protocol

@@ -1,4 +1,4 @@
-// Which studies a server's runtime can run (R58).
+// Tests which studies a server's runtime can run (R58).
 #include "protocol/runtime_index.h"
 
 #include <gtest/gtest.h>

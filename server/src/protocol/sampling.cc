@@ -13,7 +13,7 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Each kind of draw has a key of its own, so that its numbers are independent of a trial's seed.
+// Random and Sobol studies use different keys, so their numbers do not depend on a trial's seed.
 constexpr std::uint64_t kRandomKey = 1;
 constexpr std::uint64_t kSobolKey = 2;
 constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15U;
@@ -56,12 +56,12 @@ double between(double low, double high, double value) {
   return std::min(high, std::max(low, value));
 }
 
-// Returns the index that a unit coordinate chooses from `count` equal parts.
+// Returns the index, below `count`, of the equal part of [0, 1) that contains `unit`.
 std::int64_t index_of(double unit, std::int64_t count) {
   return std::min(static_cast<std::int64_t>(unit * static_cast<double>(count)), count - 1);
 }
 
-// Returns the number at `unit` between two numbers, uniform in the logarithm.
+// Returns the number at fraction `unit` between low and high on a logarithmic scale.
 double log_uniform(double low, double high, double unit) {
   const double from = portable_log(low);
   return portable_exp(from + unit * (portable_log(high) - from));
@@ -90,7 +90,7 @@ double sobol_unit(std::int64_t seed, std::int64_t number, std::size_t dimension)
   const std::uint64_t key =
       split_mix(split_mix(static_cast<std::uint64_t>(seed), kSobolKey), dimension);
   // Each digit is flipped by a random bit that depends on the digits before it. `node` is these
-  // digits with a 1 in front, a different number for each of them.
+  // digits with a 1 in front, so it differs for each prefix.
   std::uint64_t node = 1;
   std::uint64_t out = 0;
   for (std::size_t i = kUnitBits; i-- > 0;) {
@@ -109,7 +109,7 @@ std::int64_t range_count(const ValueRange& range) {
 void append_in_range(std::string& out, const ValueRange& range, double unit) {
   const std::int64_t count = range_count(range);
   if (range.integer && range.log) {
-    // Each whole number has the part of the scale that rounds to it, as in Optuna.
+    // Each integer covers the part of the logarithmic scale that rounds to it, as in Optuna.
     const double value = std::floor(log_uniform(range.low - 0.5, range.high + 0.5, unit) + 0.5);
     append_integer(out, static_cast<std::int64_t>(between(range.low, range.high, value)));
   } else if (range.integer) {
@@ -167,7 +167,7 @@ double portable_exp(double x) {
   const double r = (x - k * kLn2High) - k * kLn2Low;  // at most 0.35
   double sum = 1;
   for (int i = 17; i >= 1; --i) sum = 1 + sum * r / i;
-  // In two steps: the power alone may be beyond the largest double.
+  // Scales in two steps, because the power alone may be beyond the largest double.
   return std::ldexp(sum, static_cast<int>(k) - 1) * 2;
 }
 

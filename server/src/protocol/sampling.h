@@ -1,7 +1,7 @@
-// The points of random and Sobol studies (R60): pure functions of the study's seed and the trial's
+// Computes the points of random and Sobol studies (R60) from the study's seed and the trial's
 // number. Python computes the same points, bit by bit (python/src/hyperflock/_model/sampling.py).
-// So this uses the four operations of IEEE 754 and no function of libm, which differs between
-// systems.
+// So the code uses the four operations of IEEE 754 and no function of libm, which differs between
+// systems. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hyperflock::protocol {
 
-// Binary digits of a coordinate: as many as a double can hold.
+// The number of binary digits of a coordinate: as many as a double can hold.
 inline constexpr std::size_t kUnitBits = 53;
 
 // Returns coordinate `dimension` of random point `number`, from 0 to less than 1. REQUIRES: number
@@ -28,18 +28,18 @@ std::uint64_t sobol_bits(std::int64_t number, std::size_t dimension);
 // less than 1.
 double sobol_unit(std::int64_t seed, std::int64_t number, std::size_t dimension);
 
-// Returns how many numbers a range has; 0 for a range without steps. REQUIRES: a valid range.
+// Returns how many numbers a range contains; 0 for a continuous range. REQUIRES: a valid range.
 std::int64_t range_count(const ValueRange& range);
 
-// Appends the number of the range at `unit`, which is from 0 to less than 1, as JSON text.
+// Appends the range's number at fraction `unit`, 0 <= unit < 1, as JSON text.
 void append_in_range(std::string& out, const ValueRange& range, double unit);
 
 // Returns point `number` as JSON text. REQUIRES: `kind` is random or sobol, and the space is valid.
 std::string sampled_point(StudyKind kind, std::int64_t seed, const std::vector<Dimension>& space,
                           std::int64_t number);
 
-// Natural logarithm of a positive number and exponential function, with errors of a few units in
-// the last place.
+// The natural logarithm of a positive number and the exponential function. Their errors are a few
+// units in the last place.
 double portable_log(double x);
 double portable_exp(double x);
 

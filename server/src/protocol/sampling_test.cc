@@ -1,5 +1,5 @@
-// Points that are drawn from a space (R60): their edges and their spread. The golden files, which
-// golden_test.cc reads, fix each point; Python's tests judge uniformity and independence.
+// Tests points that are drawn from a space (R60): their edges and their spread. The golden files
+// fix each point (golden_test.cc); Python's tests check uniformity and independence.
 #include "protocol/sampling.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace hyperflock::protocol {
 namespace {
 
-// The largest coordinate there is.
+// The largest coordinate that can be drawn.
 constexpr double kAlmostOne = 1 - 0x1p-53;
 
 std::string at(const ValueRange& range, double unit) {

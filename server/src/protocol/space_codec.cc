@@ -12,12 +12,12 @@ namespace hyperflock::protocol {
 namespace {
 
 constexpr Characters kName{kMaxText, 1};
-// An object with this one key is a tuple, or a dict that has this key itself (R5).
+// An object whose only key is "()" is a tuple, or a dict that has this key itself (R5).
 constexpr std::string_view kTupleKey = "()";
-// The most characters of a number in a range.
+// The most characters of a number in a range, as text.
 constexpr std::size_t kNumberLength = 25;
-// How far a range may be from a whole number of steps, as a part of a step. Decimal fractions are
-// not exact.
+// How far a range may differ from a whole number of steps, as a fraction of a step. Decimal
+// fractions are not exact.
 constexpr double kStepTolerance = 1e-8;
 
 bool is_drawn(StudyKind kind) { return kind == StudyKind::random || kind == StudyKind::sobol; }
@@ -32,8 +32,8 @@ void check_members(const Value& in, const Json& object) {
   }
 }
 
-// Checks a value of a parameter, or a part of one: a scalar, an array or an object (R5). Problems
-// are noted at `in`, the whole value.
+// Checks a parameter's value or a part of it: a scalar, an array or an object (R5). Problems are
+// noted at `in`, which is the whole value.
 void check_value(const Value& in, const Json& json) {
   if (const auto* text = json.get_ptr<const std::string*>()) {
     if (characters(*text) > kMaxText)
@@ -55,7 +55,7 @@ void check_value(const Value& in, const Json& json) {
   }
 }
 
-// Notes a problem of a range that has no numbers, or cannot be drawn from.
+// Notes a problem if the range contains no numbers or cannot be drawn from.
 void check_range(const Value& in, const ValueRange& range) {
   const auto refuse = [&in](std::string_view field, std::string_view why) {
     in.find(field).note("bad_range", in.path() + std::string(why));
@@ -86,7 +86,7 @@ void check_range(const Value& in, const ValueRange& range) {
     return refuse("step", ".step must divide high - low.");
 }
 
-// Reads the values of a name, or its range. Returns the length of the longest value as text.
+// Reads the values of a parameter, or its range. Returns the length of the longest value as text.
 std::size_t read_values(const Value& in, StudyKind kind, Dimension& dimension) {
   const Value range = in.find("range");
   if (range.present() && !is_drawn(kind))

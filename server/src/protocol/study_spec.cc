@@ -39,7 +39,7 @@ std::int64_t grid_size(const std::vector<Dimension>& space) {
 }
 
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number) {
-  // The stride of a name is the number of points that the names after it span.
+  // The stride of a parameter is the number of points that the parameters after it span.
   std::int64_t stride = grid_size(space);
   std::string out = "{";
   for (const Dimension& dimension : space) {

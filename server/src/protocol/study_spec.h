@@ -1,5 +1,5 @@
-// Functions of a study spec: which devices fit (R40), the points of its trials (R30, R60), seeds
-// (R32).
+// Functions of a study spec: which devices can run it (R40), the points of its trials (R30, R60),
+// their seeds (R32).
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace hyperflock::protocol {
 
-// Returns whether only a device with WebGPU may run the study's trials: the study asks for that
-// back end, or for something that only a graphics device has.
+// Returns whether only a device with WebGPU may run the study's trials: the study requires that
+// back end, or something that only a graphics device has.
 bool needs_webgpu(const StudySpec& spec);
 
-// Returns why a device cannot run the study's trials (R40), as a code of protocol.md; empty if it
-// can.
+// Returns a code of protocol.md that says why a device cannot run the study's trials (R40); empty
+// if it can.
 std::string_view unmet(const StudySpec& spec, const Capabilities& device);
 
 // Returns the number of points of the grid; 0 if it exceeds kMaxWireInteger.
 std::int64_t grid_size(const std::vector<Dimension>& space);
 
-// Returns point `number` as JSON text; the last name varies fastest (R30). REQUIRES: 0 <= number <
-// grid_size(space).
+// Returns point `number` as JSON text; the last parameter varies fastest (R30). REQUIRES: 0 <=
+// number < grid_size(space).
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
 
 // Returns the number of trials that the spec describes; 0 for an ask-and-tell study.

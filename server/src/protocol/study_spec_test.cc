@@ -1,5 +1,5 @@
-// Grid arithmetic at its limits (R30); seeds and points are checked against the golden files in
-// golden_test.cc.
+// Tests grid arithmetic at its limits (R30). golden_test.cc checks seeds and points against the
+// golden files.
 #include "protocol/study_spec.h"
 
 #include <gtest/gtest.h>

@@ -15,13 +15,13 @@ using Json = nlohmann::json;
 constexpr std::string_view kConstraints = "constraints";
 constexpr std::string_view kPrefix = "constraints:";
 
-// Python writes three numbers that JSON lacks, here as numbers of the same sign.
+// Python writes Infinity and NaN, which JSON lacks. Large numbers replace them; NaN is not met.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kPythonNumbers{{
     {"Infinity", "1e308"},
     {"NaN", "1e308"},
 }};
 
-// Replaces Python's numbers outside of strings.
+// Replaces Infinity and NaN outside of strings.
 std::string as_json(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -49,7 +49,7 @@ bool is_met(const Json& constraint) {
 }  // namespace
 
 bool meets_constraints(std::string_view attrs) {
-  // Most trials have no constraints, and this is on the path of every result.
+  // Most trials have no constraints, and this check runs for every result.
   if (attrs.find(kConstraints) == std::string_view::npos) return true;
   const Json json = Json::parse(as_json(attrs), nullptr, false);
   const auto system = json.is_object() ? json.find("system") : json.end();

@@ -1,4 +1,4 @@
-// Whether a trial meets the constraints in its attributes (R57).
+// Tests whether a trial meets the constraints in its attributes (R57).
 #include "protocol/trial_attrs.h"
 
 #include <gtest/gtest.h>

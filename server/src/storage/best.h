@@ -1,4 +1,4 @@
-// Which trials of a study are its best (R57). Every back end uses these functions. Pure.
+// Finds the best trials of a study (R57). Every back end uses these functions. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace hyperflock::storage {
 
-// A complete trial that meets its constraints.
+// A complete trial that meets its constraints, so it may be one of the best.
 struct Candidate {
   TrialNumber number{};
   std::vector<double> values;
   bool operator==(const Candidate&) const = default;
 };
 
-// Makes the trial the best one of a study with one direction, if it is. The lowest number wins a
-// tie. Returns whether it is the best now.
+// Makes the trial the best one of a study with one direction, if it is better than the present one.
+// The lowest number wins a tie. Returns whether the trial is the best now.
 inline bool offer_best(StudyRow& study, const Candidate& one) {
   const double value = one.values.front();
   const double best = study.best_value;
@@ -31,7 +31,7 @@ inline bool offer_best(StudyRow& study, const Candidate& one) {
   return true;
 }
 
-// Whether `one` is at least as good as `other` in each direction, and better in one.
+// Returns whether `one` is at least as good as `other` in each direction, and better in one.
 inline bool beats(const std::vector<protocol::Direction>& directions, const Candidate& one,
                   const Candidate& other) {
   bool better = false;
@@ -45,8 +45,8 @@ inline bool beats(const std::vector<protocol::Direction>& directions, const Cand
   return better;
 }
 
-// Adds the trial to those that no other one beats, and moves those that it beats to `beaten`.
-// Returns false if another one beats it.
+// Adds the trial to `front`, the trials that no other one beats. The trials that it beats leave
+// `front`, and their numbers go to `beaten`. Returns false if another trial beats it.
 inline bool offer_to_front(std::vector<Candidate>& front,
                            const std::vector<protocol::Direction>& directions, Candidate one,
                            std::vector<TrialNumber>& beaten) {

@@ -69,14 +69,14 @@ struct Enrolment {
   std::int64_t revoked_at = 0;  // 0: not revoked
 };
 
-// Whether a device may join by the code now.
+// Returns whether a device may join by the code now.
 inline bool admits(const Enrolment& code, std::int64_t now) {
   return code.revoked_at == 0 && (code.expires_at == 0 || now < code.expires_at) &&
          (code.max_uses == 0 || code.uses < code.max_uses);
 }
 
-// An entry of the audit log: who did what, on what, and from where. It never changes; only
-// TrimAudit removes it.
+// An entry of the audit log: the actor, the action, its object and the address. It never changes;
+// only TrimAudit removes it.
 struct AuditEntry {
   std::int64_t id = 0;
   std::int64_t at = 0;
@@ -148,8 +148,8 @@ struct EraseDevice {
 };
 inline constexpr const char* kErasedDevice = "erased";
 
-// A researcher has uploaded these bytes. Guard: their quota has room (else `superseded`, with
-// Outcome::excess), and the bytes do not count for them yet (else `repeated`).
+// Records that a researcher has uploaded these bytes. Guard: their quota has room (else
+// `superseded`, with Outcome::excess), and the bytes do not count for them yet (else `repeated`).
 struct OwnBlob {
   std::string owner;
   std::string sha256;
@@ -163,7 +163,7 @@ struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;
 };
-// Removes entries older than `before`; `repeated` if there are none.
+// Removes audit entries older than `before`; `repeated` if there are none.
 struct TrimAudit {
   std::int64_t before = 0;
 };

@@ -6,7 +6,7 @@
 //   Lineage lineage(attempt);
 //   while (const auto id = lineage.wanted()) {
 //     for (point of id) lineage.add(point);
-//     lineage.go_on(from of id);
+//     lineage.go_on(checkpoint from which id continued);
 //   }
 #pragma once
 
@@ -23,19 +23,19 @@
 
 namespace hyperflock::storage {
 
-// The attempts that an attempt continues, one after the other, and the steps up to which they
-// count. `cut` is the member of a checkpoint that has its last step.
+// Visits an attempt and then those whose checkpoints it continues, and knows up to which step the
+// points of each count. `cut` is the field of a checkpoint that contains this step.
 class Ancestry {
  public:
   using Cut = std::optional<std::int64_t> protocol::Checkpoint::*;
 
   Ancestry(AttemptId attempt, Cut cut) : wanted_(attempt), cut_(cut) {}
 
-  // Returns the attempt whose points come next; nothing when there is no other.
+  // Returns the attempt whose points come next; nullopt after the last one.
   std::optional<AttemptId> wanted() const { return wanted_; }
-  // Whether a step of the current attempt counts.
+  // Returns whether a step of the current attempt counts.
   bool counts(std::int64_t step) const { return step <= most_; }
-  // The current attempt began from the checkpoint `from`. Continues with the attempt that saved it.
+  // Continues with the attempt that saved `from`, the checkpoint where the current one began.
   void go_on(const std::optional<protocol::Checkpoint>& from) {
     wanted_.reset();
     if (!from) return;
@@ -78,10 +78,10 @@ class Lineage {
   std::map<std::int64_t, double> points_;
 };
 
-// Values of one series that arrive in pieces. At a step that comes twice, the first value counts.
+// The values of one series, added in pieces. If a step comes twice, its first value counts.
 class SeriesPieces {
  public:
-  // Adds a piece of the current attempt of `ancestry`.
+  // Adds a piece that the current attempt of `ancestry` reported.
   void add(const std::vector<std::int64_t>& steps, const std::vector<double>& values,
            const Ancestry& ancestry) {
     for (std::size_t i = 0; i < steps.size() && ancestry.counts(steps[i]); ++i) {
@@ -92,7 +92,7 @@ class SeriesPieces {
 
   bool empty() const { return steps_.empty(); }
 
-  // Puts the pieces in the order of their steps. Call it once, after the last piece.
+  // Sorts the values by their steps. Call it once, after the last piece.
   void settle() {
     if (std::ranges::adjacent_find(steps_, std::greater_equal<>()) == steps_.end()) return;
     std::vector<std::size_t> order(steps_.size());

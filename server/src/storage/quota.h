@@ -1,4 +1,4 @@
-// A researcher's limits and use, and the error message when a limit is exceeded. Pure; any thread.
+// A researcher's quota and usage, and the error message when a limit is exceeded. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Excess {
   bool operator==(const Excess&) const = default;
 };
 
-// Returns the first limit that `asked` would exceed.
+// Returns the first limit that the usage would exceed with `asked` added to it.
 inline std::optional<Excess> excess_of(const Quota& quota, const Usage& used, const Usage& asked) {
   using What = Excess::What;
   const auto over = [](std::int64_t limit, std::int64_t has, std::int64_t more) {

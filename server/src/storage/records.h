@@ -52,7 +52,7 @@ struct StudyRow {
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.
   std::optional<TrialNumber> stopped_by{};
   std::optional<protocol::Failure> stop_failure{};
-  // Failures up to this seq do not count for R56: the study was resumed or reopened after them.
+  // Failures with a seq up to this one no longer count for R56: the study was resumed after them.
   std::int64_t forgiven_seq = 0;
   std::int64_t total = 0;
   std::int64_t complete = 0;
@@ -63,12 +63,12 @@ struct StudyRow {
   std::int64_t cursor = 0;  // seq of the newest finished trial; 0: none
   std::int64_t created_at = 0;
   std::int64_t finished_at = 0;  // 0: not yet
-  // The best complete trial by its first value, in the study's direction, of those that meet their
-  // constraints (R57). The lowest number wins a tie. None if the study has several directions.
+  // The trial with the best first value, in the study's direction, of the complete trials that meet
+  // their constraints (R57). The lowest number wins a tie. nullopt with several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
   // Only for a study with several directions: the complete trials that meet their constraints and
-  // that no other one beats, by number. Of more than kShownBest, these are the first ones.
+  // that no other one beats, by number. At most the first kShownBest.
   std::vector<TrialNumber> best_trials{};
   // Parameters of an ask-and-tell study's best trial; only when a single row is read.
   std::string best_params{};
@@ -102,9 +102,9 @@ struct TrialRow {
   std::int64_t seq = 0;  // position in the finishing order of all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
   std::vector<Suggestion> suggested{};  // in the order of the calls
-  // Attributes that each of its leases carries, JSON text; set only if one trial is read.
+  // Attributes that each lease of the trial carries, JSON text; set only if one trial is read.
   std::string asked_attrs{};
-  // The constraints that its owner computed from its result (R57); nullopt: none were computed.
+  // The constraints that the owner computed from the result (R57); nullopt before that.
   std::optional<std::vector<double>> constraints{};
 };
 
@@ -156,19 +156,19 @@ struct LastValue {
   double value = 0;
 };
 
-// A name for which attempts of a study have a series, and its number in the study, from 1.
+// The name of a series that attempts of the study have, and its number in the study, from 1.
 struct SeriesName {
   std::int64_t id = 0;
   std::string name;
   bool operator==(const SeriesName&) const = default;
 };
 
-// A trial with its deciding attempt, which is the accepted one or else the newest. A trial that was
-// asked and never ran has none.
+// A trial with its deciding attempt: the accepted one, or else the newest. A trial that never ran
+// has no such attempt.
 struct TrialDetail {
   TrialRow trial;
   std::optional<AttemptRow> attempt;
-  // Only if requested: the points of the deciding attempt, and of the attempts from whose
+  // Set only if requested: the points of the deciding attempt and of the attempts from whose
   // checkpoints it continued (see lineage.h).
   std::vector<protocol::Point> points;
   std::vector<AttemptRow> attempts_list;  // only if requested

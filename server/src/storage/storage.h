@@ -1,5 +1,5 @@
-// The storage contract. Every back end passes its test suite (contract/suite.h): SQLite, later
-// PostgreSQL.
+// The storage contract. Every back end must pass its test suite (contract/suite.h). SQLite is the
+// first back end; PostgreSQL is planned.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 namespace hyperflock::storage {
 
 // The next three structs contain what the dispatcher needs after a start: every running study, its
-// unfinished trials that have a row, and the attempts of each trial since it began or was last
-// reissued, oldest first.
+// unfinished trials that have a row, and the attempts of each trial since its start or its last
+// reissue, oldest first.
 inline constexpr std::int64_t kMostFailures = 1'000;
 struct RunningTrial {
   TrialKey key;
   std::vector<AttemptRow> attempts;
   std::optional<protocol::Checkpoint> checkpoint{};  // the newest
-  // This and the next two: only of an ask-and-tell study.
+  // `params`, `suggested` and `attrs` are set only in an ask-and-tell study.
   std::string params{};
   std::vector<Suggestion> suggested{};
   std::string attrs{};  // the attributes given when it was asked
@@ -52,7 +52,7 @@ struct Identities {
   std::vector<Device> devices;
 };
 
-// Returns Unix milliseconds. Tests pass their own clock.
+// Returns the current time in Unix milliseconds. Tests pass their own clock.
 using WallClock = std::function<std::int64_t()>;
 
 class Storage {
@@ -67,8 +67,8 @@ class Storage {
   // Does housekeeping of a few milliseconds. Call it when no batch waits. Writer thread only.
   virtual void idle() {}
 
-  // `PRAGMA synchronous` as the writing connection reads it back now (2 is FULL). Writer thread, or
-  // before it starts.
+  // Returns the value of `PRAGMA synchronous` of the writing connection (2 is FULL). Writer thread,
+  // or before that thread starts.
   virtual int synchronous() = 0;
 
   // The functions below may be called on any thread, also while apply() runs; each sees a committed
@@ -80,7 +80,7 @@ class Storage {
   // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
-  // Returns the trials of an ask-and-tell study that have no outcome yet, by number, without
+  // Returns the unfinished trials of an ask-and-tell study, in the order of their numbers, without
   // points.
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
   // Returns the trials that are the best of a study (R57), by number, without points: those of
@@ -88,11 +88,11 @@ class Storage {
   virtual Result<std::vector<TrialDetail>> best_trials(StudyId id) = 0;
   // Returns one trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
-  // Returns the points of an attempt by step, after those of the attempts from whose checkpoints it
-  // continues. REQUIRES: `attempt` was returned by this storage.
+  // Returns the points of an attempt in the order of steps. Points of the attempts from whose
+  // checkpoints it continues come first. REQUIRES: `attempt` was returned by this storage.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
-  // Returns the series of an attempt like its curve: at a step that a later attempt has too, its
-  // value counts. With `only` it returns the series with this number. REQUIRES: as for curve().
+  // Returns the series of an attempt and of those that it continues, as in curve(). If two attempts
+  // have a step, the later attempt's value counts. `only`: just the series with this number.
   virtual Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,
                                                   std::optional<std::int64_t> only) = 0;
   // Returns names of the study's series with id > after in that order, at most `limit`.
@@ -105,16 +105,16 @@ class Storage {
                                                      std::optional<TrialNumber> trial,
                                                      std::int64_t after, std::int64_t limit) = 0;
   virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) = 0;
-  // Returns the SHA-256 of every blob that an attempt uploaded and a row still names, each once, in
-  // order.
+  // Returns the SHA-256 of every blob that an attempt uploaded and that a row still names, sorted
+  // and without duplicates.
   virtual Result<std::vector<std::string>> kept_blobs() = 0;
-  // Returns the SHA-256 of every blob that a researcher uploaded or a study names, each once, in
-  // order.
+  // Returns the SHA-256 of every blob that a researcher uploaded or a study names, sorted and
+  // without duplicates.
   virtual Result<std::vector<std::string>> owned_blobs() = 0;
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
-  // Returns the owner's use of its quota.
+  // Returns how much of the quota the owner uses.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Returns entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;

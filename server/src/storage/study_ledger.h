@@ -1,5 +1,5 @@
-// Counts a study's trials in its row. Every back end uses these functions, so that none counts
-// differently. Pure.
+// Counts a study's trials in its row. All back ends use these functions, so their counts agree.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ inline void trial_failed(StudyRow& study, std::int64_t seq) {
 
 inline bool has_succeeded(const StudyRow& study) { return study.complete + study.pruned > 0; }
 
-// Pauses a study because of a trial that failed (R56). Returns whether this changed anything.
+// Pauses a study because this trial failed (R56). Returns whether this changed anything.
 inline bool stopped(StudyRow& study, TrialNumber number) {
   if (study.paused || has_succeeded(study)) return false;
   study.paused = true;
@@ -74,7 +74,7 @@ inline void trial_reissued(StudyRow& study) {
   study.stopped_by.reset();  // no trial of the study is failed any more
 }
 
-// Notes that a study runs again if it had finished.
+// Notes that a finished study runs again.
 inline void reopened(StudyRow& study) {
   if (!is_running(study)) study.forgiven_seq = study.cursor;
   study.state = StudyState::running;

@@ -1,6 +1,6 @@
 // Guarded transitions. Only they change durable state. A batch is one durable transaction. Guards
 // are checked in order, and each sees the transitions before it in the batch. "(else `name`)" after
-// a condition gives the outcome if the condition is false.
+// a condition names the outcome if the condition is false.
 #pragma once
 
 #include <cstdint>
@@ -141,7 +141,7 @@ struct DeleteStudy {
   StudyId study{};
 };
 
-// How many rows of deleted studies are removed at once. It takes the writer some milliseconds.
+// The number of rows of deleted studies that are removed at once. This takes some milliseconds.
 inline constexpr std::int64_t kSweptRows = 4'000;
 
 // Removes at most this many rows of deleted studies; `repeated` if there are none. Outcome::dropped
@@ -187,7 +187,7 @@ struct AskedRow {
   std::string params;
   std::uint32_t seed = 0;
   std::string attrs{};  // JSON text that its leases carry; empty: none
-  // The owner computes its constraints from its result. Until then it is not among the best (R57).
+  // Its owner computes constraints from the result. Until then it is not among the best (R57).
   bool constrained = false;
 };
 
@@ -216,7 +216,7 @@ struct StoreSuggestion {
 
 // Guard: the trial has a row (else `conflict`), its study has this generation (else `superseded`),
 // and the trial has a result and no constraints of its owner yet (else `repeated`). A complete
-// trial may then become one of the best, or stop to be one (R57).
+// trial may then become one of the best, or no longer be one (R57).
 struct StoreConstraints {
   TrialKey trial;
   std::int64_t generation = 0;
@@ -238,7 +238,7 @@ enum class Applied {
   conflict,    // the transition does not fit the stored rows, or another server was first
 };
 
-// What a deleted study held.
+// The amounts that the deletion of a study has released.
 struct Freed {
   std::int64_t trials = 0;     // trials that had an outcome
   std::int64_t artifacts = 0;  // artifacts that were kept
@@ -246,7 +246,7 @@ struct Freed {
   bool operator==(const Freed&) const = default;
 };
 
-// Why an artifact of a live attempt, or the series of a report, were not taken.
+// The reason why an artifact of a live attempt, or the series of a report, were refused.
 enum class Refusal { artifact_exists, artifact_count, series_count, series_size };
 
 struct Outcome {
@@ -254,10 +254,10 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  // The trial's place in the finishing order, if this finished the trial.
+  // The trial's place in the order of ends, if this transition finished the trial.
   std::int64_t seq = 0;
   std::vector<TrialNumber> trials{};  // ReissueTrials: those that run again; AskTrials: new ones
-  // Id of the new person, token, project or code; ClaimStudy: the generation.
+  // The id of the new person, token, project or code; for ClaimStudy the generation.
   std::int64_t id = 0;
   std::int64_t token = 0;               // CreatePrincipal: of the first token
   std::optional<Excess> excess{};       // the limit of the quota that was exceeded

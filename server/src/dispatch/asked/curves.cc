@@ -1,4 +1,4 @@
-// Sends the owner of a study the curves, leads and ends of its trials (R48, R49).
+// Sends points, leading attempts and the ends of trials to a study's owner (R48, R49).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -7,7 +7,7 @@ namespace hyperflock::dispatch {
 
 namespace {
 
-// Splits points into parts that fit one item.
+// Calls `each` with parts of the points, from index `from` on. Each part fits one item of a batch.
 template <typename Each>
 void in_pieces(const std::vector<protocol::Point>& points, std::size_t from, Each each) {
   constexpr std::size_t kPointsOfOne = 1'000;

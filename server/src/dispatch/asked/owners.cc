@@ -115,8 +115,8 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
       if (outcome.excess) {
         over_quota(what.session, *outcome.excess, id);
       } else {
-        // A conflict: the study was deleted after its row was read, or it is not an ask-and-tell
-        // study.
+        // The outcome is a conflict. The study was deleted after its row was read, or it is not an
+        // ask-and-tell study.
         const bool asked = what.row.spec.kind == protocol::StudyKind::asked;
         const bool cancelled = outcome.applied == Applied::superseded;
         owner_error(what.session,
@@ -346,8 +346,8 @@ void State::flush_owner(StudyId id) {
     return promote(id);
   }
   const std::int64_t demand = asked.demand();
-  // The demand may have become smaller, because the owner asked for trials or devices left. The
-  // owner need not learn that.
+  // The demand may have become smaller, because the owner asked for trials or because devices left.
+  // Such a change alone is not sent to the owner.
   asked.told = std::min(asked.told, demand);
   if (asked.sent != asked.taken || (asked.items.empty() && demand == asked.told)) return;
   send_batch(*study, demand);

@@ -1,4 +1,4 @@
-// Calls of devices that the owner of a study answers: suggestions and pruning (R43, R47, R48).
+// Handles calls of devices that a study's owner answers: suggestions and pruning (R43, R47, R48).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -17,7 +17,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-// Returns the owner's message, cut between two characters to the limit of messages.
+// Returns the owner's code and message, cut at a character boundary to kMaxMessage bytes.
 std::string owner_text(const protocol::OwnerAnswer& given) {
   std::string text = given.code + ": " + given.message;
   if (text.size() <= protocol::kMaxMessage) return text;
@@ -72,7 +72,7 @@ void State::carry(SessionId session, const protocol::Call& call, std::optional<T
     if (call.method == "suggest") return carry_suggest(session, call, *study, *late);
     return carry_prune(session, call, *study, *late);
   }
-  // A grid has no pruner, and a finished trial is not pruned.
+  // The answer is false: a grid has no pruner, and a finished trial is not pruned.
   if (call.method != "suggest") return send(session, protocol::Reply{call.id, false});
   send_error(session, study == nullptr ? "study_stopped" : "unknown_method", call.attempt, call.id);
 }
@@ -140,7 +140,7 @@ void State::ask_owner(Study& study, Question question) {
   arm_silence(study);
 }
 
-// Removes the newest points, because they came with the call and are sent with it.
+// Takes the attempt's newest points out of the waiting items, to send them with the call.
 std::vector<protocol::Point> State::take_newest_points(Study& study, AttemptId attempt) {
   Asked& asked = *study.asked;
   auto* last =
@@ -217,8 +217,8 @@ void State::on_outcome(PendingSuggestion& what, const storage::Outcome& outcome)
       send(waiter.session, protocol::Reply{.id = waiter.id, .text = one.value});
     return;
   }
-  // Another owner came in between, so the answer is not valid any more (R51), or another server
-  // changed the row. Ask again.
+  // The answer is out of date: the study has a new owner (R51), or another server changed the row.
+  // The question is sent again.
   part.log_bytes -= bytes_of(one);
   part.params = params_text(part.log);
   question.value.reset();
@@ -249,7 +249,7 @@ void State::drop_waiters(Study& study, AttemptId id, const Attempt& attempt) {
     const auto found = study.asked->questions.find(asked);
     if (found == study.asked->questions.end()) continue;
     std::erase_if(found->second.waiters, [id](const Waiter& one) { return one.attempt == id; });
-    // The trial's next attempt uses the suggestion. An answer about pruning is not needed any more.
+    // The trial's next attempt uses the suggestion. An answer about pruning is no longer needed.
     if (found->second.name.empty()) study.asked->questions.erase(found);
   }
 }

@@ -172,7 +172,7 @@ Said Reference::reissue(Id study) {
   return done();
 }
 
-// Deletes a study. From then on, a message that names it is answered as for an unknown study (R55).
+// Deletes a study. A later message that names it gets the answer for an unknown study (R55).
 Said Reference::remove(Id study) {
   begin();
   const auto found = studies_.find(study);
@@ -345,7 +345,7 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
   const bool held = waits && !draining_ && awaiting_.contains(worker);
-  // After this time the worker gets work of another study (R45).
+  // After settings_.hold_ms, the worker gets work of another study (R45).
   if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {
     if (const auto other = choose(worker, false)) {
       out.push_back(start_next(*other, worker));
@@ -417,7 +417,7 @@ Said Reference::ready(const std::string& worker) {
 Said Reference::restart() {
   begin();
   sessions_.clear();
-  // The store still has revoked devices, and their connections are refused before they get here.
+  // The store keeps revoked devices, and it refuses their connections before they reach this model.
   revoked_.clear();
   next_question_ = 1;
   draining_ = false;

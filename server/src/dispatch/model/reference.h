@@ -1,10 +1,10 @@
 // The reference model of the dispatcher, for tests. It states the rules of protocol.md as loops
-// over plain lists, without timers, indexes or asynchronous storage. It is made to be read and not
-// to be fast. Every change is committed at once, and jitter is always the least
+// over plain lists, without timers, indexes or asynchronous storage. Readable code matters here,
+// and speed does not. Every change is committed at once, and jitter always has its least value
 // (Scenario::Jitter::least).
 //
-// Each event returns the messages that it causes, as lines of Scenario in any order; StudyChanged
-// is left out. The model shares no code with the dispatcher except the budgets of R18.
+// Each event returns the messages that it causes, as lines in the format of Scenario, in any order.
+// StudyChanged is left out. The model shares only the budgets of R18 with the dispatcher's code.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class Reference {
  public:
   using Id = std::int64_t;
 
-  // A checkpoint: the attempt that saved it, and a number that no other checkpoint has.
+  // A checkpoint: the attempt that saved it, and a number that identifies the checkpoint.
   using Saved = std::pair<Id, Id>;
   struct Attempt {
     Id id = 0;
@@ -137,11 +137,11 @@ class Reference {
   Said drain();
   Said after(Millis ms);
   Said restart();
-  // The event's batch was not written, and the state is loaded again. The ids of the attempts
-  // (`starts`) and studies (`submits`) in this batch are not used again.
+  // Loads the state again, because the event's batch was not written. The ids that the batch used
+  // for attempts (`starts`) and studies (`submits`) are not used again.
   Said storage_failed(Id starts, Id submits);
 
-  // New ids start above these, as in a store that is not empty.
+  // Lets new ids begin above these values, as in a store that is not empty.
   void begin_after(Id studies, Id attempts);
 
   // ---- state
@@ -173,7 +173,7 @@ class Reference {
 
   void say(const std::string& worker, const std::string& what);
   void say_error(const std::string& worker, const std::string& code);
-  // Returns the attempt if it belongs to this device, even if it has ended; null otherwise.
+  // Returns the attempt if it belongs to this device, even if the attempt has ended; else null.
   Attempt* own(const std::string& worker, Id attempt);
   Trial& trial_of(const Attempt& attempt) {
     return studies_.at(attempt.study).trials.at(attempt.trial);
@@ -230,8 +230,8 @@ class Reference {
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);
   void ask(const std::string& worker);
-  // Sends the leases whose trials have not finished meanwhile. `ack` is sent with the worker's own
-  // lease.
+  // Sends the leases whose trials are still unfinished. `ack` is sent with the lease of the worker
+  // that it acknowledges.
   void deliver(const std::vector<Started>& started, const std::string& worker = {},
                std::string ack = {});
 
@@ -240,12 +240,12 @@ class Reference {
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
   void requeue(Id study, Id trial, Millis delay);
-  // Returns true if no attempt of the trial will follow. Then finish_trial() must be called.
+  // Counts a failure. Returns true if the trial gets no other attempt; then call finish_trial().
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);
   void end_if_finished(Id study);
   void withdraw(Id study, std::optional<Id> trial, const std::string& code);
-  // Returns when the attempt expires, and the rule that says so.
+  // Returns when the attempt expires, and the name of the limit that ends it.
   std::pair<Instant, std::string> deadline(const Attempt& attempt) const;
   void overdue(Attempt& attempt, const std::string& rule);
   void reload();

@@ -136,7 +136,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
       foreign->second.state == AttemptState::live) {
-    // The attempt belongs to another worker and is live. This error is the only answer.
+    // The attempt is live on another worker. The sender gets this error and nothing else.
     return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
@@ -173,7 +173,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       attempt->verdict = protocol::Verdict::recorded;
       if (was_live) {
         attempt->state = AttemptState::failed;
-        // The checkpoint may be the cause, so the trial begins again without it (R38).
+        // The checkpoint may have caused the failure, so the trial begins again without it (R38).
         if (attempt->from && (*cause == Cause::user_error || *cause == Cause::invalid)) {
           trial.saved.reset();
           requeue(attempt->study, attempt->trial, 0);
@@ -250,7 +250,7 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   trial.state = TrialState::failed;
   trial.failure_code = poison ? "poison" : code;
   Study& study = studies_.at(attempt.study);
-  // A study whose trials only fail, and fail alike, pauses itself (R56).
+  // A study pauses itself if its trials only fail and their failures are alike (R56).
   if (!study.succeeded && study.options.max_failures > 0) {
     const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;
     if (++study.alike[kind] >= study.options.max_failures && !study.paused) {

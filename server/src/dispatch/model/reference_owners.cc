@@ -1,5 +1,5 @@
-// Owners of ask-and-tell studies in the reference model (R42 to R51); see reference.h. A message to
-// an owner is one line for each item. How items are put into batches is left to the dispatcher.
+// Owners of ask-and-tell studies in the reference model (R42 to R51); see reference.h. Each item
+// for an owner is one line. The model does not say how items are put into batches.
 #include <algorithm>
 
 #include "dispatch/model/reference.h"
@@ -292,7 +292,7 @@ void Reference::refuse_questions(Study& study, Id trial) {
   });
 }
 
-// A device that has reconnected in the meantime asks again.
+// Answers the devices that wait. A device that has reconnected since then will ask again.
 void Reference::tell_waiters(const Question& question, const std::string& what) {
   for (const Waiter& one : question.waiters) {
     if (connected(one.worker) && sessions_.at(one.worker).number == one.session)

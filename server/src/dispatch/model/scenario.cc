@@ -25,7 +25,7 @@ std::string lease_text(const protocol::Lease& lease) {
          (lease.attrs.empty() ? "" : " as " + lease.attrs);
 }
 
-// Devices c and d are phones, the others desktops.
+// Returns the worker's class of devices: workers c and d are phones, the others are desktops.
 std::string class_of(const std::string& worker) {
   return worker == "c" || worker == "d" ? "phone" : "desktop";
 }
@@ -106,7 +106,7 @@ std::string step_text(std::optional<std::int64_t> step) {
   return step ? ' ' + std::to_string(*step) : "";
 }
 
-// Writes the items of a batch: a trial as t1, an attempt as #2.
+// Turns the items of a batch into text: trial 1 is "t1", attempt 2 is "#2".
 struct ItemText {
   static std::string of(TrialNumber trial, AttemptId attempt) {
     return " t" + std::to_string(to_int(trial)) + ' ' + number(attempt);
@@ -594,7 +594,7 @@ Said Scenario::restored() {
 
 Said Scenario::resume() {
   Said said;
-  // Batches that the outcomes cause are committed after those held before.
+  // Outcomes may cause new batches. These are committed after the batches that were held before.
   while (!batches_.empty()) {
     for (std::string& line : commit(1)) said.push_back(std::move(line));
   }

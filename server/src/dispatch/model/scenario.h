@@ -20,8 +20,8 @@ namespace hyperflock::dispatch {
 // The model store refuses a series of this name as one above the limit.
 inline constexpr const char* kSeriesAboveLimit = "above the limit";
 
-// The contract of storage/transition.h as plain maps. The dispatcher is tested against it, and
-// invariants are checked on it.
+// Implements the contract of storage/transition.h with plain maps. Tests run the dispatcher on it
+// and check invariants of its state.
 class ModelStore {
  public:
   struct TrialState {
@@ -29,10 +29,10 @@ class ModelStore {
     std::optional<AttemptId> accepted;
     std::optional<protocol::Failure> failure;
     int acceptances = 0;  // more than one breaks R11
-    // Failures of attempts up to this one count no more.
+    // Failures of attempts up to this id no longer count.
     AttemptId forgiven{0};
     std::optional<protocol::Checkpoint> checkpoint;  // the newest one
-    // This and the next two are for ask-and-tell studies.
+    // `params`, `log` and `attrs` are for ask-and-tell studies.
     std::string params{};
     std::vector<storage::Suggestion> log{};
     std::string attrs{};
@@ -57,7 +57,7 @@ class ModelStore {
   std::map<AttemptId, std::map<std::int64_t, double>> points;
   std::map<AttemptId, std::set<std::int64_t>> logged;  // `seq` of reports with series
   std::map<AttemptId, protocol::Verdict> verdicts;
-  // The highest ids when a study was last deleted.
+  // The highest ids of studies and attempts at the last deletion of a study.
   std::int64_t last_study = 0;
   std::int64_t last_attempt = 0;
 
@@ -102,12 +102,12 @@ std::uint64_t splitmix64(std::uint64_t& state);
 
 class Scenario {
  public:
-  // Whether the dispatcher gets random jitter, or always the least that R18 and R26 allow.
+  // Says whether the dispatcher gets random jitter, or the least that R18 and R26 allow.
   enum class Jitter { drawn, least };
   explicit Scenario(Settings settings = {}, Jitter jitter = Jitter::drawn);
   Scenario(Scenario&&) = default;
   Scenario& operator=(Scenario&&) = default;
-  // A copy continues independently. REQUIRES: shadow() was not called.
+  // Copies the state; the copy then continues independently. REQUIRES: shadow() was not called.
   Scenario(const Scenario& other);
 
   // ---- events; each returns the messages that it causes
@@ -127,7 +127,7 @@ class Scenario {
             protocol::PulseState state = protocol::PulseState::running);
   Said report(const std::string& worker, std::int64_t attempt, std::int64_t seq,
               std::vector<protocol::Point> points);
-  // A report with one row of this series next to its points.
+  // Sends a report with one row of this series and the points.
   Said log(const std::string& worker, std::int64_t attempt, std::int64_t seq,
            const std::string& series, std::vector<protocol::Point> points = {});
   Said should_prune(const std::string& worker, std::int64_t attempt,
@@ -150,12 +150,12 @@ class Scenario {
   Said release(const std::string& worker, std::int64_t attempt,
                protocol::ReleaseReason reason = protocol::ReleaseReason::stopped);
   Said tell(const std::string& worker, protocol::ClientMessage message);
-  // The device has saved a checkpoint of its attempt. `blob` identifies the checkpoint.
+  // Stores a checkpoint of the device's attempt. `blob` identifies the checkpoint.
   Said checkpoint(const std::string& worker, std::int64_t attempt, std::int64_t blob);
   Said revoke_device(const std::string& worker);
   Said erase_device(const std::string& worker, DeviceErasing::Step step);
   Said drain();
-  // Moves the time forward in steps of at most a heartbeat, with a tick at each deadline.
+  // Moves the time forward in steps of at most one heartbeat period, with a tick at each deadline.
   Said after(Millis ms);
   // Starts a new dispatcher without sessions from the stored state, as after SIGKILL.
   Said restart();
@@ -179,20 +179,20 @@ class Scenario {
   void hold() { held_ = true; }
   // Commits the oldest `count` batches (all by default) and continues to hold.
   Said commit(std::size_t count = SIZE_MAX);
-  // The oldest batch cannot be written. Later ones are dropped with it.
+  // Lets the write of the oldest batch fail. Later batches are dropped too.
   Said fail_batch();
   // Loads the state again after a failure.
   Said restored();
   Said resume();  // commits what is held and stops holding
-  // Replaces the next outcome of this kind of transition.
+  // Sets the next outcome of this type of transition.
   template <typename Transition>
   void inject(storage::Applied applied) {
     injected_[storage::Transition(Transition{}).index()] = applied;
   }
 
-  // From now on each transition is also applied to `storage`. Outcomes that differ from the model's
-  // are noted in troubles(), and restarts load from `storage`. Call this before any event.
-  // `storage` must outlive this object.
+  // Applies each transition from now on to `storage` too. Outcomes that differ from the model's are
+  // noted in troubles(), and restarts load from `storage`. Call this before any event. `storage`
+  // must outlive this object.
   void shadow(storage::Storage* storage) { shadow_ = storage; }
 
   // ---- state
@@ -210,7 +210,7 @@ class Scenario {
   protocol::OwnerCall last_call() const { return last_call_; }
   std::optional<SessionId> session_of(const std::string& worker) const;
   std::set<std::string> sessions() const;  // of devices
-  // Whether the owner was sent a batch that it has not confirmed.
+  // Returns whether the owner was sent a batch that it has not confirmed.
   bool owes(const std::string& owner) const {
     const auto found = owners_.find(owner);
     return found != owners_.end() && found->second.sent > found->second.taken;

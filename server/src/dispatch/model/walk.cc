@@ -14,7 +14,7 @@ using How = SessionClosed::How;
 using storage::StudyState;
 using storage::TrialState;
 
-// The reference model knows steps but no values.
+// Reports the steps of the action, with the same value for each, because the model ignores values.
 Said report(Scenario& s, const Action& a) { return s.report(a.worker, a.id, 1, {{a.amount, 0.5}}); }
 Said report(Reference& r, const Action& a) { return r.report(a.worker, a.id, 1, a.amount); }
 Said should_prune(Scenario& s, const Action& a) {
@@ -202,7 +202,7 @@ std::optional<std::string> Pair::act_and_fail(const Action& action) {
 }
 
 std::optional<std::string> Pair::compare_said(Said real, Said model) const {
-  // A watcher is woken for each change of a row, and perhaps without one.
+  // The dispatcher must wake a watcher for each change of a row, and may wake one without a change.
   std::set<std::string> woken;
   for (const std::string& line : real) {
     if (names_change(line)) woken.insert(line);

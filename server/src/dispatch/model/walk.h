@@ -64,12 +64,12 @@ class Pair {
   explicit Pair(const Settings& settings);
   Pair(const Pair&) = default;
 
-  // Uses a store that may contain other studies. Outcomes and restarts come from it.
+  // Lets outcomes and restarts come from a store, which may already contain other studies.
   void store_in(storage::Storage& storage);
 
   // Applies the action to both. Returns the difference, if there is one.
   std::optional<std::string> act(const Action& action);
-  // Applies the action; its first batch cannot be written, and the state is loaded again.
+  // Applies the action, lets the write of its first batch fail, and loads the state again.
   std::optional<std::string> act_and_fail(const Action& action);
 
   Scenario& real() { return real_; }
@@ -87,17 +87,17 @@ class Pair {
   Reference model_;
 };
 
-// Applies random events of a seed. Returns the first difference with the events before it, or
-// nothing. At the end the store's rows are compared too; null: no store.
+// Applies random events that the seed determines. Returns the first difference and the events
+// before it, or nothing. If a store is given, its rows are compared too at the end.
 std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {
   std::int64_t sequences = 0;                 // of the full depth
   std::optional<std::string> disagreement{};  // the first one, with its events
 };
-// Two workers hold the two trials of a study. Tries every order of `depth` events: results (also
+// Tries every order of `depth` events in a study whose two trials run on two workers: results (also
 // late and duplicate ones), reconnections with and without their attempts, new leases, and time
-// that passes. With pauses, the study may also be paused and resumed.
+// that passes. With Pauses::some, the study may also be paused and resumed.
 enum class Pauses { none, some };
 Explored explore(int depth, Pauses pauses = Pauses::none);
 

@@ -54,7 +54,7 @@ class Walk {
     return "  events of " + name_ + ":" + history_ + "\n  " + wrong;
   }
 
-  // Returns an attempt that the worker had once, mostly its last one; or one that it never had.
+  // Returns an attempt that the worker once had, usually a recent one; seldom any other id.
   std::int64_t any_attempt(const std::string& worker) {
     std::vector<std::int64_t> own;
     for (const auto& [id, attempt] : pair_.model().attempts()) {
@@ -175,7 +175,7 @@ class Walk {
     return std::nullopt;
   }
 
-  // Each live attempt sends a heartbeat, with or without progress.
+  // Plans a heartbeat of each live attempt, with or without progress.
   void plan_beats(bool moves) {
     if (moves) ++progress_;
     for (const auto& [id, attempt] : pair_.model().attempts()) {
@@ -185,8 +185,8 @@ class Walk {
     }
   }
 
-  // Plans a silence that is long enough for a late run and, once durations are measured, for a
-  // stall.
+  // Plans a time without progress: long enough for a late run and, once durations were measured,
+  // for a stall.
   void plan_silence() {
     for (int i = 0; i < 6; ++i) {
       plan_beats(false);
@@ -194,7 +194,7 @@ class Walk {
     }
   }
 
-  // It resumes more often than it pauses, because most checks need running studies.
+  // Resumes more often than it pauses, because most checks need running studies.
   Action pause_or_resume() {
     return {.kind = chance(3) ? Kind::pause : Kind::resume, .id = any_study()};
   }
@@ -206,7 +206,7 @@ class Walk {
     if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
       return submit();
     if (chance(9)) {
-      // Mostly short, sometimes longer than a lease, seldom longer than loading may take.
+      // Most spans are short, some are longer than a lease, few are longer than loading may take.
       static constexpr std::int64_t kSpans[] = {900, 9'000, 31'000, 46'000, 120'000, 700'000};
       const std::uint64_t span = std::min(draw(6), draw(6));
       const auto most = static_cast<std::uint64_t>(kSpans[span]);

@@ -1,4 +1,4 @@
-// Which failures are alike, and the study that pauses itself because of them (R56).
+// Tests which failures count as alike, and the study that pauses itself because of them (R56).
 #include "dispatch/alike.h"
 
 #include <gmock/gmock.h>
@@ -110,7 +110,7 @@ TEST(AlikeFailures, R56_TheKindSeenLeastRecentlyIsForgottenFirst) {
 
 const ModelStore::StudyState& stored(const Scenario& s) { return s.store().studies.at(StudyId{1}); }
 
-// `worker` takes the next trial, and its objective raises.
+// Lets `worker` take the next trial, in which its objective raises an error.
 void fail_next(Scenario& s, const std::string& worker = "a", Cause cause = Cause::user_error) {
   s.ready(worker);
   s.failed(worker, to_int(s.last_lease().attempt), cause);

@@ -1,4 +1,4 @@
-// How results are accepted or kept as evidence, repeated messages, and failures: R10 to R19.
+// Tests of results (accepted or kept as evidence), repeated messages and failures: R10 to R19.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

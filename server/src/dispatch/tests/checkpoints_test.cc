@@ -1,4 +1,4 @@
-// What a trial has saved, and which attempt resumes it (R37, R38).
+// Tests which checkpoint a trial keeps, and which attempt resumes it (R37, R38).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(Checkpoint, R38_AFailureAfterAnothersCheckpointDoesNotCount) {
     s.failed("b", 2, cause);
     EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
     EXPECT_FALSE(s.last_lease().checkpoint.has_value());
-    // The same failure without a checkpoint counts as the objective's own.
+    // Without a checkpoint, the same failure counts as an error of the objective.
     s.failed("a", 3, cause);
     EXPECT_EQ(s.store().studies.at(StudyId{1}).trials.at(0).state, storage::TrialState::failed);
   }

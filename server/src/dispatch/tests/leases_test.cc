@@ -1,4 +1,4 @@
-// Sessions, leases, clocks and waiting: R8 and R20 to R27.
+// Tests of sessions, leases, time limits and waiting: R8 and R20 to R27.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using storage::AttemptState;
 
 const Millis kLeaseMs = Settings{}.lease_ms;
 
-// "a" holds attempt 1 of trial 0 of study 1.
+// Returns a state in which "a" holds attempt 1 of trial 0 of study 1.
 Scenario leased(StudyOptions options = {}) {
   Scenario s;
   s.worker("a").study(std::move(options));
@@ -176,7 +176,7 @@ TEST(Clocks, R23_SilentAgentIsLost) {
   EXPECT_EQ(state_of(s, 1), AttemptState::expired);
 }
 
-// Heartbeats every 10 s with the given progress.
+// Sends heartbeats every 10 s for `duration`. Their progress grows if `moves` is true.
 Said beats(Scenario& s, Millis duration, PulseState state, bool moves) {
   Said said;
   std::int64_t progress = 1;

@@ -18,7 +18,7 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 using How = SessionClosed::How;
 
-// An ask-and-tell study that "nb" owns.
+// Returns a state with an ask-and-tell study that the owner "nb" has claimed.
 Scenario owned(Settings settings = {}) {
   Scenario s(std::move(settings));
   s.study({.directions = 1});
@@ -146,7 +146,7 @@ TEST(Owners, R45_DemandIsWhatWaitsAndFindsRoom) {
   EXPECT_THAT(s.asks("nb", {}, 5), IsEmpty());
 }
 
-// With one device, the owner gets each result before it is asked for the next trial.
+// With one device, the owner gets each result before the server asks it for the next trial.
 TEST(Owners, R45_WhoseResultTheOwnerHasNotHeardIsNoDemandYet) {
   Scenario s = owned();
   s.worker("a").worker("b");
@@ -188,8 +188,8 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   s.study(2);
   s.worker("a").worker("b");
   s.asks("nb", {}, 1);
-  // Of two studies that run nothing, the older one is next. It has room for one trial, so the
-  // second device goes to the other study.
+  // Neither study runs a trial, so the older one is next. It has room for one trial, so the second
+  // device goes to the other study.
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
 }

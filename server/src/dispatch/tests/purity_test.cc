@@ -1,6 +1,6 @@
-// The dispatcher stays pure: neither a file of dispatch/ nor a project file that it includes,
-// directly or indirectly, includes sockets, databases, clocks, threads, random sources or a JSON
-// library.
+// Tests that the dispatcher is pure: neither a file of dispatch/ nor a project file that it
+// includes, directly or indirectly, includes sockets, databases, clocks, threads, random sources or
+// a JSON library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ std::map<fs::path, std::string> reached_from_dispatch(const fs::path& root) {
 TEST(Purity, DispatchIncludesNoSocketsDatabasesClocksThreadsOrRandomSources) {
   const fs::path root = fs::path(kSourceDirectory) / "server/src";
   const auto reached = reached_from_dispatch(root);
-  // The search works if it finds files of other folders.
+  // Checks the search itself: it must also find files of other folders.
   ASSERT_TRUE(reached.contains(root / "storage/transition.h"));
   ASSERT_TRUE(reached.contains(root / "base/ids.h"));
   for (const auto& [file, way] : reached) {

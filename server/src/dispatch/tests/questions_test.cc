@@ -1,4 +1,4 @@
-// Calls that the owner of a study answers: suggestions, pruning, curves (R43, R47, R48).
+// Tests of calls that a study's owner answers: suggestions, pruning and curves (R43, R47, R48).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-// "nb" owns a study, and worker a runs its trial 0 as attempt 1. The owner has confirmed all
-// batches.
+// Returns a state in which "nb" owns a study and worker a runs its trial 0 as attempt 1. The owner
+// has confirmed all batches.
 Scenario running() {
   Scenario s;
   s.study({.directions = 1});
@@ -25,7 +25,7 @@ Scenario running() {
   return s;
 }
 
-// The same state, but worker b also runs a duplicate of the trial as attempt 4.
+// Returns the state of running() with a duplicate of the trial on worker b, attempt 4.
 Scenario doubled() {
   Scenario s;
   s.study({.directions = 1});

@@ -1,5 +1,5 @@
-// Random sequences of all events, after each of which the invariants must hold. In some sequences
-// the real storage runs next to the model of storage, and the two are compared.
+// Sends random sequences of all events, and checks the invariants after each event. Some sequences
+// also use the real storage and compare it with the model of storage.
 #include <gtest/gtest.h>
 
 #include "base/testing/sample.h"
@@ -46,7 +46,7 @@ class Chaos {
 
   std::string any_worker() { return std::string(1, static_cast<char>('a' + draw(5))); }
 
-  // Returns an attempt that the worker was leased, or seldom any other.
+  // Returns an attempt that was leased to the worker, or seldom any other attempt.
   std::int64_t any_attempt(const std::string& worker) {
     const std::vector<std::int64_t>& own = leased_[worker];
     if (!own.empty() && !chance(10))
@@ -144,7 +144,7 @@ class Chaos {
     }
   }
 
-  // Remembers the leases that were sent.
+  // Notes the leases that the dispatcher sent.
   void hear(const Said& said) {
     for (const std::string& line : said) {
       const std::size_t at = line.find("lease #");
@@ -171,8 +171,8 @@ class Chaos {
     if (lost_rows_ || s_.held_batches() > 0 || s_.dispatcher().counters().read_only) return;
     std::map<std::string, int> open;
     for (const auto& [id, row] : s_.store().attempts) {
-      // If the trial is over, a restart may lose the revocation of its other attempt, which nobody
-      // waits for.
+      // After the trial is over, a restart may lose the revocation of its other attempt. Nobody
+      // waits for it.
       const auto& study = s_.store().studies.at(row.trial.study);
       const bool over =
           study.trials.at(to_int(row.trial.number)).state != storage::TrialState::running ||
@@ -204,7 +204,7 @@ class Chaos {
     paused_ = std::move(paused);
   }
 
-  // The final calm: every study must end, and nothing may be left in the dispatcher.
+  // Lets every study end undisturbed. Nothing may be left in the dispatcher then.
   void settle() {
     hear(s_.resume());
     if (s_.dispatcher().counters().read_only) hear(s_.restored());

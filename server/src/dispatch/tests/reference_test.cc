@@ -40,7 +40,7 @@ TEST(Explore, EveryOrderOfAFewEventsAgreesWithTheReference) {
   EXPECT_GT(found.sequences, kDepth == 3 ? 500 : 5'000);
 }
 
-// One event less than in the test above, because pauses add two kinds of events.
+// Uses one event less than the test above, because pauses add two kinds of events.
 TEST(Explore, SoDoesEveryOrderWithPauses) {
   const Explored found = explore(kDepth - 1, Pauses::some);
   EXPECT_EQ(found.disagreement.value_or(""), "");

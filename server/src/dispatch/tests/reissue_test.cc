@@ -1,4 +1,4 @@
-// Trials that are given up and tried again: quarantine and poison (R18), reissue (R33).
+// Tests of trials that fail and are issued again: quarantine and poison (R18), reissue (R33).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using How = SessionClosed::How;
 
 const Millis kLeaseMs = Settings{}.lease_ms;
 
-// `worker` takes the trial after its back-off, and then disappears.
+// Lets `worker` take the trial after its back-off and then disappear.
 void lose_with(Scenario& s, const std::string& worker) {
   s.after(60'000);
   s.worker(worker);

@@ -1,4 +1,4 @@
-// The statistics of a study's runs, and the limit for stalls that follows from them (R23).
+// Tests the durations of a study's runs, and the limit for stalls that follows from them (R23).
 #include "dispatch/runtime_stats.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(RuntimeStats, NewerRunsCountMore) {
   EXPECT_EQ(stats.run_ms, 1'250);
 }
 
-// Sends a heartbeat every 10 s. Progress grows with each if `moves` is true.
+// Sends a heartbeat every 10 s for `duration`. The progress grows each time if `moves` is true.
 Said beats(Scenario& s, const std::string& worker, std::int64_t attempt, Millis duration,
            bool moves) {
   static std::int64_t progress = 0;

@@ -1,4 +1,4 @@
-// Which trial is next, what a lease contains, and the life of a study: R30 to R32 and submission.
+// Tests which trial is next, what a lease contains, and how studies begin and end (R30 to R32).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Speculative attempts: which running trial an idle worker runs a second time (R36).
+// Tests of speculative attempts: which running trial an idle worker runs a second time (R36).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 constexpr Millis kRunMs = 30'000;
 
-// A study of three trials. Worker a finished two of them, in 30 s each, and b runs the last one.
+// Returns a study of three trials: worker a finished two, in 30 s each, and `slow` runs one.
 Scenario with_slow_run(const std::string& slow = "b") {
   Scenario s;
   s.worker("a").study(3);
@@ -27,7 +27,7 @@ Scenario with_slow_run(const std::string& slow = "b") {
   return s;
 }
 
-// Lets time pass, with a heartbeat of the worker every 10 s.
+// Lets `ms` milliseconds pass, with a heartbeat of the attempt every 10 s.
 void run_for(Scenario& s, const std::string& worker, std::int64_t attempt, Millis ms) {
   for (Millis t = 0; t < ms; t += 10'000) {
     s.after(std::min<Millis>(10'000, ms - t));

@@ -1,5 +1,5 @@
-// What the dispatcher does when storage answers superseded or conflict, when a batch fails, and
-// after a restart.
+// Tests the dispatcher when storage answers superseded or conflict, when a batch fails, and after a
+// restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Builds the tree from nlohmann's events and stops at the first forbidden one. The library's parser
-// keeps its stack on the heap, so depth costs only memory, which kMaxDepth limits.
+// Builds the tree from nlohmann's events and stops at the first error. The library's parser keeps
+// its stack on the heap, so depth costs only memory, which kMaxDepth limits.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
@@ -50,7 +50,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // Inserts the value and returns its place.
+  // Inserts the value into the tree and returns its address.
   Json* place(Json value) {
     if (stack_.empty()) {
       root = std::move(value);
@@ -63,7 +63,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
       return &elements.back();
     }
     auto& fields = parent.get_ref<Json::object_t&>();
-    // Appends to the vector below the map, because the map's own insertion searches all keys.
+    // Appends to the map's underlying vector, because the map's own insertion searches all keys.
     static_cast<Json::object_t::Container&>(fields).emplace_back(std::move(key_), std::move(value));
     return &fields.back().second;
   }
@@ -115,7 +115,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     const auto found = std::adjacent_find(keys.begin(), keys.end(), same);
     return found == keys.end() ? nullptr : *found;
   }
-  // Returns the path of the next value.
+  // Returns the path of the value that comes next.
   std::string path() const {
     std::string out;
     for (std::size_t i = 0; i < stack_.size(); ++i) {
@@ -251,7 +251,7 @@ std::int64_t Value::as_integer(IntegerRange range) const {
   } else if (json_->is_number_integer()) {
     value = json_->get_ref<const std::int64_t&>();
   } else if (const auto* number = json_->get_ptr<const double*>()) {
-    // JavaScript writes and reads 5.0 as 5.
+    // JavaScript writes and reads 5.0 as 5, so a number without a fraction is an integer.
     if (*number != std::trunc(*number)) {
       bad_field("an integer");
       return range.low;

@@ -18,8 +18,8 @@
 
 namespace hyperflock::protocol {
 
-// A tree that keeps the order of an object's keys. An integer beyond 64 bits is stored as `binary`
-// with its digits; JSON text cannot produce that kind otherwise.
+// A tree that keeps the order of an object's keys. An integer beyond 64 bits is stored as kind
+// `binary` with its digits, because JSON text cannot contain that kind.
 using Json = nlohmann::ordered_json;
 
 // Parses the text, which must be an object. No object in it may repeat a key. Errors:
@@ -33,8 +33,8 @@ void append_json(std::string& out, const Json& json);
 // Returns the number of Unicode code points. REQUIRES: valid UTF-8.
 std::size_t characters(std::string_view text);
 
-// The first problem of a message. Readers continue with default values after it, and their caller
-// checks it at the end.
+// Keeps the first problem of a message. Readers continue with default values after it, and their
+// caller checks it at the end.
 class Problem {
  public:
   void note(std::string code, std::string message, std::string field) {
@@ -52,8 +52,8 @@ struct IntegerRange {
   std::int64_t high = kMaxWireInteger;
 };
 
-// A value of a message with its path. A Value is made from its parent and must not outlive it. Each
-// `as_` function notes a problem and then returns a default.
+// A value of a message, and its path. A Value is made from its parent and must not outlive it. If
+// the value is invalid, each `as_` function notes a problem and returns a default.
 class Value {
  public:
   Value(const Json& json, Problem& problem) : json_(&json), problem_(&problem) {}
@@ -73,7 +73,7 @@ class Value {
   std::string as_text_bytes(std::size_t limit) const;
   std::int64_t as_integer(IntegerRange range = {}) const;
   double as_number() const;
-  // Returns a number, which may be "NaN", "Infinity" or "-Infinity"; nothing for null.
+  // Returns a number, which may be "NaN", "Infinity" or "-Infinity"; nullopt for null.
   std::optional<double> as_logged() const;
   bool as_bool() const;
 
@@ -110,7 +110,7 @@ class Value {
  private:
   Value(const Json* json, const Value* parent, std::string_view key, std::size_t index)
       : json_(json), problem_(parent->problem_), parent_(parent), key_(key), index_(index) {}
-  // Returns the text of a string. For another kind it notes a problem and returns null.
+  // Returns the text of a string. For another kind it notes a problem and returns nullptr.
   const std::string* string() const;
   void too_long(std::size_t limit, std::string_view unit) const;
 
@@ -122,7 +122,7 @@ class Value {
 };
 
 // Reads the text of a frame as a message of either direction (R1 to R3). `read(type, object)`
-// returns the message, or nothing for an unknown type.
+// returns the message, or nullopt if the type is unknown.
 template <typename Message, typename Read>
 Result<Message> parse_message(std::string_view text, Read read) {
   const Result<Json> json = parse_object(text);

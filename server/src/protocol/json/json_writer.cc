@@ -21,8 +21,8 @@ void append_integer(std::string& out, std::int64_t value) { append_any_integer(o
 void append_unsigned(std::string& out, std::uint64_t value) { append_any_integer(out, value); }
 
 void append_float(std::string& out, double value) {
-  // std::to_chars gives the fewest digits as "-d.ddde-XX". Like Python's repr, this keeps an
-  // exponent only below 1e-4 and from 1e16 on.
+  // std::to_chars writes the fewest digits as "-d.ddde-XX". Like Python's repr, append_float keeps
+  // the exponent only below 1e-4 and from 1e16 on.
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                  std::chars_format::scientific)

@@ -1,5 +1,5 @@
-// Appends JSON text to a string. All messages are written by it. Strings must be valid UTF-8; the
-// reader has checked the strings of peers. Pure; any thread.
+// Appends JSON text to a string. All messages are written with it. Strings must be valid UTF-8; the
+// reader has checked those of peers. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace hyperflock::protocol {
 // double. It always has a point or an exponent, so that it stays a float.
 void append_float(std::string& out, double value);
 void append_integer(std::string& out, std::int64_t value);
-// Names of doubles that are not finite, which JSON does not have. Only series have them (R59).
+// The names of doubles that are not finite, which JSON lacks. Only series contain them (R59).
 inline constexpr std::string_view kNan = "NaN";
 inline constexpr std::string_view kInfinity = "Infinity";
 inline constexpr std::string_view kMinusInfinity = "-Infinity";
-// Appends a double, or its name if it is not finite; null without a value.
+// Appends a double, or its name if it is not finite; null for nullopt.
 void append_logged(std::string& out, std::optional<double> value);
 void append_unsigned(std::string& out, std::uint64_t value);
 // Appends a quoted string. Only what JSON requires is escaped.

@@ -1,4 +1,4 @@
-// Floats are written like Python's repr, and are read as the same double.
+// Tests that floats are written as Python's repr writes them, and are read as the same double.
 #include "protocol/json/json_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reads the tables of names.h in both directions. Pure; any thread.
+// Converts between enumerations and names with the tables of names.h. Pure; any thread.
 #pragma once
 
 #include <array>

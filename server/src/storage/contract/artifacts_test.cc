@@ -1,5 +1,5 @@
-// Artifacts in the storage contract: stored once, counted, and kept as long as they may be needed
-// (R54).
+// Tests of artifacts in the storage contract: they are stored once, counted, and kept as long as
+// they may be needed (R54).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -31,7 +31,7 @@ StoreCheckpoint save(std::int64_t attempt, char digit) {
            .step = {}}};
 }
 
-// Starts two attempts of trial 0 and one of trial 1.
+// Returns transitions that start two attempts of trial 0 and one attempt of trial 1.
 std::vector<Transition> begun() {
   return {create_study(1), start(1, key(1, 0)), start(2, key(1, 0)), start(3, key(1, 1))};
 }
@@ -152,7 +152,7 @@ TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   ada.principal.quota.bytes = 1'333 + 2 * kBytes;
   apply_one(ada);
   apply(begun());
-  // All three are in one batch, and two have the same bytes.
+  // The three uploads are in one batch. Two of them have the same bytes.
   const auto outcomes = apply({upload(1, "a", 'c'), upload(2, "b", 'c'), upload(3, "c", 'c')});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   EXPECT_EQ(outcomes[2].applied, Applied::superseded);
@@ -161,7 +161,7 @@ TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   StoreArtifact empty = upload(3, "none", 'e');
   empty.artifact.blob.bytes = 0;
   EXPECT_EQ(applied(empty), Applied::applied);
-  // The owner has less quota left for other bytes.
+  // The artifacts have reduced the quota that the owner has left for bundles.
   EXPECT_TRUE(apply_one(OwnBlob{"ada", sha('f'), 1, ada.principal.quota}).excess.has_value());
   reopen();
   EXPECT_EQ(used(storage()), 2 * kBytes);

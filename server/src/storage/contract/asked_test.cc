@@ -1,5 +1,5 @@
-// Studies whose trials come from their owner: claims, the owner's trials, suggestions, attributes
-// (R42, R44, R47, R49).
+// Tests of ask-and-tell studies in the storage contract: claims, the owner's trials, suggestions
+// and attributes (R42, R44, R47, R49).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {

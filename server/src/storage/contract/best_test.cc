@@ -1,4 +1,4 @@
-// The best trials of studies: constraints, several directions, ties (R57).
+// Tests which trials are the best of a study: constraints, several directions, ties (R57).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {

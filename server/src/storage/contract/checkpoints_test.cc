@@ -1,4 +1,4 @@
-// Checkpoints in the storage contract: stored, resumed, superseded, dropped (R37, R38).
+// Tests how checkpoints are stored, resumed, superseded and dropped (R37, R38).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -136,7 +136,7 @@ TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
   EXPECT_THAT(trial(1, 0).points,
               ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},
                           protocol::Point{3, 0.6}, protocol::Point{4, 0.4}));
-  // The curve can also be read for any attempt, and for the rows of a page.
+  // The curve of an attempt that did not decide the trial can be read too.
   const auto row = storage().attempt(AttemptId{3}).value();
   EXPECT_THAT(storage().curve(row.value()).value(),
               ElementsAre(protocol::Point{0, 1.0}, protocol::Point{1, 0.9}, protocol::Point{2, 0.8},

@@ -1,5 +1,5 @@
-// Deleted studies in the storage contract: no reader sees them again, and whatever only they used
-// is removed (R55).
+// Tests of deleted studies in the storage contract: no reader sees them again, and the rows and
+// blobs that only they used are removed (R55).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -31,7 +31,7 @@ CreateStudy asked_study(std::int64_t id) {
   return create;
 }
 
-// Removes the remaining rows in pieces of `rows` rows. Returns the blobs that were dropped.
+// Removes the rows of deleted studies, `rows` at a time. Returns the blobs that were dropped.
 std::vector<std::string> sweep(Storage& storage, std::int64_t rows = kSweptRows) {
   std::vector<std::string> dropped;
   for (int piece = 0; piece < 1'000; ++piece) {
@@ -44,7 +44,7 @@ std::vector<std::string> sweep(Storage& storage, std::int64_t rows = kSweptRows)
   return dropped;
 }
 
-// Study 1 with three trials. One has two attempts with curves, and one was cancelled.
+// Returns transitions of study 1 with three trials. One has two attempts with curves, one fails.
 std::vector<Transition> over() {
   return {create_study(1),
           start(1, key(1, 0)),
@@ -169,7 +169,7 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainAndTheSubmitKeyMayBe) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 6, 1'333}));
 }
 
-// The study with the highest number is deleted first. Its row is gone when the other one follows.
+// The study with the higher number is deleted first. Its row is gone when the other is deleted.
 TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
   apply(over());
   apply({create_study(2, "other"), start(7, key(2, 0)), complete(7, {0.5}),
@@ -227,7 +227,7 @@ TEST_P(StorageContract, R55_FilesOfTrialsGoWithTheLastRowThatNamesThem) {
   EXPECT_EQ(storage().usage("ada").value().bytes, 1'333 + kBytes);
 }
 
-// Pieces of any size, with restarts between them, remove the same.
+// Removal in pieces of any size, with restarts between the pieces, has the same result.
 TEST_P(StorageContract, R55_PiecesGoOnAfterARestart) {
   for (const std::int64_t rows : {1, 2, 3, 5, 100}) {
     const std::int64_t id = storage().load().value().next_study_id;

@@ -1,4 +1,4 @@
-// Each guard of transition.h: what it accepts, what it refuses, and what is stored then.
+// Tests each guard of transition.h: what it accepts and refuses, and what is stored afterwards.
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -214,7 +214,7 @@ TEST_P(StorageContract, R18_LateFailureOfAnEndedAttemptIsRecordedAndChangesNeith
   EXPECT_EQ(trial(1, 1).attempts_list[0].state, AttemptState::released);
   EXPECT_EQ(trial(1, 1).attempts_list[0].failure, a_failure());  // listed, not counted
   EXPECT_EQ(trial(1, 1).trial.state, TrialState::running);
-  // An accepted attempt has no failure.
+  // An attempt whose result was accepted has no failure.
   apply({end(3, AttemptState::expired), complete(3, {0.5})});
   EXPECT_FALSE(trial(1, 2).attempts_list[0].failure.has_value());
 }
@@ -297,7 +297,7 @@ TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
   EXPECT_EQ(rows[0].trial.state, TrialState::complete);
   EXPECT_EQ(rows[1].trial.state, TrialState::cancelled);
   EXPECT_EQ(rows[2].trial.key, key(1, 2));
-  // The dispatcher ends the attempts, not the storage.
+  // EndStudy leaves the attempts live, so the dispatcher can still end this one.
   EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
 }
 
@@ -361,7 +361,7 @@ TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
   EXPECT_TRUE(storage().load().value().studies.at(0).study.paused);
   EXPECT_EQ(apply_one(pause_study(1, false)).applied, Applied::applied);
   EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);
-  // A study that has ended is not paused.
+  // A study that has ended is no longer paused.
   apply_one(pause_study(1));
   apply_one(end_study(1, StudyState::finished));
   EXPECT_FALSE(storage().study(StudyId{1}).value()->paused);

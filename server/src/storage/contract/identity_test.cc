@@ -153,7 +153,7 @@ TEST_P(StorageContract, ACodeAdmitsSoManyDevicesAndNoMore) {
   CreateEnrolment two = code('c');
   two.enrolment.max_uses = 2;
   apply({CreateProject{"birds"}, two});
-  // All are in one batch, as if many people joined at once.
+  // All these transitions are in one batch, as if many people joined at once.
   const auto outcomes = apply({joining("d1", 'c'), joining("d1", 'c'), joining("d2", 'c'),
                                joining("d3", 'c'), joining("d4", 'x')});
   std::vector<Applied> applied;
@@ -253,7 +253,7 @@ TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{2, 12, 1'333}));
   EXPECT_EQ(storage().usage("grace").value(), Usage{});
 
-  // A study that ends makes room in the same batch.
+  // The end of a study makes room in the same batch.
   const auto outcomes = apply({end_study(1, StudyState::cancelled), limited(3, two)});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   const Outcome large = apply_one(limited(4, {0, 17, 0}));
@@ -279,7 +279,7 @@ TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
   EXPECT_EQ(apply_one(ReissueTrials{StudyId{2}, two}).applied,
             Applied::repeated);  // no trial failed
 
-  // A study that ends makes room in the same batch. The owner already has the bytes.
+  // The end of a study makes room in the same batch. The owner already has the bytes.
   const auto outcomes =
       apply({end_study(2, StudyState::cancelled), ReissueTrials{StudyId{1}, {2, 12, 1}}});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);

@@ -1,4 +1,4 @@
-// What readers see: order, counters, pages, restarts, and committed states while a writer works.
+// Tests the readers: order, counters, pages, restarts, and committed states while a writer works.
 #include <atomic>
 #include <set>
 #include <thread>
@@ -198,7 +198,7 @@ TEST_P(StorageContract, TenThousandTrialsArePagedByCursor) {
   for (std::int64_t number = 0; number < kTrials; number += 500) {
     std::vector<Transition> batch;
     for (std::int64_t i = number; i < number + 500; ++i) batch.push_back(start(i + 1, key(1, i)));
-    // The trials finish in descending order, so that this order is not the order of numbers.
+    // The trials finish in descending order, so the order of ends differs from that of numbers.
     for (std::int64_t i = number + 499; i >= number; --i) {
       batch.push_back(complete(i + 1, {static_cast<double>(i)}));
     }

@@ -1,4 +1,4 @@
-// Series in the storage contract: stored once, put together, continued, limited, deleted (R59).
+// Tests how series are stored once, put together, continued, limited and deleted (R59).
 #include <cmath>
 #include <limits>
 
@@ -82,7 +82,7 @@ TEST_P(StorageContract, R14_TheSameReportAgainIsRepeatedAlsoAfterARestart) {
   EXPECT_EQ(applied(log(1, 4, {1}, {{"loss", {0.75}}})), Applied::repeated);
   reopen();
   EXPECT_EQ(applied(log(1, 4, {2}, {{"loss", {0.75}}})), Applied::repeated);
-  // A report that the server had refused before may come after a later one.
+  // A report that the server refused at first may come after a later one.
   EXPECT_EQ(applied(log(1, 3, {0}, {{"loss", {0.25}}})), Applied::applied);
   EXPECT_EQ(series(storage(), 1), "loss: 0=0.25 1=0.5\n");
 }
@@ -115,7 +115,7 @@ TEST_P(StorageContract, R59_AfterTheResultTheyReadTheSameAndTheRowsSayTheirEnds)
   reopen();
   EXPECT_EQ(series(storage(), 1), expected);
   EXPECT_EQ(text_of(finished(1).at(0).last), "loss=1 acc=0.1 ");
-  // Reports whose acknowledgement was lost come again after the result; a late one is read, too.
+  // Reports with a lost acknowledgement are sent again after the result. New rows are read too.
   apply({log(1, 2, {3}, {{"loss", {1.0}}}), log(1, 3, {9}, {{"loss", {0.5}}})});
   EXPECT_EQ(series(storage(), 1), "loss: 1=1.5 2=1.25 3=1 9=0.5\nacc: 1=0.1\n");
   EXPECT_EQ(text_of(finished(1).at(0).last), "loss=0.5 acc=0.1 ");
@@ -164,7 +164,7 @@ TEST_P(StorageContract, R59_MoreSeriesThanTheLimitAreRefusedAndThePointsKept) {
   EXPECT_THAT(refused.refusal, Optional(Refusal::series_count));
   EXPECT_THAT(names(storage(), 1, 0, 1'000), SizeIs(kMostSeries));
   EXPECT_THAT(trial(1, 0).points, SizeIs(1));
-  // The limit counts the series of one attempt, so another attempt may have this one.
+  // The limit applies to each attempt by itself, so another attempt may have this series.
   EXPECT_EQ(applied(log(2, 1, {1}, {{"another", {1.0}}})), Applied::applied);
 }
 
@@ -180,7 +180,7 @@ TEST_P(StorageContract, R59_MoreValuesThanTheLimitAreRefusedAlsoAfterARestart) {
   const Outcome refused = apply_one(log(1, 99, {kRows}, {{"s1", {1.0}}}));
   EXPECT_EQ(refused.applied, Applied::superseded);
   EXPECT_THAT(refused.refusal, Optional(Refusal::series_size));
-  // A report that is known already adds no values.
+  // A repeated report adds no values.
   EXPECT_EQ(applied(log(1, 1, steps, {{"s1", values}})), Applied::repeated);
 }
 

@@ -1,5 +1,5 @@
 // The suite that every storage back end must pass: the fixture, and short functions that make
-// transitions. The tests are in *_test.cc. A back end joins by
+// transitions. The tests are in *_test.cc. A back end runs the suite with
 // INSTANTIATE_TEST_SUITE_P(Name, StorageContract, ...) in a file of its own.
 #pragma once
 
@@ -164,7 +164,7 @@ class StorageContract : public testing::TestWithParam<BackendMaker> {
   void reopen() { backend_->reopen(); }
   void at(std::int64_t now) { now_ = now; }
 
-  // Applies one batch, which must be written.
+  // Applies one batch. Fails the test if the batch could not be written.
   std::vector<Outcome> apply(std::vector<Transition> batch) {
     auto outcomes = storage().apply(batch);
     if (!outcomes) {

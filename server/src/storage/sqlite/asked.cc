@@ -1,4 +1,4 @@
-// Studies whose trials come from their owner: claims, trials and suggestions. See writer.h.
+// Stores ask-and-tell studies: claims, the owner's trials and suggestions. See writer.h.
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"

@@ -1,5 +1,5 @@
-// The best trials of studies (R57). A study with one direction has its best in its progress row.
-// One with several has a row in `best_trials` for each trial that no other one beats. See writer.h.
+// Keeps the best trials of studies (R57). With one direction, the progress row names it. With
+// several, `best_trials` has a row for each trial that no other one beats. See writer.h.
 #include "storage/best.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ bool are_met(const std::vector<double>& constraints) {
   return std::ranges::all_of(constraints, [](double value) { return value <= 0; });
 }
 
-// Computes the best trials of a study from all of its results: the best one in `study`, and of
-// several directions those that no other one beats.
+// Computes the best trials of a study from all of its results. With one direction it sets the best
+// one in `study`; with several it returns the trials that no other one beats.
 std::vector<Candidate> best_of(Db& db, StudyRow& study) {
   study.best_trial.reset();
   study.best_value = 0;
@@ -119,7 +119,7 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   db_->run("UPDATE trials SET constrained = ?, constraints = ? WHERE study = ? AND number = ?",
            Constrained::judged, as_blob(store.values), store.trial.study, store.trial.number);
   if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
-  // Its owner did not announce the constraints, so the trial counted before they came.
+  // The owner had not announced constraints, so the trial has counted until now.
   if (complete && was == Constrained::no && !meets) find_best(*study);
   result.applied = Applied::applied;
   return result;

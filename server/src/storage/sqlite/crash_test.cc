@@ -1,6 +1,6 @@
-// A server is killed at a random moment: whatever it had acknowledged is stored, and a deletion
-// that it had begun continues. The child process is one writer. The parent reads acknowledgements
-// from a pipe and kills it.
+// Kills a server at a random moment. Everything that it had acknowledged must be stored, and a
+// deletion that it had begun must continue. The child process is the writer. The parent reads
+// acknowledgements from a pipe and kills the child.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,15 +27,15 @@ using std::chrono::steady_clock;
 constexpr int kRounds = 20;
 constexpr std::int64_t kGroup = 8;
 
-// In each batch, for ever, accepts a group of results and starts the next group. Writes the ids of
-// the accepted attempts to the pipe.
+// Runs until killed: each batch accepts a group of results and starts the next group. Writes the
+// ids of the accepted attempts to the pipe.
 [[noreturn]] void be_the_server(const std::string& path, int acknowledgements) {
   auto opened = open_sqlite_storage(path, [] { return kNow; });
   if (!opened) ::_exit(3);
   Storage& storage = *opened.value();
   std::int64_t attempt = storage.load().value().next_attempt_id;
-  // The attempts that the last child left running get no result. Each child starts trials of its
-  // own.
+  // The attempts that the last child left running get no result. Each child starts new
+  // trials.
   const auto starts = [](std::int64_t first) {
     std::vector<Transition> batch;
     for (std::int64_t i = first; i < first + kGroup; ++i) batch.push_back(start(i, key(1, i)));
@@ -59,11 +59,11 @@ constexpr std::int64_t kGroup = 8;
   }
 }
 
-// When the time of a life begins. A busy machine may need longer for the start of the child than
-// the shortest life lasts.
+// Says from when the time until the kill counts. On a busy machine the child may need longer to
+// start than this time.
 enum class Since { birth, first_acknowledgement };
 
-// Reads what the child acknowledges, kills it after `life`, and then reads the rest.
+// Reads the child's acknowledgements for `life`, kills the child, and then reads the rest.
 std::vector<std::int64_t> kill_after(milliseconds life, Since since, pid_t child, int pipe) {
   if (since == Since::first_acknowledgement) {
     pollfd waiting{pipe, POLLIN, 0};
@@ -153,8 +153,8 @@ std::vector<Transition> whole_study(std::int64_t study, std::int64_t attempt, st
   return batch;
 }
 
-// Removes the rows of deleted studies in small pieces. Reports each piece, and then that none is
-// left.
+// Removes the rows of deleted studies in small pieces. Writes a byte to the pipe after each piece
+// and at the end.
 [[noreturn]] void be_the_sweeper(const std::string& path, int pieces) {
   auto opened = open_sqlite_storage(path, [] { return kNow; });
   if (!opened) ::_exit(3);

@@ -1,5 +1,5 @@
-// Deletes studies. A small commit hides the study from every reader, and its rows are removed in
-// pieces afterwards. See writer.h and migrations/0011_deleting.sql.
+// Deletes studies. A small commit hides the study from every reader. Its rows are removed in pieces
+// afterwards. See writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
 #include "storage/sqlite/db/rows.h"
@@ -9,10 +9,10 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// How many trials are read at once. A piece may end at any of their rows.
+// The number of trials that are read at once. A piece may end at any of their rows.
 constexpr std::int64_t kTrialsInHand = 256;
-// Removing an artifact counts as this many rows, because the artifact is in three indexes and its
-// blob is searched in two.
+// One artifact counts as this many rows: it is in three indexes, and its removal searches two
+// indexes for its blob.
 constexpr std::int64_t kRowsOfArtifact = 4;
 
 Outcome of_study(Applied applied, StudyId study) {
@@ -156,7 +156,7 @@ bool Writer::sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& l
         " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2))",
         attempt, left);
     left -= points;
-    // Points or series may be left; the next piece begins at this attempt.
+    // Points or series of this attempt may remain. The next piece begins with it.
     if (left <= 0 || !sweep_series(attempt, left)) {
       if (attempt != newest)
         db_->run("UPDATE trials SET newest_attempt = ? WHERE study = ? AND number = ?", attempt,

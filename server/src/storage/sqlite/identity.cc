@@ -1,5 +1,5 @@
-// The guards of identity.h as SQL: people, projects, codes, devices and the audit log. Runs on the
-// writer thread only.
+// Implements the guards of identity.h in SQL: people, projects, codes, devices and the audit log.
+// Writer thread only.
 #include <algorithm>
 #include <set>
 
@@ -139,7 +139,7 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
   return outcome(changed > 0 ? Applied::applied : Applied::repeated);
 }
 
-// Reads every attempt. An index would make each lease slower, and erasure is rare.
+// Reads the rows of all attempts. An index would slow down each lease, and erasure is rare.
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);

@@ -1,4 +1,4 @@
-// The length of the write-ahead log: see log.h.
+// Limits the length of the write-ahead log; see log.h.
 #include "storage/sqlite/log.h"
 
 #include <algorithm>
@@ -34,10 +34,10 @@ void LogKeeper::copy() {
   }
 }
 
-// A reader holds a slot that says which state it reads. SQLite waits until the slots of old states
-// are free. If a new reader takes such a slot meanwhile, SQLite waits for it too, in vain, until
-// the time-out. A second try sees that this reader reads the newest state. So the time for which
-// this function waits is divided into several tries, each twice as long as the one before.
+// Waits for readers, so that the log can start again. Each reader holds a slot for the state that
+// it reads. SQLite waits until slots of old states are free, and in vain if a new reader takes one.
+// A new try sees that this reader reads the newest state. So the limit is split into several tries,
+// each twice as long as the one before.
 void LogKeeper::restart() {
   int left = limits_.reader_patience_ms;
   for (int wait = kFirstTryMs; left > 0; wait *= 2) {

@@ -1,4 +1,4 @@
-// The back end on SQLite, as everything outside this folder sees it.
+// Opens the SQLite back end. Code outside this folder uses only this header.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ void append_varint(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
-// Whether a float holds the value; NaN has no other payload here.
+// Returns whether a float can hold the value exactly. Every NaN counts, whatever its payload.
 bool is_float(double value) {
   return std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value;
 }

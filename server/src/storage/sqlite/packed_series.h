@@ -1,7 +1,7 @@
-// Series as bytes. One after the other, each series has: its number, how many values it has, one
-// byte of flags, its steps unless they are those of the series before it, and its values. Numbers,
-// counts and the differences of steps are varints of 7 bits a byte, the lowest first. Values are
-// doubles, or floats if every value of the series is one; both little-endian.
+// Packs series into bytes. Each series has: its number, the number of its values, one byte of
+// flags, its steps unless they equal those of the previous series, and its values. Numbers, counts
+// and the differences of steps are varints with 7 bits in each byte, the lowest bits first. Values
+// are doubles, or floats if every value of the series is exact as a float; both little-endian.
 //
 //   Packer packer;
 //   packer.add(id, steps, values);
@@ -19,7 +19,7 @@ namespace hyperflock::storage::sqlite {
 
 class Packer {
  public:
-  // REQUIRES: as many values as steps, at least one; steps grow.
+  // REQUIRES: as many values as steps, at least one of each; steps in ascending order.
   void add(std::int64_t id, const std::vector<std::int64_t>& steps,
            const std::vector<double>& values);
   const std::string& bytes() const { return bytes_; }
@@ -29,10 +29,10 @@ class Packer {
   std::vector<std::int64_t> steps_;  // of the series before
 };
 
-// Throws SqliteError (SQLITE_CORRUPT) for bytes that a Packer has not made.
+// Throws SqliteError (SQLITE_CORRUPT) if the bytes do not come from a Packer.
 class Unpacker {
  public:
-  // `bytes` must outlive it.
+  // `bytes` must outlive this object.
   explicit Unpacker(std::string_view bytes) : left_(bytes) {}
 
   // Goes to the next series. Returns false at the end.
@@ -40,7 +40,7 @@ class Unpacker {
   std::int64_t id() const { return id_; }
   const std::vector<std::int64_t>& steps() const { return steps_; }
   std::size_t size() const { return steps_.size(); }
-  // The values of this series, and its last one.
+  // The values of the current series, and the last of them.
   const std::vector<double>& values();
   double last_value() const { return value(steps_.size() - 1); }
 

@@ -25,8 +25,8 @@ std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
   return read_attempt(row);
 }
 
-// Returns a trial's attempts after `forgiven`, the oldest first. They are a chain that starts at
-// the newest one.
+// Returns a trial's attempts with ids above `forgiven`, the oldest first. Each row names the
+// attempt before it; `newest` is the last one.
 std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t forgiven = 0) {
   std::vector<AttemptRow> attempts;
   for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
@@ -52,7 +52,7 @@ bool is_asked(Db& db, StudyId id) {
       .next();
 }
 
-// A deleted study may still have rows, but no progress row.
+// Returns whether the study exists. A deleted study may have other rows, but no progress row.
 bool exists(Db& db, StudyId id) {
   return db.query("SELECT 1 FROM study_progress WHERE study = ?", id).next();
 }
@@ -141,7 +141,7 @@ void add_last(Db& db, TrialDetail& detail, SeriesNames& names) {
     detail.last.push_back({names.of(id), value});
 }
 
-// Returns a page of trials with their deciding attempts, their logs and the ends of their series.
+// Returns a page of trials with their deciding attempts, suggestions and last values of series.
 std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
   if (!exists(db, id)) return page;

@@ -15,8 +15,8 @@
 
 namespace hyperflock::storage::sqlite {
 
-// At most `limit` connections, opened when they are first needed. A caller waits a limited time for
-// one.
+// A pool of at most `limit` connections, opened when they are first needed. If all are in use, a
+// caller waits a limited time.
 class ReadPool {
  public:
   ReadPool(std::string path, std::size_t limit) : path_(std::move(path)), limit_(limit) {}
@@ -49,7 +49,7 @@ class ReadPool {
   std::size_t opened_ = 0;                 // under mutex_
 };
 
-// Each throws SqliteError.
+// Each of these functions throws SqliteError.
 Snapshot load(Db& db);
 Identities identities(Db& db);
 std::vector<StudyRow> studies(Db& db);

@@ -1,4 +1,4 @@
-// Opening and migrating a database file: see schema.h.
+// Opens and migrates a database file; see schema.h.
 #include "storage/sqlite/schema.h"
 
 #include <string>
@@ -13,15 +13,15 @@ constexpr const char* kApplicationId = "1212574827";
 // SQLite cuts the log file to this size after a checkpoint that emptied the log.
 constexpr const char* kLogLimitBytes = "33554432";
 
-// The first version whose best trials are right.
+// The first version of the schema whose stored best trials are right.
 constexpr std::int64_t kKnowsBest = 12;
 
 Error open_error(const std::string& path, const std::string& why, const std::string& what_to_do) {
   return Error{"storage_open", "Cannot use " + path + " (" + why + "): " + what_to_do + "."};
 }
 
-// Sets a pragma and reads it back. Returns an empty text if the value is the expected one, else
-// what is wrong.
+// Sets a pragma and reads it back. Returns an empty text if the value is `expected`, else an error
+// message.
 std::string set_and_read_back(Db& db, const std::string& name, const std::string& value,
                               const std::string& expected) {
   db.exec("PRAGMA " + name + " = " + value);
@@ -69,7 +69,7 @@ Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_t
                         "put it on a local disk");
     }
     for (const std::string& wrong : {
-             // A commit returns after the log is on the disk.
+             // With FULL, a commit returns only after the log is on the disk.
              set_and_read_back(*db, "synchronous", "FULL", "2"),
              set_and_read_back(*db, "foreign_keys", "ON", "1"),
              set_and_read_back(*db, "journal_size_limit", kLogLimitBytes, kLogLimitBytes),

@@ -1,4 +1,4 @@
-// Opening a database file: pragmas, the check of its owner and version, numbered migrations.
+// Opens a database file: sets pragmas, checks its application id and version, and migrates it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Migration {
   const char* sql;
 };
 
-// All of them, versions 1, 2, ... in order.
+// Returns all migrations in order: versions 1, 2, ...
 std::span<const Migration> migrations();
 
-// Opens the file for writing, creates or migrates it, and reads the promised pragmas back. Errors:
-// `storage_open`, `storage_too_new`.
+// Opens the file for writing, creates or migrates it, and verifies that the pragmas took effect.
+// Errors: `storage_open`, `storage_too_new`.
 Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_timeout_ms);
 
 }  // namespace hyperflock::storage::sqlite

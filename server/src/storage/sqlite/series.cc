@@ -1,5 +1,5 @@
-// Series of attempts (R59): storing the rows of a report, and putting those of an attempt together
-// when it has ended. See writer.h, stored_series.h and migrations/0013_series.sql.
+// Stores the series of reports (R59), and puts the rows of an attempt together when it has ended.
+// See writer.h, stored_series.h and migrations/0013_series.sql.
 #include <algorithm>
 
 #include "storage/sqlite/db/rows.h"
@@ -10,9 +10,9 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most names whose numbers stay in memory for a study.
+// The most names of series whose numbers stay in memory for one study.
 constexpr std::size_t kMaxKeptNames = 4'096;
-// How many bytes of a row are removed in the time of a small row.
+// This many bytes of a row take as long to remove as one small row.
 constexpr std::int64_t kBytesOfRow = 1'024;
 
 std::int64_t count_values(const protocol::SeriesColumn& column) {

@@ -1,7 +1,7 @@
-// What storage can do by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
-// next attempt") per second in groups of several sizes, and how long one group takes. Also, how
-// long each piece in which a deleted study is removed occupies the writer. Set HYPERFLOCK_BENCH_DIR
-// to choose the disk.
+// Measures storage by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
+// next attempt") per second in groups of several sizes, and the time of one group. Also measures
+// how long the writer is busy with each piece of a deleted study. Set HYPERFLOCK_BENCH_DIR to
+// choose the disk.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::int64_t wall_now() {
       .count();
 }
 
-// A realistic cycle: parameters of three names, one value, three points.
+// Returns a group of realistic cycles: three parameters, one value and three points each.
 std::vector<Transition> group_of(std::int64_t first_attempt, std::int64_t size) {
   std::vector<Transition> batch;
   batch.reserve(static_cast<std::size_t>(size) * 2);
@@ -91,13 +91,13 @@ double ms_since(Clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
 }
 
-// Different for each trial.
+// Returns a SHA-256 that differs for each trial.
 std::string content_of(std::int64_t trial) {
   const std::string digits = std::to_string(trial);
   return sha('0').replace(0, digits.size(), digits);
 }
 
-// A finished study of so many trials, each with a curve of 20 points and so many files.
+// Stores a finished study with `trials` trials. Each has a curve of 20 points and `files` files.
 void fill_study(Storage& storage, std::int64_t trials, std::int64_t files) {
   constexpr std::int64_t kGroup = 500;
   CreateStudy study = create_study(1);

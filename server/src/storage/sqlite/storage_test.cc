@@ -1,5 +1,5 @@
-// What only the SQLite back end guarantees: files, versions, locks, a full disk, a bounded log, and
-// series of few bytes.
+// Tests guarantees of the SQLite back end alone: files, versions, locks, a full disk, a bounded
+// log, and a compact form of series.
 #include "storage/sqlite/storage.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ class SqliteFile : public testing::Test {
     settings.checkpoint_pages = pages;
     return settings;
   }
-  // Accepts the result of attempt `i`, and starts attempt `i + 1` on the next trial.
+  // Returns transitions that accept the result of attempt `i` and start attempt `i + 1`.
   static std::vector<Transition> cycle(std::int64_t i) {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
@@ -69,8 +69,8 @@ TEST_F(SqliteFile, NewerFileIsRefusedUntouched) {
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "999");
 }
 
-// Servers before version 12 of the schema knew no constraints, and no best trials of several
-// directions.
+// Before version 12 of the schema, servers knew neither constraints nor the best trials of a study
+// with several directions.
 TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   std::vector<Transition> batch{create_study(1, "grid", protocol::Direction::minimize),
                                 start(1, key(1, 0)), start(2, key(1, 1)), complete(1, {1}),
@@ -110,7 +110,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
 }
 
-// Rows of principals and enrolments from before people had several tokens and codes had limits.
+// The file is older than several tokens per person and limits of enrolment codes.
 TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
@@ -152,7 +152,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
-  // The study's blobs are removed with it, although it is older than the deletion of studies.
+  // The file is older than the deletion of studies. Still, the study's blobs are removed with it.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
@@ -281,7 +281,7 @@ TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
   }
   writing = false;
   for (std::thread& reader : readers) reader.join();
-  // Eight times the length at which the log is copied, and what commits add meanwhile.
+  // The limit is eight times the length at which the log is copied. Some commits add to it.
   EXPECT_LT(largest, 400U * (4'096U + 24U));
 }
 
@@ -293,7 +293,7 @@ TEST_F(SqliteFile, LogStaysBounded) {
     apply(*storage, cycle(i));
     largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
   }
-  // 200 pages, what one commit adds, and room for the header of each page.
+  // 200 pages, some more for one commit, and the header of each page.
   EXPECT_LT(largest, 240U * (4'096U + 24U));
   EXPECT_GT(std::filesystem::file_size(path_), 100'000U);
 }
@@ -306,7 +306,7 @@ TEST_F(SqliteFile, IdleCopiesTheLogToTheDatabase) {
   const auto log = std::filesystem::file_size(path_ + "-wal");
   storage->idle();
   EXPECT_GT(std::filesystem::file_size(path_), before);
-  // The log is written from its beginning again.
+  // The log starts again from its beginning, so it does not become longer.
   for (std::int64_t i = 101; i <= 110; ++i) apply(*storage, cycle(i));
   EXPECT_EQ(std::filesystem::file_size(path_ + "-wal"), log);
 }

@@ -1,4 +1,4 @@
-// Reads the rows of series. Used by the readers and by the writer; each function throws
+// Reads the rows of series for the readers and the writer. Each function throws
 // SqliteError.
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace hyperflock::storage::sqlite {
 
-// Series by their numbers.
+// Series by their numbers in the study.
 using SeriesByNumber = std::map<std::int64_t, SeriesPieces>;
 using LastByNumber = std::vector<std::pair<std::int64_t, double>>;
 
-// Returns the series of an attempt's own reports.
+// Returns the series that the attempt itself has reported.
 SeriesByNumber own_series(Db& db, AttemptId attempt);
-// Returns the series of an attempt that began with `from`, those that it continues included. With
-// `only` it returns the series with this number.
+// Returns the series of an attempt that began with checkpoint `from`, with those that it continues.
+// With `only` it returns just the series with this number.
 SeriesByNumber series_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only);
-// Returns the newest value of each of them.
+// Returns the newest value of each of these series.
 LastByNumber last_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from);
 
-// The bytes of the column `last`.
+// Returns the values packed for the database column `last`.
 std::string packed_last(const LastByNumber& values);
 
 }  // namespace hyperflock::storage::sqlite

@@ -1,4 +1,4 @@
-// The guards of transition.h as SQL for studies, trials and attempts. Checkpoints are in
+// Implements the guards of transition.h in SQL for studies, trials and attempts. Checkpoints are in
 // checkpoints.cc, artifacts in artifacts.cc, series in series.cc, ask-and-tell studies in asked.cc,
 // deleted studies in deletion.cc, people and devices in identity.cc. Writer thread only.
 #include "storage/sqlite/writer.h"
@@ -14,10 +14,10 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most studies whose counters stay in memory. If there are more, all are forgotten and read
+// The most studies whose counters stay in memory. Beyond it, all counters are forgotten and read
 // again when needed.
 constexpr std::size_t kMaxKeptStudies = 4'096;
-// The same for what is known of the series of attempts.
+// The most attempts whose series stay in memory. Beyond it, all are forgotten.
 constexpr std::size_t kMaxKeptAttempts = 4'096;
 
 Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {
@@ -136,7 +136,7 @@ Outcome Writer::apply_one(const StartAttempt& start) {
       previous = trial.integer(1);
     }
   }
-  // A trial that was asked has a row before its first attempt. Then `previous` is 0.
+  // A trial of an ask-and-tell study has a row before its first attempt. Then `previous` is 0.
   const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
   const CheckpointColumns from(start.from ? &*start.from : nullptr);
   const int inserted = db_->run(
@@ -207,7 +207,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
   } else if (ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
-    // Only this guarded write accepts a result, so a trial counts once.
+    // Only this guarded UPDATE accepts a result, so each trial counts once.
     const int accepted = db_->run(
         "UPDATE trials SET state = ?, seq = ?, accepted_attempt = ?, finished_at = ?,"
         " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"

@@ -28,26 +28,26 @@ class Writer {
 
   // Copies the write-ahead log to the database. Call it in idle moments.
   void copy_log() { log_.copy(); }
-  // Reads back `PRAGMA synchronous`.
+  // Returns the value of `PRAGMA synchronous` from this connection.
   int synchronous() { return std::stoi(db_->single("PRAGMA synchronous")); }
   // Limits the size of the database, for tests of a full disk.
   void limit_pages(std::int64_t pages);
 
  private:
-  // A study's counters. They are kept between batches, and written once for each batch in which
-  // they changed. Of StudyRow::spec only the kind and the directions are filled. `total` counts
+  // A study's counters. They stay in memory between batches, and are written once for each batch
+  // that changed them. Of StudyRow::spec only the kind and the directions are set. `total` counts
   // only trials that an owner has asked for.
   struct Study {
     StudyRow row;
     bool changed = false;  // is in changed_
-    // The best trials of a study with several directions. Not read yet: nullopt.
+    // The best trials of a study with several directions; nullopt: not read yet.
     std::optional<std::vector<Candidate>> front{};
-    // Numbers of series by name, as far as they were looked up, and whether there are any.
+    // Known numbers of series by name, and whether the study has any series.
     std::unordered_map<std::string, std::int64_t> series{};
     std::optional<bool> has_series{};
   };
 
-  // What is known of the series of an attempt that reports some.
+  // What the writer remembers of the series that an attempt reports.
   struct Logging {
     std::unordered_set<std::int64_t> series;  // their numbers
     std::int64_t values = 0;
@@ -69,28 +69,28 @@ class Writer {
   // deletion.cc
   Outcome apply_one(const DeleteStudy& gone);
   Outcome apply_one(const SweepDeleted& sweep);
-  // Removes the blobs that only this study names from those of its owner and of its project.
+  // Releases the blobs that only this study names, so neither its owner nor its project has them.
   void disown_blobs(StudyId id, Outcome& outcome);
   // Each of the next two functions removes rows of a deleted study and subtracts their number from
-  // `left`. It stops at 0 or below.
+  // `left`, the number of rows that it may still remove. It stops when `left` is not positive.
   void sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome);
   void sweep_trials(StudyId id, std::int64_t& left);
-  // Does the same for the attempts of one trial. Returns true if the trial has no attempts any
-  // more.
+  // Removes the attempts of one trial in the same way. Returns true if the trial has no attempts
+  // any more.
   bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
 
   // series.cc
-  // Stores the series of a report, or notes in `outcome` why not.
+  // Stores the series of a report, or notes the refusal in `outcome`.
   void add_series(Study& study, const AppendPoints& append, Outcome& outcome);
   // Puts the series of an attempt that has ended into one row.
   void compact_series(Study& study, AttemptId attempt);
   Logging& logging_of(AttemptId attempt);
   bool has_series(Study& study);
-  // Returns the number of a series; nothing if the study does not have the name.
+  // Returns the number of a series; nullopt if the study has no series of this name.
   std::optional<std::int64_t> find_series(Study& study, const std::string& name);
   std::int64_t make_series(Study& study, const std::string& name);
   // These two functions remove rows of a deleted study as sweep_artifacts() does. sweep_series()
-  // returns false at the limit; the attempt may then still have series.
+  // returns false if it stopped early; the attempt may then still have series.
   bool sweep_series(std::int64_t attempt, std::int64_t& left);
   void sweep_series_names(StudyId id, std::int64_t& left);
 
@@ -99,14 +99,14 @@ class Writer {
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
   Outcome apply_one(const StoreConstraints& store);
-  // Returns the limit of the owner's quota that this many more trials of the study would exceed.
+  // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
   // best.cc
-  // Makes the trial one of the study's best, if it is (R57).
+  // Makes the trial one of the study's best, if no other one beats it (R57).
   void offer(Study& study, Candidate one);
   std::vector<Candidate>& front_of(Study& study);
-  // Computes the best trials of the study anew from all of its results.
+  // Computes the best trials of the study again from all of its results.
   void find_best(Study& study);
 
   // identity.cc
@@ -123,7 +123,7 @@ class Writer {
   Outcome apply_one(const OwnBlob& own);
   Outcome apply_one(const NoteAudit& note);
   Outcome apply_one(const TrimAudit& trim);
-  // Returns the limit of its owner's quota that the study would exceed.
+  // Returns the limit of the owner's quota that the study would exceed; nullopt if none.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
   std::optional<Excess> excess_of_reissue(const ReissueTrials& reissue);
   Usage used_by(const std::string& owner);
@@ -146,7 +146,7 @@ class Writer {
   // Returns the blobs that no row names any more.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
-  // Returns how many artifacts of the study had arrived when the checkpoint in `start.from` was
+  // Returns how many artifacts the study had when the checkpoint in `start.from` was
   // saved.
   std::int64_t artifacts_before(const StartAttempt& start);
   // The accepted attempt may continue from checkpoints of earlier attempts. Gives it the artifacts
@@ -161,7 +161,7 @@ class Writer {
   std::vector<std::string> drop_unfinished_artifacts(Study& study);
   std::vector<std::string> drop_artifacts(Study& study, Query rows);
   std::vector<std::string> unnamed(std::vector<std::string> blobs);
-  // Returns the limit of its owner's quota that this many more bytes would exceed.
+  // Returns the limit of the owner's quota that the new bytes would exceed; nullopt if none.
   std::optional<Excess> excess_of_artifact(StudyId study, std::int64_t bytes);
   // Cancels the unfinished trials of a study that ends.
   void cancel_trials(Study& study);
@@ -170,7 +170,7 @@ class Writer {
   std::int64_t next_seq();
   void touch(Study& study);
   void write_changed_studies();
-  // Empties the caches after a failure. They are filled again from the database.
+  // Empties the caches after a failed batch. Later calls fill them from the database.
   void forget();
 
   std::unique_ptr<Db> db_;

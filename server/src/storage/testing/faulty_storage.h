@@ -1,7 +1,7 @@
-// Wraps a Storage and injects faults by a script, for tests of everything that uses storage.
+// Wraps a Storage and injects faults by a script, for tests of code that uses storage.
 //
 //   FaultyStorage storage(database.open());
-//   storage.script({Pass{}, FailAfter{}});   // the second batch is committed, its answer lost
+//   storage.script({Pass{}, FailAfter{}});   // commits the second batch but returns an error
 //
 // Each apply() takes one fault off the script; with an empty script it passes. script(),
 // clear_script(), fail_reads() and release() may be called on any thread.
@@ -24,22 +24,22 @@
 
 namespace hyperflock::storage {
 
-// The batch goes through.
+// The batch is applied without a fault.
 struct Pass {};
-// The batch is not written, as with a full disk.
+// The batch is not written and fails, as on a full disk.
 struct FailBefore {};
 // The batch is written, but the caller gets an error, as if the answer were lost.
 struct FailAfter {};
-// The transitions at these positions of the batch get `conflict`, as if another server had been
-// faster. The other transitions are applied.
+// The transitions at these positions of the batch get `conflict`, as if another server had changed
+// their rows first. The other transitions are applied.
 struct Conflict {
   std::set<std::size_t> places;
 };
-// The batch goes through after this time.
+// The batch is applied after this time.
 struct Delay {
   std::chrono::milliseconds time{};
 };
-// The batch waits for release(), at most 10 s, and then goes through.
+// The batch waits for release(), for at most 10 s, and is then applied.
 struct Hold {};
 using Fault = std::variant<Pass, FailBefore, FailAfter, Conflict, Delay, Hold>;
 
@@ -52,7 +52,7 @@ class FaultyStorage final : public Storage {
       Sleep sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); })
       : inner_(std::move(inner)), sleep_(std::move(sleep)) {}
 
-  // Adds to the script.
+  // Adds faults to the end of the script.
   void script(std::initializer_list<Fault> faults) {
     const std::lock_guard lock(mutex_);
     script_.insert(script_.end(), faults);
@@ -62,12 +62,12 @@ class FaultyStorage final : public Storage {
     const std::lock_guard lock(mutex_);
     script_.clear();
   }
-  // The next `count` reads fail.
+  // Lets the next `count` reads fail.
   void fail_reads(int count) {
     const std::lock_guard lock(mutex_);
     failing_reads_ = count;
   }
-  // Lets one batch continue that a Hold stops or will stop.
+  // Lets one batch continue that a Hold has stopped or will stop.
   void release() {
     const std::lock_guard lock(mutex_);
     ++releases_;
@@ -78,7 +78,7 @@ class FaultyStorage final : public Storage {
     std::unique_lock lock(mutex_);
     return released_.wait_for(lock, kTestLimit, [this] { return held_; });
   }
-  // Batches that apply() was called with.
+  // Returns the number of batches that were passed to apply().
   int batches() const {
     const std::lock_guard lock(mutex_);
     return batches_;

@@ -1,4 +1,4 @@
-// FaultyStorage injects the faults of its script.
+// Tests that FaultyStorage injects the faults of its script.
 #include "storage/testing/faulty_storage.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The database of one test, in memory if the machine has a file system there. The destructor
-// removes the files. The storage that it opened must be destroyed before.
+// A database for one test, in memory if the machine has a file system there. The destructor removes
+// the files. Destroy the storage that it opened before.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Small RAII over the SQLite C API: a connection with cached prepared statements, a running query,
-// a transaction.
+// Small RAII classes over the SQLite C API: a connection with cached prepared statements, a running
+// query, a transaction.
 //
 //   Query q = db.query("SELECT name FROM t WHERE id = ?", id);
 //   while (q.next()) use(q.text(0));
@@ -33,7 +33,7 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-// SQL text that can only be a literal, so it lives for ever. Statements are cached by its address.
+// SQL text that must be a string literal, so it lives for ever. Its address is the cache key.
 class Sql {
  public:
   consteval Sql(const char* text) : text_(text) {}  // NOLINT(google-explicit-constructor)
@@ -43,7 +43,7 @@ class Sql {
   const char* text_;
 };
 
-// Bytes bound as a BLOB.
+// Bytes that are bound as a BLOB.
 struct Blob {
   std::string_view bytes;
 };
@@ -132,12 +132,12 @@ class Db {
   void set_busy_timeout(int timeout_ms);
   static constexpr int kBusyTimeoutMs = 5'000;
 
-  // From now on log_pages() returns the length of the write-ahead log, and SQLite does not copy it
-  // to the database by itself.
+  // Makes log_pages() return the length of the write-ahead log from now on, and stops SQLite from
+  // copying the log to the database by itself.
   void watch_log();
   std::int64_t log_pages() const { return log_pages_; }
 
-  // Whether a transaction is open.
+  // Returns whether a transaction is open.
   bool in_transaction() const;
 
  private:

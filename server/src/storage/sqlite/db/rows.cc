@@ -1,4 +1,4 @@
-// Rows of the database <-> records: see rows.h.
+// Converts rows of the database to records and back; see rows.h.
 #include "storage/sqlite/db/rows.h"
 
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// Enumerations are stored by their numbers, so these never change: a new member goes to the end.
+// Enumerations are stored as numbers. The numbers never change: a new member goes to the end.
 template <typename Enum>
 constexpr bool is_numbered(std::initializer_list<Enum> members) {
   int expected = 0;

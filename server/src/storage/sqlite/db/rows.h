@@ -20,7 +20,7 @@ std::vector<double> doubles_of(std::string_view bytes);
 // Reads a failure from four columns, starting at `column`.
 std::optional<protocol::Failure> read_failure(const Query& row, int column);
 
-// A failure as four parameters; nulls if there is none. The failure must outlive this object.
+// A failure as four query parameters; NULLs without one. It must outlive this object.
 struct FailureColumns {
   explicit FailureColumns(const protocol::Failure* failure);
   std::optional<std::int64_t> cause;
@@ -29,10 +29,10 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
-// The stored states of a trial's constraints (R57).
+// Whether a trial's owner announced constraints, and whether it has sent them (R57). Stored.
 enum class Constrained { no, waits, judged };
 
-// Read rows of the queries below. The columns are in the order of the query.
+// These functions read rows of the queries below, whose columns are in the order shown there.
 StudyRow read_study(const Query& row);
 TrialDetail read_trial(const Query& row);  // without its attempts
 struct StoredAttempt {
@@ -47,7 +47,7 @@ std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column
 
 ArtifactRow read_artifact(const Query& row);
 
-// A checkpoint as six parameters; nulls if there is none. The checkpoint must outlive this object.
+// A checkpoint as six query parameters; NULLs without one. It must outlive this object.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
   std::optional<std::int64_t> attempt;
@@ -62,7 +62,7 @@ struct CheckpointColumns {
 std::int64_t newest_attempt_of(const Query& trial_row);
 // Returns the newest attempt whose failure a reissue has forgiven; 0: none.
 std::int64_t forgiven_attempt_of(const Query& trial_row);
-// Returns the trial's attributes from when it was asked.
+// Returns the attributes that the trial got when the owner asked for it.
 std::string asked_attrs_of(const Query& trial_row);
 
 #define HYPERFLOCK_TRIAL_COLUMNS                                                        \
