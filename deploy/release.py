@@ -5,6 +5,8 @@
     hyperflock-VERSION-py3-none-*.whl     the same with a server, for each system on which
                                           `./run wheels` ran
     arraycore-VERSION-*.whl               the array library, for tests outside of a browser
+    chainer-*.whl                         Chainer, for the package's extra of this name; PyPI has
+                                          no wheel of it
     hyperflock-server-VERSION-image.tar.gz
                                           the inputs of `docker build` for the server's image
     SHA256SUMS                            for `sha256sum --check`
@@ -133,8 +135,10 @@ def checksums(out: Path) -> str:
 
 
 def wheels_of(folder: Path, version: str) -> list[Path]:
-    """Return the wheels of a release: the two pure ones, and those with a server."""
-    found = []
+    """Return the wheels of a release: the pure ones, and those with a server."""
+    found = sorted(folder.glob("chainer-*-any.whl"))
+    if len(found) != 1:
+        raise ReleaseError(f"There are {len(found)} wheels of Chainer in {folder}.")
     for name in ("hyperflock", "arraycore"):
         pure = sorted(folder.glob(f"{name}-{version}-*-any.whl"))
         if len(pure) != 1:

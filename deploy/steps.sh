@@ -85,10 +85,11 @@ step_npm() {
 # Tests the structure of the compose file and of the Dockerfile, and the content of a release.
 step_deploy_test() { run_pytest deploy/tests; }
 
-# The wheel of this machine's system, which has the server and everything that it serves, and the pure wheel for all
-# others.
+# The wheel of this machine's system, which has the server and everything that it serves, the pure wheel for all others,
+# and Chainer's, for the extra of this name.
 step_wheels() {
-  rm -f build/wheel/hyperflock-*
+  rm -f build/wheel/hyperflock-* build/wheel/chainer-*
+  python3 deploy/chainer_wheel.py --cache build/cache --out build/wheel
   python3 deploy/wheels.py --server build/portable/bin/hyperflock-server --out build/wheel \
     --tree web=build/web --tree runtime=build/runtime --tree volunteer=build/volunteer
 }

@@ -18,6 +18,7 @@ PRODUCTS = (
     "build/runtime/index.json",
 )
 WHOLE = "build/wheel/hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl"
+CHAINER = "build/wheel/chainer-7.8.1-py3-none-any.whl"
 
 
 def commit(root: Path) -> None:
@@ -36,7 +37,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "deploy/server.Dockerfile").write_text(dockerfile)
     (tmp_path / ".gitignore").write_text("/build/\n")
     wheels = [f"build/wheel/{name}-9.8.7-py3-none-any.whl" for name in ("hyperflock", "arraycore")]
-    for name in (*PRODUCTS, *wheels, WHOLE):
+    for name in (*PRODUCTS, *wheels, WHOLE, CHAINER):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -57,13 +58,14 @@ def test_a_release_has_its_files_and_their_checksums(tree: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == [
         "SHA256SUMS",
         "arraycore-9.8.7-py3-none-any.whl",
+        "chainer-7.8.1-py3-none-any.whl",
         "hyperflock-9.8.7-py3-none-any.whl",
         "hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl",
         "hyperflock-9.8.7.tar.gz",
         "hyperflock-server-9.8.7-image.tar.gz",
     ]
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=out, check=True)
-    assert (out / "SHA256SUMS").read_text().count("\n") == 5
+    assert (out / "SHA256SUMS").read_text().count("\n") == 6
 
 
 def test_the_source_archive_is_the_commit(tree: Path) -> None:
@@ -129,6 +131,12 @@ def test_a_wheel_of_another_version_is_refused(tree: Path) -> None:
 def test_a_release_without_a_wheel_that_has_a_server_is_refused(tree: Path) -> None:
     (tree / WHOLE).unlink()
     with pytest.raises(release.ReleaseError, match=r"No wheel of hyperflock 9\.8\.7 .* a server"):
+        made(tree)
+
+
+def test_a_release_without_chainer_is_refused(tree: Path) -> None:
+    (tree / CHAINER).unlink()
+    with pytest.raises(release.ReleaseError, match="0 wheels of Chainer"):
         made(tree)
 
 

@@ -8,20 +8,13 @@ package needs.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
+from environments import PYTHONS, VERSIONS, Installed, wheel
 
-ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 45_000_000
-VERSIONS = ("3.10", "3.11", "3.12", "3.13")
-LIMIT_S = 900
-#: The modules of the standard library that the package needs and that some builds of Python lack.
-NEEDED = "import lzma, sqlite3, ssl, venv"
 PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 STUDY = """
 import hyperflock
@@ -36,29 +29,6 @@ if __name__ == "__main__":
     print([(trial.number, trial.value) for trial in sorted(study, key=lambda t: t.number)])
     print({trial.device_class for trial in study.trials})
 """
-
-
-def python_of(version: str) -> str | None:
-    """Return an interpreter; python/tests/support/versions.sh looks in the same places."""
-    home = Path.home()
-    pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
-    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR", home / ".local/share/uv/python"))
-    found = [shutil.which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")]
-    found += uv.glob(f"cpython-{version}.*/bin/python")
-    for path in filter(None, found):
-        asked = subprocess.run([path, "-c", NEEDED], capture_output=True, check=False)
-        if asked.returncode == 0:
-            return str(path)
-    return None
-
-
-PYTHONS = {version: path for version in VERSIONS if (path := python_of(version))}
-
-
-def wheel(ending: str) -> Path:
-    """Return the wheel whose name has this ending."""
-    (found,) = (ROOT / "build/wheel").glob(f"hyperflock-*{ending}.whl")
-    return found
 
 
 def test_a_python_is_here() -> None:
@@ -77,36 +47,6 @@ def test_wheel_is_small_and_the_pure_one_has_no_server() -> None:
     with zipfile.ZipFile(pure) as archive:
         assert not any(name.startswith(packed) for name in archive.namelist())
         assert "hyperflock/_local/demo/digits_grid.py" in archive.namelist()
-
-
-class Installed:
-    """An environment with a wheel, and its commands."""
-
-    def __init__(self, python: str, folder: Path, wheel: Path) -> None:
-        self.folder = folder
-        self.bin = folder / "venv" / "bin"
-        self.environment = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(folder),
-            "LANG": "C.UTF-8",
-            # The one of the extra `local` is the same program.
-            "HYPERFLOCK_NODE": str(ROOT / "build/venv/bin/node"),
-        }
-        subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
-        install = [self.bin / "python", "-m", "pip", "install", "-q", wheel]
-        subprocess.run(install, cwd=folder, check=True, timeout=LIMIT_S)
-
-    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in a folder of its own."""
-        return subprocess.run(
-            [self.bin / words[0], *words[1:]],
-            cwd=self.folder,
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
 
 
 @pytest.mark.parametrize("version", PYTHONS)

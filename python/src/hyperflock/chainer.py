@@ -22,10 +22,9 @@ if not in_trial():
 
     if importlib.util.find_spec("chainer") is None:
         raise ImportError(
-            "Chainer is not installed. Its setup needs an old setuptools:\n"
-            "    echo 'setuptools<70' > old.txt\n"
-            "    PIP_CONSTRAINT=old.txt PIP_BUILD_CONSTRAINT=old.txt "
-            "pip install 'hyperflock[chainer]'",
+            "Chainer is not installed, and PyPI has no wheel of it; a release has one next to "
+            "hyperflock's wheel: pip install --find-links FOLDER_OF_THE_RELEASE "
+            "'hyperflock[chainer]'",
             name="chainer",
         )
 

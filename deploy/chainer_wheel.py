@@ -1,0 +1,84 @@
+"""Builds a wheel of Chainer, because PyPI has none: ``./run wheels``.
+
+    chainer-VERSION-py3-none-any.whl     Chainer's own files as they are, with its licence
+
+Chainer's setup.py needs ``pkg_resources``, which today's setuptools lacks. So pip cannot install
+PyPI's source distribution. The wheel is built from that file, which the browser runtime pins by its
+hash, with setuptools of Chainer's days. It has no compiled code. Its version is the one that the
+extra ``chainer`` of the researcher's package asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME = ROOT / "worker-runtime/runtime"
+sys.path.insert(0, str(RUNTIME))
+from fetching import GatherError, Tools, build_wheel, fetch  # noqa: E402
+from gather import load_manifest  # noqa: E402
+
+#: The oldest time that a zip can hold. The times of a build would make each wheel another one.
+TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def version_of(root: Path) -> str:
+    """Return the version of Chainer that the extra of the researcher's package names."""
+    found = re.search(
+        r'^chainer = \["chainer==([\d.]+)"\]$', (root / "python/pyproject.toml").read_text(), re.M
+    )
+    if found is None:
+        raise GatherError("python/pyproject.toml names no version of Chainer.")
+    return found[1]
+
+
+def copy_without_times(wheel: Path, out: Path) -> Path:
+    """Copy a wheel, so that the same files give the same bytes, and return the copy."""
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / wheel.name
+    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(target, "w") as archive:
+        # The files about the wheel are the last ones, as the format advises.
+        for name in sorted(built.namelist(), key=lambda each: (".dist-info/" in each, each)):
+            entry = zipfile.ZipInfo(name, TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, built.read(name), compresslevel=9)
+    return target
+
+
+def build(cache: Path, out: Path) -> Path:
+    """Build the wheel from the verified source distribution and return its path.
+
+    Raises
+    ------
+    GatherError
+        The source distribution cannot be had, or does not build into a pure wheel.
+    """
+    name = f"chainer-{version_of(ROOT)}"
+    piece = next(p for p in load_manifest(RUNTIME / "manifest.json") if p["name"] == name)
+    cache.mkdir(parents=True, exist_ok=True)
+    tools = Tools(sys.executable, "node", cache.resolve(), None)
+    return copy_without_times(build_wheel(fetch(piece, tools), tools), out)
+
+
+def main() -> int:
+    """Build the wheel and print its size."""
+    parser = argparse.ArgumentParser(description="Build a wheel of Chainer.")
+    parser.add_argument("--cache", type=Path, required=True, help="verified downloads are kept here")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    try:
+        made = build(options.cache, options.out)
+    except GatherError as error:
+        print(f"run: {error}", file=sys.stderr)
+        return 1
+    print(f"{made.stat().st_size:>12,}  {made}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
