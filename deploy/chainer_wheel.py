@@ -68,7 +68,9 @@ def build(cache: Path, out: Path) -> Path:
 def main() -> int:
     """Build the wheel and print its size."""
     parser = argparse.ArgumentParser(description="Build a wheel of Chainer.")
-    parser.add_argument("--cache", type=Path, required=True, help="verified downloads are kept here")
+    parser.add_argument(
+        "--cache", type=Path, required=True, help="verified downloads are kept here"
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     try:
