@@ -4,7 +4,7 @@
 build_preset() { # build_preset PRESET [TARGET...]
   local key fresh=()
   key=$(fingerprint CMakePresets.json)
-  # If the preset's compiler has changed, CMake silently drops its other variables, also the sanitizers.
+  # If a preset's compiler has changed, CMake silently drops its other variables, even the sanitizers.
   up_to_date "configure-$1" "$key" || fresh=(--fresh)
   cmake --preset "$1" "${fresh[@]}" >build/logs/configure-"$1".log || { cat build/logs/configure-"$1".log; return 1; }
   mark "configure-$1" "$key"
@@ -20,8 +20,8 @@ run_ctest() {
 # Builds the server, and the load emulator with which a test of the Python package compares its results.
 step_server() { build_preset release hyperflock-server asked_load; }
 
-# Fetches the sources of the installed prometheus-cpp into the cache. Debian has no static library of it. apt verifies
-# the sources by the keys of the repository from which the library came.
+# Fetches the sources of the installed prometheus-cpp into the cache, because Debian has no static library of it. apt
+# verifies the sources with the keys of the repository from which the library came.
 prometheus_sources() {
   local place=$ROOT/build/cache/prometheus-cpp version apt
   version=$(dpkg-query -W -f '${source:Version}' prometheus-cpp-dev)
@@ -40,7 +40,7 @@ prometheus_sources() {
   mark prometheus_sources "$version"
 }
 
-# The server of wheels: a static program that needs no library of the system.
+# Builds the server of the wheels: a static program that needs no library of the system.
 step_server_portable() {
   prometheus_sources
   build_preset portable hyperflock-server
@@ -48,7 +48,7 @@ step_server_portable() {
 
 step_benches() { build_preset release; }
 
-# Clang compiles the tests and GCC the release, so that both compilers check every line.
+# Compiles the tests with Clang. GCC compiles the release, so both compilers check every line.
 step_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
 
 step_server_debug() { build_preset debug; }
@@ -59,7 +59,7 @@ step_server_test() { run_ctest debug; }
 
 step_server_race_test() { run_ctest tsan; }
 
-# FUZZERS: the names of the wanted fuzzers. Empty: all.
+# Builds fuzzers. FUZZERS has the names of the wanted fuzzers; if it is empty, all.
 step_fuzzers() {
   # shellcheck disable=SC2086
   build_preset fuzz ${FUZZERS:+$FUZZERS fuzz_corpus}

@@ -28,7 +28,7 @@ struct Options : ProgramOptions {
   int devices = 100;
 };
 
-// Answers calls until it is stopped, in one thread.
+// The owner of the study. It answers calls in one thread until it is stopped.
 class Owner {
  public:
   Owner(const ServerProcess& server, StudyId study)

@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<const char*, 3> kNames{"x", "y", "z"};
 constexpr const char* kDistribution =
     R"({"name": "FloatDistribution", "attributes": {"step": null, "low": -5.0, "high": 5.0, "log": false}})";
-// These constants are those of the objective in python/bench/vs_objective.py.
+// The objective's constants, which are equal to those in python/bench/vs_objective.py.
 constexpr std::int64_t kSteps = 10;
 constexpr double kStallsAbove = 2.5;
 constexpr std::int64_t kStallsAt = 4;
@@ -108,7 +108,7 @@ void AskedEmulator::on_message(Worker& worker, const protocol::ServerMessage& me
     throw std::runtime_error("the server refused: " + error->code + ": " + error->message);
   if (std::holds_alternative<protocol::Revoke>(message))
     throw std::runtime_error("an attempt was revoked");
-  // A `wait` needs no answer: the lease follows by itself.
+  // A `wait` needs no answer. The server sends the lease later by itself.
 }
 
 bool AskedEmulator::pull(Worker& worker) {

@@ -29,8 +29,8 @@ class AskedEmulator {
   AskedEmulator(const AskedEmulator&) = delete;
   AskedEmulator& operator=(const AskedEmulator&) = delete;
 
-  // Runs until `done` returns true, which is called every few milliseconds. Returns false if the
-  // server closed a connection before.
+  // Runs the loop until `done` returns true. `done` is called every few milliseconds. Returns false
+  // if the server closed a connection before.
   bool run(const std::function<bool()>& done);
   const Counts& counts() const { return counts_; }
 

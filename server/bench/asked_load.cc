@@ -1,6 +1,6 @@
-// Emulated devices for the ask-and-tell studies of a running server. They join by an enrolment code
-// and run their leases (asked_emulator.h) until SIGTERM or until the server closes a connection.
-// The program prints "ready" when they have joined, and at its end one line of JSON.
+// Runs emulated devices for the ask-and-tell studies of a running server. They join by an enrolment
+// code and run their leases (asked_emulator.h) until SIGTERM or until the server closes a
+// connection. The program prints "ready" when they have joined, and at its end one line of JSON.
 //
 //   asked_load --port 8780 --code hfe_... --devices 100
 #include <csignal>

@@ -35,7 +35,7 @@ struct Options : ProgramOptions {
 constexpr double kWarmUpSeconds = 2;
 constexpr double kSecondsBeforeKill = 2;
 
-// Returns the number of acknowledged results that are not accepted in the killed server's database.
+// Returns how many acknowledged results are not accepted in the killed server's database.
 std::int64_t lost(const Options& options, std::int64_t study,
                   const std::vector<std::int64_t>& acknowledged) {
   auto storage = storage::open_sqlite_storage(options.state + "/hyperflock.db",
@@ -89,7 +89,7 @@ int run(Options options) {
   const std::vector<Figure> reports =
       measure_reports(options.server, options.state + "/reports", options.report_seconds);
   std::vector<Figure> figures{
-      // The peer is the best rate of a server that makes each cycle durable separately.
+      // The rival is the best rate of a server that makes each cycle durable separately.
       {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
        disk},
       {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms"},
@@ -98,7 +98,7 @@ int run(Options options) {
       {"cycles_per_disk_write", cycles_per_s / disk, "ratio", ">=", 2},
       {"cycles_per_commit", cycles / (commits * seconds), "cycles"},
       {"transitions_per_cycle", transitions / cycles, "transitions"},
-      // PRAGMA synchronous as the server reads it from the database; 2 means FULL.
+      // The value of PRAGMA synchronous, as the server reads it from the database; 2 means FULL.
       {"storage_synchronous", metric(after, "storage_synchronous"), "level", ">=", 2},
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},

@@ -1,4 +1,4 @@
-// The first messages of an emulated device, which all emulators share. Each function throws
+// Sends the first messages of an emulated device, for all emulators. Each function throws
 // std::runtime_error if the server gives an unexpected answer.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Device {
 
 protocol::ServerMessage parse(std::string_view text);
 void send(net::TestWebSocket& socket, const protocol::ClientMessage& message);
-// Returns a connection of the device that got its welcome and has sent ready.
+// Opens a connection of the device, waits for `welcome` and sends `ready`. Returns the connection.
 net::TestWebSocket open_session(std::uint16_t compute_port, const Device& device,
                                 const std::string& agent);
 

@@ -1,5 +1,5 @@
 // Compares the dispatcher with its reference model at full length: `./run model`. Prints how many
-// sequences agreed, or the events of the first one that did not.
+// sequences agreed, or the events of the first sequence that did not.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -28,8 +28,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Each thread uses a store of its own, and a new one after this many walks, because the rows of
-// earlier walks make every restart slower. Walks do not depend on the thread that runs them.
+// Each thread uses its own store, and a new one after this many walks, because the rows of earlier
+// walks make every restart slower. Walks do not depend on the thread that runs them.
 constexpr std::uint64_t kWalksPerStore = 500;
 
 bool walk_all(const Options& options) {
@@ -80,7 +80,7 @@ bool explore_orders(int depth, Pauses pauses) {
   return true;
 }
 
-// Pauses add two kinds of events, so sequences with them have one event less.
+// Explores all sequences. Pauses add two kinds of events, so such sequences are one event shorter.
 bool explore_all(const Options& options) {
   return explore_orders(options.depth, Pauses::none) &&
          explore_orders(options.depth - 1, Pauses::some);

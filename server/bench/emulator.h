@@ -1,6 +1,6 @@
-// Devices in a closed loop over real WebSocket frames. Each holds one attempt, sends its result,
-// waits for the acknowledgement with the next lease, and so on, at once or at a pace. One thread
-// and one epoll serve them all.
+// Emulated devices in a closed loop over real WebSocket frames. Each holds one attempt, sends its
+// result, and waits for the acknowledgement with the next lease, at once or at a fixed pace. One
+// thread and one epoll serve them all.
 #pragma once
 
 #include <chrono>
@@ -27,21 +27,21 @@ class Emulator {
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
 
-  // Runs the loop for this long. Results may be under way at the end. Latencies are recorded only
-  // while measuring.
+  // Runs the loop for this time. Some results may not be acknowledged at the end. Latencies are
+  // recorded only while measuring.
   void run(Clock::duration duration);
   void measure() { measuring_ = true; }
   void stop_measuring() { measuring_ = false; }
 
-  // After the server was killed: reads what the operating system has received from it and the
-  // emulator has not read yet.
+  // Reads the bytes that arrived before the server was killed and that the emulator has not read
+  // yet.
   void take_rest();
 
-  // The times in milliseconds from a result to its acknowledgement with the next lease, unordered.
+  // Returns the times from a result to its acknowledgement with the next lease, unordered.
   const std::vector<double>& latencies_ms() const { return latencies_ms_; }
-  // Returns the latencies since its last call.
+  // Returns the latencies that were recorded since the last call.
   std::vector<double> take_latencies_ms() { return std::exchange(latencies_ms_, {}); }
-  // The attempts whose results were acknowledged as accepted.
+  // Returns the attempts whose results were acknowledged as accepted.
   const std::vector<std::int64_t>& acknowledged() const { return acknowledged_; }
 
  private:
@@ -58,7 +58,7 @@ class Emulator {
   void send_result(Worker& worker);
   void on_frames(Worker& worker);
   void send_due_results();
-  // Reads from the socket without waiting. Returns false at the end of the stream.
+  // Reads what has arrived at the socket. Returns false at the end of the stream.
   bool pull(Worker& worker);
 
   std::vector<Worker> workers_;

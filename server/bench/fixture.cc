@@ -42,7 +42,7 @@ std::string study_of(const std::string& name, const std::string& sha256, std::si
   return out;
 }
 
-// `trials` is the part of the spec that says where its trials come from.
+// Submits a study. `trials` is the part of the spec that defines its trials.
 std::int64_t submit_study(const ServerProcess& server, const std::string& name,
                           const std::string& trials) {
   const std::string bundle = "not a bundle: nobody runs it";
@@ -56,7 +56,7 @@ std::int64_t submit_study(const ServerProcess& server, const std::string& name,
   return integer_of(made.body, "study");
 }
 
-// Returns a grid of 10^8 points, which the benchmark cannot finish.
+// Returns the space of a grid with 10^8 points, which the benchmark cannot finish.
 std::string endless_grid() {
   std::string values = "[0";
   for (int i = 1; i < 10'000; ++i) {

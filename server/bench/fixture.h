@@ -1,5 +1,5 @@
-// What the benchmarks of a running server share: a study that does not end, devices, metrics. Each
-// function throws std::runtime_error if the server gives an unexpected answer.
+// Functions that the benchmarks of a running server share: endless studies, devices, metrics. Each
+// throws std::runtime_error if the server gives an unexpected answer.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ std::int64_t submit(const ServerProcess& server);
 std::int64_t submit_asked(const ServerProcess& server);
 std::vector<Device> join(const ServerProcess& server, int count);
 std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolment_code, int count);
-// metrics() reads /metrics. metric() returns the value of a metric without labels from that text.
+// metrics() reads /metrics. metric() returns a metric without labels from that text.
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);
 
-// Returns 0 if there are no values.
+// Returns the percentile at the fraction `part`; 0 without values.
 double percentile(std::vector<double> values, double part);
 std::chrono::nanoseconds to_duration(double seconds);
 

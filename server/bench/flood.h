@@ -1,4 +1,4 @@
-// Hostile peers: many sockets that never send hello, and one that reads too slowly.
+// Emulates hostile peers: many sockets that never send hello, and one that reads too slowly.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct FloodOutcome {
 };
 
 // Opens `count` connections from a separate address (127.0.0.2). Each asks for a WebSocket and then
-// sends nothing. Keeps each until the server ends it, for at most `limit`. Throws
+// sends nothing. Each stays until the server ends it, for at most `limit`. Throws
 // std::runtime_error if the system has too few sockets.
 FloodOutcome flood(std::uint16_t port, int count, std::chrono::seconds limit);
 

@@ -1,7 +1,7 @@
 // Measures how a flood and a slow reader affect workers. 32 emulated workers run trials at a steady
-// pace. Meanwhile, in turns, nothing else happens, 5,000 sockets connect and never send hello, or
-// one researcher reads 1 KB per second of a study that changes all the time. Quiet periods
-// alternate with the others, so that a machine that becomes slower does not look like harm.
+// pace. Periods of three kinds take turns: nothing else happens, 5,000 sockets connect and never
+// send hello, or one researcher reads 1 KB per second of a study that changes all the time. As they
+// take turns, a machine that becomes slower affects all three.
 //
 //   flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/flood.json
@@ -31,7 +31,7 @@ struct Options : ProgramOptions {
 constexpr int kWorkers = 32;
 constexpr std::chrono::milliseconds kPace{20};
 constexpr std::int64_t kSlowBytesPerS = 1'000;
-// The server gives an unknown peer 5 s for its hello and 3 s for the closing handshake.
+// The server waits 5 s for a hello and 3 s for the closing handshake, so 20 s are enough.
 constexpr std::chrono::seconds kFloodLimit{20};
 
 void append(std::vector<double>& to, std::vector<double> from) {

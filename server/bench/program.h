@@ -1,5 +1,5 @@
-// What the programs that start a server share: their options, the server's folder, and how an error
-// ends them.
+// Code for programs that start a server: their options, the server's folder, and the exit after an
+// error.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,10 +17,10 @@ struct ProgramOptions {
 
 // Adds --server, --state and --out. `folder` names the folder that the program makes in --state.
 void add_options(CLI::App& app, ProgramOptions& options, const std::string& folder);
-// Makes this folder anew and sets `options.state` to it. It removes nothing else in --state.
+// Empties this folder and sets `options.state` to it. Leaves everything else in --state.
 void make_state(ProgramOptions& options, const std::string& folder);
 
-// Returns the exit status of `run`. If it throws, prints the error and returns 1.
+// Calls `run` and returns its exit status. If it throws, prints the error and returns 1.
 template <typename Run>
 int exit_status(Run run) {
   try {

@@ -16,7 +16,7 @@ struct Figure {
   double peer_value = 0;
 };
 
-// Writes `{"name", "machine", "figures"}` and makes the folder. Throws std::runtime_error.
+// Writes `{"name", "machine", "figures"}` to `path`. Throws std::runtime_error.
 void write_report(const std::string& path, const std::string& name,
                   const std::vector<Figure>& figures);
 

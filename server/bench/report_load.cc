@@ -28,19 +28,19 @@ constexpr int kDevices = 32;
 constexpr int kRounds = 3;
 constexpr int kSeries = 10;
 
-// The content of each report: a number of rows, each with one point or with ten series.
+// The content of each report: `rows` rows, each with one point or with ten series.
 struct Load {
   bool series = false;
   int rows = 0;
   std::int64_t values() const { return std::int64_t{rows} * (series ? kSeries : 1); }
 };
-// The most points that a report may have, as many values of series, and one row, as a slow trial
-// reports it.
+// The most points that a report may have, as many values in series, and one row, which a slow trial
+// reports.
 constexpr Load kPoints{false, 1'000};
 constexpr Load kRows{true, 100};
 constexpr Load kOneRow{true, 1};
 
-// A value with all its digits, as a loss has.
+// Returns a value with all its digits, as a real loss has.
 double value_of(std::int64_t step, int series) {
   return 2.0 / (1.0 + static_cast<double>(step)) + std::sin(static_cast<double>(step + series));
 }
@@ -69,7 +69,7 @@ class Reporters {
   Reporters& operator=(const Reporters&) = delete;
 
   // Sends reports for this time, and waits for the last acknowledgements. Returns how many values
-  // were acknowledged and so are durable.
+  // were acknowledged and are therefore durable.
   std::int64_t run(Load load, Clock::duration duration) {
     const auto end = Clock::now() + duration;
     std::int64_t acknowledged = 0;
@@ -124,7 +124,7 @@ class Reporters {
     worker.socket.send(protocol::serialize(protocol::ClientMessage(std::move(report))));
   }
 
-  // Reads what has arrived. Returns whether the report was acknowledged.
+  // Reads what has arrived. Returns whether the report is acknowledged now.
   static bool take_ack(Worker& worker) {
     std::array<char, 16384> piece;
     const ssize_t got =
@@ -151,7 +151,7 @@ class Reporters {
   int epoll_ = -1;
 };
 
-// The processor time that a process has used, in seconds.
+// Returns the processor time that a process has used, in seconds.
 double cpu_seconds(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(in)), {});

@@ -1,6 +1,6 @@
-// What devices log while they train: reports of points or of named series, in a closed loop. Each
-// device holds one attempt, sends a report, waits for the acknowledgement, and so on. One thread,
-// one epoll.
+// Emulates devices that log while they train: they report points or named series in a closed loop.
+// Each device holds one attempt, sends a report, waits for the acknowledgement, and so on. One
+// thread and one epoll serve them all.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace hyperflock::bench {
 
-// Starts a server on a state folder and measures both kinds for `seconds` each, in turns. Returns
-// the figures. Throws std::runtime_error.
+// Starts a server on a state folder. Measures reports of points and of series in turns, `seconds`
+// for each. Returns the figures. Throws std::runtime_error.
 std::vector<Figure> measure_reports(const std::string& server, const std::string& state,
                                     double seconds);
 

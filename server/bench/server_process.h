@@ -1,4 +1,4 @@
-// A hyperflock-server as a child process, with a state folder of its own and free ports.
+// A hyperflock-server as a child process, with its own state folder and free ports.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Fuzzes parse_client_message(), which reads frames of devices and researchers.
+// Fuzzes parse_client_message(), which reads the messages of devices and researchers.
 #include "fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// What every fuzzer checks: a text is either refused with a code and a sentence, or it is parsed.
-// A parsed message is written and then parsed as the same message.
+// The checks of every fuzzer: a text is either refused with a code and a sentence, or it is parsed.
+// A parsed message is written, and must then be parsed as the same message.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-# The core of prometheus-cpp, compiled from Debian's sources of the installed version (prometheus_sources in
+# Compiles the core of prometheus-cpp from Debian's sources of the installed version (prometheus_sources in
 # server/steps.sh).
 set(prometheus ${CMAKE_SOURCE_DIR}/build/cache/prometheus-cpp)
 file(GLOB_RECURSE prometheus_sources ${prometheus}/core/src/*.cc)

@@ -1,9 +1,9 @@
-# Settings of the preset `portable`, which links the server of wheels: one static program, so that every Linux of its
-# processor runs it, whichever libraries that system has. CMake reads this file right after project().
+# Settings of the preset `portable`, which links the server in the wheels. It is one static program, so it runs on
+# every Linux of its processor, with any libraries. CMake reads this file right after project().
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
-# Debian has no static libraries of these two. The files in this folder say how to do without.
+# Debian has no static libraries of these two. The files in this folder replace them.
 set(spdlog_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
-# Nobody debugs a wheel's server, and the symbols are a quarter of its size.
+# Removes the symbols, a quarter of the size, because nobody debugs the server of a wheel.
 set(CMAKE_EXE_LINKER_FLAGS "-static -s")

@@ -1,3 +1,3 @@
-# spdlog and fmt by their headers alone.
+# Provides spdlog and fmt by their headers alone.
 add_library(spdlog::spdlog INTERFACE IMPORTED)
 target_compile_definitions(spdlog::spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)

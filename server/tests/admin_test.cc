@@ -1,4 +1,4 @@
-// The administrator's commands: their requests, their output, and a server that answers them.
+// Tests the administrator's commands: their requests, their output, and the server's answers.
 #include "cli/admin.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Artifacts of trials at a whole server: stored, counted, refused with their codes, read by the
-// researcher, and kept however the server ends.
+// Tests artifacts with a whole server: stored, counted, refused with their codes, read by the
+// researcher, and kept when the server ends in any way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,7 +172,7 @@ TEST_F(ArtifactTest, R54_AnIdIsTakenOnceInItsStudy) {
   EXPECT_EQ(code_of(put(server_, second, lease, "one", "bytes")), "artifact_exists");
   EXPECT_TRUE(files_become(server_, 1));
 
-  // It is chance which upload wins, but only one may.
+  // Only one of the two uploads may succeed. Chance decides which one.
   for (int round = 0; round < 5; ++round) {
     const std::string id = "r" + std::to_string(round);
     int mine = 0;
@@ -261,7 +261,7 @@ TEST_F(ArtifactTest, R54_WhatIsAcknowledgedSurvivesSigkillAndNothingElseStays) {
         {{"Authorization", "Device " + first_.id + ":" + first_.secret}}, "last");
     EXPECT_EQ(sent.status, 201) << sent.body;
     program.end(SIGKILL);
-    // Leaves bytes whose row was never stored, and half of an upload.
+    // Leaves the bytes of an upload without a row, and half of another upload.
     const std::string folder = server_.file("state/checkpoints");
     std::filesystem::create_directories(folder + "/00");
     std::ofstream(folder + "/00/" + std::string(62, '0')) << "orphan";

@@ -1,5 +1,5 @@
-// Checkpoints and printed lines at a whole server: uploaded, resumed, refused with their codes,
-// read by researchers.
+// Tests checkpoints and printed lines with a whole server: uploaded, resumed, refused with their
+// codes, read by researchers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

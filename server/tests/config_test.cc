@@ -1,4 +1,4 @@
-// The command line: defaults, refusals, and which addresses may be reached from outside.
+// Tests the command line: defaults, refusals, and which addresses can be reached from outside.
 #include "app/config.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace hyperflock::app {
 namespace {
 
-// Returns the refusal of a command line, or "" if it is accepted.
+// Returns the error message for a command line, or "" if it is accepted.
 std::string refusal(const std::vector<std::string>& arguments) {
   const Command command = parse_command_line(arguments);
   const auto* stop = std::get_if<Stop>(&command);

@@ -1,5 +1,5 @@
-// DELETE /api/studies/<id> at a whole server: what is removed, what stays, and who is informed
-// (R55).
+// Tests DELETE /api/studies/<id> with a whole server: what is removed, what stays, and who is
+// informed (R55).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class DeletionTest : public ::testing::Test {
   bool has_blob(const std::string& sha256) const {
     return server_.rest("HEAD", "/api/blobs/" + sha256).status == 200;
   }
-  // Files are removed a moment after the commit that drops them.
+  // Waits until a blob's file is gone. It is removed a moment after the commit that drops it.
   bool loses_blob(const std::string& sha256) const {
     return until([&] { return !has_blob(sha256); });
   }
@@ -160,7 +160,7 @@ TEST_F(DeletionTest, R55_ABlobThatAnotherStudyNamesStays) {
   EXPECT_TRUE(has_blob(blobs::sha256_hex("a bundle")));
 }
 
-// If a server was killed between two pieces of a deletion, the server that starts next removes the
+// If a server is killed between two pieces of a deletion, the next server removes the
 // rest.
 TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   const std::int64_t study = server_.submit(1);
@@ -191,7 +191,7 @@ TEST_F(DeletionTest, R55_PiecesThatAreLeftGoAfterAStart) {
   });
 }
 
-// If a piece cannot be written, it waits until another batch was written.
+// If a piece cannot be written, the sweep waits until another batch was written.
 TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   const ScratchFolder folder;
   auto faulty = std::make_unique<storage::FaultyStorage>(
@@ -229,7 +229,7 @@ TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   EXPECT_TRUE(files_become(server, 0));
 }
 
-// The rows of a large study, of more than one piece, are removed before the next study's files.
+// The rows of a large study need several pieces. They are removed before the next study's files.
 TEST_F(DeletionTest, R55_OnePieceFollowsAnother) {
   const std::int64_t large = server_.submit(3, "large");
   const std::int64_t small = server_.submit(1, "small");

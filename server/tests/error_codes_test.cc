@@ -36,7 +36,7 @@ std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "err
 
 std::string code_of(TestWorker& worker) { return json_at(worker.socket().receive_text(), "code"); }
 
-// Returns the code of the answer to one frame of a device that has a session.
+// Returns the code of the server's answer to one frame of a device that has a session.
 std::string told(const std::string& frame) {
   const TestServer server;
   TestWorker worker(server, server.join());
@@ -44,7 +44,7 @@ std::string told(const std::string& frame) {
   return code_of(worker);
 }
 
-// Returns the code of the answer to what a device with an attempt sends.
+// Returns the code of the server's answer to what `send` sends for a device with an attempt.
 std::string logged(const std::function<void(TestWorker&, AttemptId)>& send) {
   const TestServer server;
   server.submit(1);
@@ -53,7 +53,7 @@ std::string logged(const std::function<void(TestWorker&, AttemptId)>& send) {
   return code_of(worker);
 }
 
-// Returns the code of the answer to a first message.
+// Returns the code of the answer to the first message of a session.
 std::string refused(const protocol::ClientMessage& first) {
   const TestServer server;
   TestWorker worker(server);
@@ -104,7 +104,7 @@ std::string join_body(const TestServer& server) {
   return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
 }
 
-// A server whose storage fails when a test tells it to.
+// A server whose storage fails when the test lets it fail.
 struct Troubled {
   explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
     auto faulty = std::make_unique<FaultyStorage>(database.open());
@@ -119,7 +119,7 @@ struct Troubled {
   std::unique_ptr<TestServer> server;
 };
 
-// Returns the code that a researcher gets after an administrator changed the account by `change`.
+// Returns the code that a researcher gets after an administrator has made `change` to the account.
 std::string told_after(const std::string& change, std::string_view method = "GET",
                        std::string_view target = "/api/me") {
   const TestServer server;
@@ -141,7 +141,7 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
   return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
 }
 
-// A server and a device that may save checkpoints and artifacts of at most 10 bytes.
+// A server, and a device that may save checkpoints and artifacts of at most 10 bytes.
 struct Saving {
   explicit Saving(std::uint64_t min_free_bytes = 0)
       : server([min_free_bytes](ServeConfig& config) {
@@ -168,7 +168,7 @@ struct Saving {
                                 {{"Authorization", "Device " + device.id + ":" + device.secret}},
                                 bytes));
   }
-  // Gives the attempt as many artifacts as it may have.
+  // Uploads as many artifacts as the attempt may have.
   void fill() {
     server.restart([this] {
       const auto storage = storage::open_sqlite_storage(
@@ -191,7 +191,7 @@ struct Saving {
 
 std::string saved(const std::string& bytes) { return Saving().save(bytes); }
 
-// An ask-and-tell study with an owner, whose one trial a device runs.
+// An ask-and-tell study with one trial, which a device runs, and its connected owner.
 struct Asking {
   explicit Asking(Millis call_ms = 60'000)
       : server([call_ms](ServeConfig& config) { config.call_ms = call_ms; }),
@@ -217,7 +217,7 @@ struct Asking {
   AttemptId attempt{};
 };
 
-// Returns the code that the owner of a study gets after `does`.
+// Returns the code that the owner of a study gets after `does` has run.
 std::string owner_told(const std::function<void(TestOwner&)>& does) {
   const TestServer server;
   TestOwner owner(server, server.submit_asked());
@@ -663,7 +663,7 @@ std::vector<std::string> provoked() {
   return codes;
 }
 
-// Returns the codes between two places of a document.
+// Returns the codes that a document lists between two places of its text.
 std::vector<std::string> listed(const std::string& name, const std::string& from,
                                 const std::string& to) {
   std::ifstream in(std::string(kSourceDirectory) + "/server/docs/" + name);

@@ -1,4 +1,4 @@
-// The program's own HTTP client with a peer that sends one fixed answer.
+// Tests the program's own HTTP client with a peer that sends one fixed answer.
 #include "cli/http_client.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // Accepts one connection on loopback, reads a request and sends `answer`. Then it closes the
-// connection, or with `silent` waits until the client closes it.
+// connection. If `silent` is set, it waits until the client closes it.
 class Peer {
  public:
   explicit Peer(std::string answer, bool silent = false)
@@ -52,7 +52,7 @@ class Peer {
     return reply ? "no error" : reply.error().code + " " + reply.error().message;
   }
   const std::string& origin() const { return origin_; }
-  // Returns what the client sent. Waits for the end of the connection.
+  // Returns the request that the client sent. Waits for the end of the connection.
   std::string request() {
     thread_.join();
     return request_;

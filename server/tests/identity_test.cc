@@ -116,7 +116,7 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const auto ends = watcher(token);
   const auto stays = watcher(server_.secrets().researcher_token);
   const std::string target = "/api/tokens/" + json_at(made.body, "id") + "/revoke";
-  // Another person's token looks like an unknown one.
+  // The answer for another person's token is that for an unknown token.
   EXPECT_EQ(code_of(server_.rest("POST", target)), "404 unknown_token");
   EXPECT_EQ(admin("POST", target).status, 200);
   EXPECT_EQ(admin("POST", target).status, 200);  // the same request again
@@ -284,7 +284,7 @@ TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
   const auto joined = join(code);
   EXPECT_EQ(joined.status, 201);
   EXPECT_EQ(code_of(join(code)), "403 bad_enrolment_code");
-  // The device that joined by the code can still open the page.
+  // A device that joined with the ended code can still open the page.
   EXPECT_EQ(project(code).status, 200);
   TestWorker worker(server_, {json_at(joined.body, "device"), json_at(joined.body, "secret")});
 
@@ -383,7 +383,7 @@ TEST_F(Identity, BytesAreCountedWhenTheyCome) {
             404);  // no part of it was kept
   EXPECT_EQ(put(std::string(40, 'b')).status, 201);
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/me").body, "used.bytes"), "100");
-  // Bytes that another person uploaded count as soon as a study names them.
+  // Bytes that another person uploaded count for the owner as soon as a study names them.
   server_.upload("a bundle");
   EXPECT_EQ(json_at(submit_as(token, "k").body, "error.field"), "bytes");
 }
@@ -413,7 +413,7 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
                                           R"(,"class":"","device":"erased","engine":""})");
   }
   EXPECT_EQ(json_at(server_.rest("GET", path + "/trials/0").body, "values"), "[0.5]");
-  // The server does not know the device any more.
+  // The server no longer knows the erased device.
   EXPECT_EQ(code_of(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}")),
             "401 unauthorized");
   TestWorker again(server_);

@@ -1,4 +1,4 @@
-// What a volunteer's page sends over HTTP: that it is closed, and the report of its self-test.
+// Tests what a volunteer's page sends over HTTP: that it is closed, and its self-test's report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

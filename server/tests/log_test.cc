@@ -1,4 +1,4 @@
-// Log lines and their texts, which never contain tokens.
+// Tests log lines and their texts, which never contain tokens.
 #include "telemetry/log.h"
 
 #include <gtest/gtest.h>

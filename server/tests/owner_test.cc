@@ -1,4 +1,4 @@
-// Ask-and-tell studies over real sockets: an owner on /ws/client, devices on /ws/worker, one
+// Tests ask-and-tell studies over real sockets: an owner on /ws/client, devices on /ws/worker, one
 // server.
 #include <gmock/gmock.h>
 
@@ -73,7 +73,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   worker.send(suggest(lease.attempt, 3, "rate", "{}"));
   EXPECT_EQ(worker.receive<protocol::ErrorMessage>().code, "suggest_mismatch");
 
-  // The owner gets the points that came with the question, too (R48).
+  // The owner also gets the points that came with the question (R48).
   worker.send(should_prune(lease.attempt, 4, {{1, 0.5}, {2, 0.75}}));
   const auto prune = owner.item<PruneCall>();
   EXPECT_EQ(prune.points.size(), 2U);
@@ -228,7 +228,7 @@ TEST(Owner, R50_ACancelledStudyTellsItsOwner) {
   owner.asks({0});
   server.rest("POST", path(study, "/cancel"), "{}");
   std::string code = json_at(owner.socket().receive_text(), "code");
-  // The reply with the trial may arrive after the cancellation, and then is refused first.
+  // The reply that asks for the trial may arrive after the cancellation. It is then refused first.
   if (code == "study_stopped") code = json_at(owner.socket().receive_text(), "code");
   EXPECT_EQ(code, "study_cancelled");
   TestOwner late(server, study);
@@ -243,7 +243,7 @@ TEST(Owner, R44_TheQuotaHoldsForWhatIsAsked) {
       server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace","quota":{"trials":2}})");
   const std::int64_t study = server.submit_asked();
   EXPECT_EQ(people.status, 200);
-  // The quota is that of the claimant. An administrator's claim has none.
+  // The claimant's quota counts. An administrator who claims has none.
   TestOwner owner(server, study);
   owner.receive();
   const auto me = server.rest("GET", "/api/me");

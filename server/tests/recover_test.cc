@@ -1,4 +1,4 @@
-// Recovery without any token: what it prints, what it refuses, and what the audit log contains.
+// Tests recovery without a token: what it prints and refuses, and what the audit log contains.
 #include "cli/recover.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   const auto me = server.rest_as(token, "GET", "/api/me");
   EXPECT_EQ(json_at(me.body, "role"), "admin") << me.body;
   EXPECT_EQ(json_at(me.body, "token"), made.at("id").dump());
-  // The new token does not end, so it can revoke a lost one that another person may find.
+  // The new token never ends, so with it a lost token can be revoked.
   const std::string& lost = server.secrets().admin_token;
   const std::string old = json_at(server.rest_as(lost, "GET", "/api/me").body, "token");
   EXPECT_EQ(server.rest_as(token, "POST", "/api/tokens/" + old + "/revoke").status, 200);

@@ -1,4 +1,4 @@
-// Stops and starts: draining, leases that survive, and files that contain the server's addresses.
+// Tests stops and starts: draining, leases that survive, and files with the server's addresses.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Which role may use which route: every route of both origins is compared with the table of
+// Tests which role may use which route: every route of both origins is compared with the table of
 // rest.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ std::string name_of(const http::Route& route) {
   return method_of(route.method) + " " + std::string(route.pattern);
 }
 
-// Replaces each {} by a well-formed value that names nothing.
+// Replaces each {} of the route by a well-formed value that does not exist.
 std::string target_of(const http::Route& route) {
   std::string target(route.pattern);
   const std::string value =
@@ -145,7 +145,7 @@ TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
   EXPECT_EQ(observed(server_.compute(), routes), documented("### Who may ask the compute origin"));
 }
 
-// A person who is not active has no rights at any route, and gets the reason.
+// A person who is not active may use no route, and the answer gives the reason.
 TEST_F(Roles, SomebodyWhoIsNotLetInMayDoNothing) {
   const auto asked = http_request(server_.console(), "POST", "/api/register", {},
                                   R"({"name":"grace","note":"of the Aoki Lab"})");

@@ -1,4 +1,4 @@
-// Series of trials over real sockets: reported by a device, read by REST (R59).
+// Tests series of trials over real sockets: a device reports them, and REST reads them (R59).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The database fails under a running server: the server promises nothing, reports it, and recovers
-// by itself.
+// Tests a running server whose database fails: the server promises nothing, reports the failure,
+// and recovers by itself.
 #include <gtest/gtest.h>
 
 #include "base/testing/patience.h"
@@ -161,7 +161,7 @@ TEST_F(StorageTroubleTest, AnErasureThatTheServerDoesNotOutliveLeavesNoLease) {
   const TestDevice device = server_->join();
   TestWorker worker(*server_, device);
   worker.ready();
-  // The erasure is written. The batch that ends the device's attempt is not.
+  // The erasure is written, but not the batch that ends the device's attempt.
   storage_->script({storage::Pass{}, storage::FailBefore{}});
   EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
   server_.reset();

@@ -25,7 +25,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Parses `head`, which contains the status line and the headers.
+// Parses `head`, which contains the status line and the headers of an answer.
 HttpAnswer parse_head(const std::string& head) {
   HttpAnswer answer;
   if (head.size() > 12) answer.status = std::atoi(head.c_str() + 9);

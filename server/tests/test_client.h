@@ -1,6 +1,6 @@
-// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. It is
-// written by hand, so that it can also send what no correct client sends. An object may be used by
-// one thread at a time. Every wait has a limit.
+// A small blocking HTTP and WebSocket client on loopback, for tests and the load emulator. It does
+// not use Beast, so that it can also send what a correct client never sends. An object may be used
+// by one thread at a time. Every wait has a time limit.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class TestSocket {
   // Lets the kernel buffer little data. Call it before the peer sends much.
   void shrink_receive_buffer(int bytes);
   void shrink_send_buffer(int bytes);
-  // Ends the connection without a close frame.
+  // Ends the connection without a WebSocket close frame.
   void cut();
 
  private:
@@ -87,7 +87,7 @@ struct Frame {
 
 // Appends a client's frame, which is masked.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload, bool final = true);
-// Removes one complete frame from the front of `bytes`. Returns nothing if there is none.
+// Removes one complete frame from the front of `bytes`. Returns nullopt without a complete one.
 std::optional<Frame> take_frame(std::string_view& bytes);
 
 class TestWebSocket {
@@ -97,13 +97,13 @@ class TestWebSocket {
 
   bool send(std::string_view text) { return send_frame(Opcode::text, text); }
   bool send_frame(Opcode opcode, std::string_view payload, bool final = true);
-  // Returns the next text or close frame, and answers pings before it. Returns nothing after the
+  // Returns the next text or close frame, and answers pings before it. Returns nullopt after the
   // limit or at the end of the stream.
   std::optional<Frame> receive(int limit_ms = kTestLimitMs);
-  // Returns the next text, or "" if none comes.
+  // Returns the next text, or "" if no text comes within the limit.
   std::string receive_text(int limit_ms = kTestLimitMs);
-  // Reads until a close frame or the end of the stream. Returns the close code, 0 if there is none,
-  // or -1 after the limit.
+  // Reads until a close frame or the end of the stream. Returns the close code, 0 without a close
+  // frame, or -1 after the limit.
   int wait_close(int limit_ms = kTestLimitMs);
   // Sends a close frame.
   void close(int code);

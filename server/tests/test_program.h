@@ -1,4 +1,4 @@
-// The server's program as a separate process, which a test controls by signals.
+// Runs the server as a separate process, which a test controls by signals.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace hyperflock::app {
 
 class Program {
  public:
-  // Serves `state` on free ports. The program writes its addresses to the file `ready`.
+  // Serves the folder `state` on free ports. The program writes its addresses to the file `ready`.
   Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {})
       : ready_(std::move(ready)) {
     std::vector<std::string> words{kServerProgram, "serve",       "--state",   state,
@@ -68,7 +68,7 @@ class Program {
            ended.si_pid != 0;
   }
   void signal(int number) const { ::kill(pid_, number); }
-  // Sends the signal and waits for the end. Returns the status of waitpid.
+  // Sends the signal and waits for the end. Returns the status from waitpid.
   int end(int number = SIGTERM) {
     signal(number);
     int status = -1;

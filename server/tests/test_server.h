@@ -1,5 +1,5 @@
-// A whole server in this process for tests, with real sockets on free ports and a real database in
-// a scratch folder, and the clients that connect to it.
+// Starts a whole server in this process for tests, with real sockets on free ports and a real
+// database in a scratch folder. Also the clients that connect to it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,11 +55,11 @@ class TestServer {
   std::int64_t submit_asked(const std::string& key = "key", int directions = 1) const;
   // Returns a counter or gauge without labels from /metrics.
   double metric(const std::string& name) const;
-  // Waits until the study's row has this state, and returns false if that takes too long. This is
-  // needed because the end of a study is a separate commit after the last result. Asks as the
+  // Waits until the study's row has this state; returns false if that takes too long. Tests need
+  // this because the end of a study is a separate commit after the last result. Reads as the
   // administrator.
   bool reaches(std::int64_t study, const std::string& state) const;
-  // Returns the body of such a submission.
+  // Returns the body of the submission that submit() sends.
   static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,
                           std::size_t bundle_bytes);
 
@@ -78,19 +78,19 @@ class TestWorker {
   TestWorker(const TestServer& server, const TestDevice& device, std::vector<AttemptId> held = {});
 
   void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
-  // Returns the next message, which must be a T. Otherwise the test fails.
+  // Returns the next message, which must have the type T. Otherwise the test fails.
   template <typename T>
   T receive(int limit_ms = kTestLimitMs) {
     return take<T>(socket_.receive_text(limit_ms));
   }
 
   protocol::Lease ready();  // sends ready and waits for the lease
-  // Like ready(), but each `wait` before the lease is skipped, if there is no work yet.
+  // Does the same as ready(), but skips each `wait` that comes before the lease.
   protocol::Lease await_lease();
   static protocol::ClientMessage hello(const TestDevice& device, std::vector<AttemptId> held = {});
   static protocol::TrialResult result(AttemptId attempt, double value, std::int64_t seq = 1,
                                       bool next = false);
-  // A result in which the objective raised ValueError("no"), with "trace" as its traceback.
+  // Returns a result of an objective that raised ValueError("no") with the traceback "trace".
   static protocol::TrialResult failure(AttemptId attempt);
 
   net::TestWebSocket& socket() { return socket_; }
@@ -119,10 +119,10 @@ class TestOwner {
   TestOwner(const TestServer& server, const std::string& token, std::int64_t study, bool standby);
 
   void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
-  // Returns the next batch, which the owner's next reply confirms. Fails the test if another
+  // Returns the next batch of items. The owner's next reply confirms it. Fails the test if another
   // message comes.
   protocol::OwnerCall receive();
-  // Returns the next item of the batches, which must be a T.
+  // Returns the next item of the batches, which must have the type T.
   template <typename T>
   T item() {
     while (items_.empty()) {
@@ -152,7 +152,7 @@ class TestOwner {
   std::vector<protocol::OwnerCallItem> items_;
 };
 
-// Returns a value from JSON text. The path consists of keys and indices: "trials.0.state".
+// Returns a value from JSON text. The path has keys and indices, for example "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
 }  // namespace hyperflock::app

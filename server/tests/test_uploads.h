@@ -1,4 +1,4 @@
-// Requests of a device about checkpoints and artifacts, and checks of the files.
+// Sends a device's requests about checkpoints and artifacts, and checks the stored files.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline std::size_t files_in(const TestServer& server) {
   return count;
 }
 
-// Files are removed a moment after the commit that drops them.
+// Waits for this number of files. They are removed a moment after the commit that drops them.
 inline bool files_become(const TestServer& server, std::size_t count) {
   return until([&] { return files_in(server) == count; });
 }

@@ -1,5 +1,5 @@
-// TLS: servers with their own certificates, and clients with and without TLS. A problem with a
-// certificate is reported at the start. A renewed certificate is loaded while the server runs.
+// Tests TLS: servers with their own certificates, and clients with and without TLS. A problem with
+// a certificate is reported at the start. A renewed certificate is loaded while the server runs.
 #include "net/tls.h"
 
 #include <gtest/gtest.h>
@@ -179,7 +179,7 @@ TEST(Tls, ACertificateForOtherHostsIsRefusedAtTheStart) {
   for (const char* bad : {"https://b.example.org", "https://x.c.b.example.org", "https://192.0.2.8",
                           "https://[2001:db8::1]:8443"})
     EXPECT_FALSE(started(folder, bad)) << bad;
-  // The name is that of a proxy in front of the server.
+  // The host in the URL is that of a proxy in front of the server.
   EXPECT_TRUE(started(folder, "https://flock.example.org", true));
 }
 

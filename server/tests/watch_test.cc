@@ -1,4 +1,4 @@
-// /ws/client: a researcher's session and the updates of its watches.
+// Tests /ws/client: a researcher's session and the updates of its watches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
   }
   EXPECT_TRUE(strict.reaches(study, "finished"));
   EXPECT_TRUE(until([&] { return strict.metric("slow_peers_closed_total") == 1; }));
-  // It is 0 if the server cut the connection before this process had read up to the close frame.
+  // The code is 0 if the server cut the connection before this process had read the close frame.
   EXPECT_THAT(slow.wait_close(), testing::AnyOf(4002, 0));
   EXPECT_TRUE(until([&] { return strict.metric("outgoing_queue_bytes") == 0; }));
 }
@@ -143,7 +143,7 @@ TEST_F(WatchTest, UnknownStudiesAndStrangers) {
   EXPECT_EQ(json_at(client.receive_text(), "code"), "unknown_study");
   client.send(R"({"type":"ready"})");
   EXPECT_EQ(json_at(client.receive_text(), "code"), "unknown_type");
-  // The connection can still be used.
+  // After the refusal, the connection can still be used.
   watch(client, server_.submit(1));
   EXPECT_EQ(json_at(client.receive_text(), "type"), "update");
 

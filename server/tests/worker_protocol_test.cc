@@ -1,5 +1,5 @@
-// protocol.md over real WebSockets: a device's session from its opening to the acknowledged result,
-// and every bad input with its code, while another study goes on.
+// Tests protocol.md over real WebSockets: a device's session from its opening to the acknowledged
+// result, and every bad input with its code, while another study goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -164,7 +164,7 @@ TEST_F(WorkerProtocolTest, R20_ASilentDeviceLosesItsTrialToAnother) {
   EXPECT_EQ(offered.trial, lost.trial);
   other.send(TestWorker::result(offered.attempt, 0.5));
   EXPECT_EQ(other.receive<ResultAck>().verdict, Verdict::accepted);
-  // R13: the late result is evidence.
+  // By R13, the late result is stored as evidence.
   silent.send(TestWorker::result(lost.attempt, 0.75));
   EXPECT_EQ(silent.receive<ResultAck>().verdict, Verdict::evidence);
   const auto row = quick.rest("GET", "/api/studies/" + std::to_string(study));
@@ -345,8 +345,8 @@ TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
   std::string frames;
   const std::string frame = protocol::serialize(protocol::ClientMessage(protocol::Heartbeat{}));
   for (int i = 0; i < 1'000; ++i) net::append_frame(frames, net::Opcode::text, frame);
-  // Its answers fill all buffers and the server stops reading, until this process can send nothing
-  // more either. The kernel decides how large the buffers are.
+  // The answers to this peer fill all buffers, so the server stops reading. Then this process can
+  // send nothing more. The kernel decides how large the buffers are.
   std::size_t sent = 0;
   const int descriptor = worker.socket().socket().descriptor();
   for (int quiet = 0; quiet < 10;) {
@@ -363,7 +363,7 @@ TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(strict.metric("slow_peers_closed_total"), 0);
-  // Other peers are served meanwhile. The peer goes on as soon as it reads its answers.
+  // The server serves other peers meanwhile. The peer continues as soon as it reads its answers.
   TestWorker other(strict, strict.join());
   other.send(protocol::Heartbeat{});
   other.receive<Ack>();

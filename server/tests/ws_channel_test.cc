@@ -1,4 +1,4 @@
-// One WebSocket channel over a real socket: order, limits, back-pressure and how it ends.
+// Tests one WebSocket channel over a real socket: order, limits, back-pressure and its end.
 #include "net/ws_channel.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ class WsChannelTest : public ::testing::Test {
   }
 
   TestWebSocket connect() { return TestWebSocket(listener_->port(), "/"); }
-  // Makes the recorder of the next connection.
+  // Makes a recorder for the next connection.
   void new_recorder() {
     const std::lock_guard lock(recorder_mutex_);
     recorder_ = std::make_shared<Recorder>();

@@ -14,7 +14,7 @@
 namespace hyperflock::app {
 namespace {
 
-// Returns the fault that CLI11 reports, or an empty text.
+// Returns the error message for an address, or an empty text. CLI11 calls this.
 std::string address_fault(const std::string& text) {
   const Result<Address> parsed = parse_address(text);
   return parsed ? std::string() : parsed.error().message;
@@ -219,7 +219,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   cli::AdminCommand admin_command;
   cli::add_admin_commands(app, admin_command);
 
-  // CLI11 expects them in reverse order.
+  // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));

@@ -19,7 +19,7 @@ struct Address {
   std::uint16_t port = 0;  // 0: any free port
 };
 
-// `1.2.3.4:80`, `[::1]:80` or `localhost:80`; names are not resolved. Error: `bad_flag`.
+// Parses `1.2.3.4:80`, `[::1]:80` or `localhost:80`. Names are not resolved. Error: `bad_flag`.
 Result<Address> parse_address(const std::string& text);
 bool is_loopback(const Address& address);
 std::string to_text(const Address& address);
@@ -45,7 +45,7 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  // No artifact is stored if less is free on the disk.
+  // If fewer bytes are free on the disk, no artifact is stored.
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
@@ -74,7 +74,7 @@ struct Stop {
 
 using Command = std::variant<ServeConfig, HealthcheckConfig, cli::AdminCommand, ShowVersion, Stop>;
 
-// Reads the arguments. A fault is a Stop with status 2 and one sentence.
+// Parses the arguments. An error gives a Stop with status 2 and one sentence.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
 // Checks combinations of flags. Error: `bad_flag`.

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of a copy that is not complete yet. No runtime has this text as its id.
+// The folder of a copy that is not complete yet. It cannot be the id of a runtime.
 constexpr const char* kPart = "part";
 
 std::optional<protocol::Runtime> runtime_in(const fs::path& folder) {
@@ -36,7 +36,7 @@ Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
     fs::remove_all(part, error);
     fs::create_directories(kept, error);
     if (!error) fs::copy(installed, part, fs::copy_options::recursive, error);
-    // Only a complete copy gets the runtime's id as its name.
+    // The folder gets the runtime's id as its name only when the copy is complete.
     if (!error) fs::rename(part, fs::path(kept) / newest->id, error);
     if (error) {
       return Error{"bad_state", "Cannot copy the runtime to " + kept + " (" + error.message() +

@@ -18,10 +18,10 @@ struct KeptRuntime {
   std::string folder;
 };
 
-// Copies the runtime in `installed` to `kept`, unless it is there, and removes the copies that
-// `wanted` does not name or that the installed one replaces. Returns what the server has, the
-// installed one first. An empty or unreadable folder is no runtime. Error: `bad_state`, if it
-// cannot be copied.
+// Copies the runtime in `installed` to `kept`, unless it is there. Removes copies that `wanted`
+// does not name or that the installed runtime replaces. Returns the runtimes of the server, the
+// installed one first. An empty or unreadable folder is no runtime. Error: `bad_state`, if the copy
+// fails.
 Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
                                                const std::string& kept,
                                                const std::set<std::string>& wanted);

@@ -1,4 +1,4 @@
-// hyperflock-server: reads its command line and runs the command.
+// The program hyperflock-server: reads its command line and runs the command.
 #include <signal.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ void introduce(const Server& server) {
 
 int serve(const ServeConfig& config) {
   telemetry::start_logging(config.log_level);
-  // Every thread inherits the mask, so signals are handled only here.
+  // Every thread inherits the signal mask, so signals are handled only here.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -57,7 +57,7 @@ int serve(const ServeConfig& config) {
   for (;;) {
     sigwait(&signals, &received);
     telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
-    // Without a certificate, SIGHUP means that the terminal was closed.
+    // Without a certificate, SIGHUP means that the terminal was closed, so the server stops.
     if (received != SIGHUP || !config.tls()) break;
     (void)(*server)->reload();  // reload() logs any error
   }

@@ -59,8 +59,8 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-// Opens the certificate, if there is one. It must be for the host of --public-url. With --insecure
-// it may be for any host, because a proxy in front of the server then has the public name.
+// Opens the certificate, if one is configured. It must be for the host of --public-url. With
+// --insecure it may be for any host, because a proxy in front of the server has the public name.
 Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
   if (!config.tls()) return std::unique_ptr<net::Tls>();
   const bool is_named = !config.public_url.empty() && !config.insecure;
@@ -218,7 +218,7 @@ class RunningServer final : public Server {
       files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
       files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
       files_.mount_file("/selftest", (fs::path(config_.app_dir) / "selftest.html").string());
-      // Icons and similar files. Pages refer to them by names without a hash.
+      // Serves icons and similar files. Pages refer to them by names without a hash.
       std::error_code error;
       for (const auto& entry : fs::directory_iterator(config_.app_dir, error)) {
         const fs::path extension = entry.path().extension();
@@ -261,8 +261,8 @@ class RunningServer final : public Server {
         .server_version = std::string(kVersion),
         .hello_ms = config_.hello_ms,
         .heartbeat_ms = config_.heartbeat_ms});
-    // The sites need the ports, and the listeners need the sites. Each listener gets its site
-    // before the first connection.
+    // The sites need the ports, and the listeners need the sites. So each listener gets its site
+    // after it is open, before the first connection.
     compute_http_.emplace(
         net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
     console_http_.emplace(
@@ -315,7 +315,7 @@ class RunningServer final : public Server {
     return {};
   }
 
-  // The file is written before the database. After a crash in between, the first start is repeated.
+  // The file is written before the database. After a crash between the two, a new first start runs.
   Status make_first_identities(const auth::FirstStart& made) {
     first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
     if (!config_.credentials_file.empty()) {
@@ -370,7 +370,7 @@ class RunningServer final : public Server {
     return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
   }
 
-  // Trims the audit log, at most once an hour.
+  // Removes old entries of the audit log, at most once an hour.
   void trim_audit() {
     const std::int64_t now = wall_clock_ms();
     if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
@@ -378,7 +378,7 @@ class RunningServer final : public Server {
     hub_->commit({old_audit()}, [](const Result<storage::Outcome>&) {});
   }
 
-  // Members above the I/O context outlive the connections that its queue may still hold. Members
+  // Members above the I/O context outlive the connections that its queue may still own. Members
   // below the I/O context use it.
   const ServeConfig config_;
   std::vector<KeptRuntime> runtimes_;  // the installed one first

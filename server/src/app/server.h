@@ -1,5 +1,5 @@
 // The whole server in one object: storage, dispatcher, both listeners and their threads. main.cc
-// runs one; tests run several.
+// runs one server; tests run several.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hyperflock::app {
 
-// The identities that the first start of a state folder made. They are shown once.
+// The identities that the first start with a state folder created. They are shown once.
 struct FirstStart {
   std::string admin_token;
   std::string researcher_token;
@@ -22,8 +22,8 @@ struct FirstStart {
 
 class Server {
  public:
-  // Opens the state folder, listens, and serves from then on. `storage` replaces the database
-  // (tests). Errors: one sentence for the operator.
+  // Opens the state folder, listens, and serves from then on. Tests may pass `storage` in place of
+  // the database. Errors: one sentence for the operator.
   static Result<std::unique_ptr<Server>> start(const ServeConfig& config,
                                                std::unique_ptr<storage::Storage> storage = nullptr);
   virtual ~Server() = default;
@@ -39,8 +39,8 @@ class Server {
   virtual Status reload() = 0;
 
   // Stops leasing, waits for a limited time until all proposals are committed, closes every
-  // connection and ends the threads. Leases stay in the database. Idempotent; the destructor calls
-  // it.
+  // connection and ends the threads. Leases stay in the database. Further calls do nothing; the
+  // destructor calls it.
   virtual void stop() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Tokens, the identity cache and the first start.
+// Tests tokens, the identity cache and the first start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The first identities: see first_start.h.
+// Creates the first identities; see first_start.h.
 #include "auth/first_start.h"
 
 #include "auth/tokens.h"

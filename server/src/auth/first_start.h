@@ -1,5 +1,5 @@
-// The first identities of a new server: an administrator, a researcher and a project that devices
-// can join.
+// Creates the first identities of a new server: an administrator, a researcher and a project that
+// devices can join.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct FirstStart {
   std::string enrolment_code;
 };
 
-// Returns nothing if an identity is stored already.
+// Returns nullopt if storage has an identity already.
 std::optional<FirstStart> first_start(const storage::Identities& stored,
                                       const FirstNames& names = {});
 

@@ -1,4 +1,4 @@
-// Identities in memory: see identity_cache.h.
+// Keeps identities in memory; see identity_cache.h.
 #include "auth/identity_cache.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hyperflock::auth {
 namespace {
 
-// Compares every row, even after a match.
+// Finds a row by its hash. Compares every row, even after a match.
 template <typename Row>
 const Row* find_by_hash(const std::vector<Row>& rows, std::string Row::* hash,
                         const std::string& wanted) {
@@ -37,7 +37,7 @@ bool is_live(const storage::Token& token, std::int64_t now) {
   return token.revoked_at == 0 && (token.expires_at == 0 || now < token.expires_at);
 }
 
-// Applies committed transitions as storage does. REQUIRES: the lock is held.
+// Applies committed transitions in the way that storage does. REQUIRES: the lock is held.
 struct Follower {
   std::vector<storage::Principal>& principals;
   std::vector<storage::Token>& tokens;
@@ -220,7 +220,7 @@ std::vector<std::int64_t> IdentityCache::live_tokens(std::int64_t principal) con
 bool IdentityCache::others_administer(std::int64_t token, std::int64_t principal) const {
   const std::shared_lock lock(mutex_);
   return std::ranges::any_of(tokens_, [&](const storage::Token& one) {
-    // A token that expires gives access for a limited time only, so it does not count.
+    // A token that will expire does not count, because it gives access for a limited time only.
     if (one.id == token || one.principal == principal || one.revoked_at != 0 || one.expires_at != 0)
       return false;
     const auto owner = copy_by_id(principals_, one.principal);

@@ -1,5 +1,5 @@
-// The identities in memory. It checks tokens, device secrets and enrolment codes without a query.
-// It is filled from storage at the start, and then follows each committed change. Any thread.
+// Keeps the identities in memory, to check tokens, device secrets and enrolment codes without a
+// query. Storage fills it at the start; then it follows each committed change. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class IdentityCache {
   // Replaces all identities by those from storage.
   void load(const storage::Identities& stored);
 
-  // Follows a committed transition. Transitions that change no identity are ignored.
+  // Applies a committed transition. Transitions that change no identity are ignored.
   void committed(const storage::Transition& transition, const storage::Outcome& outcome);
 
   // Returns the token's owner, even if that person is not active. Returns nullopt if the token is
@@ -44,9 +44,9 @@ class IdentityCache {
   std::optional<Caller> check_token(std::string_view token) const;
   // Returns the device if the secret is right and the device is not revoked.
   std::optional<storage::Device> check_device(std::string_view id, std::string_view secret) const;
-  // Whether the secret is that of a device that was revoked.
+  // Returns whether the id and the secret are those of a revoked device.
   bool is_revoked(std::string_view id, std::string_view secret) const;
-  // Returns the device of this secret even if it is revoked, because every device may be erased.
+  // Returns the device with this id and secret even if it is revoked, since it may still be erased.
   std::optional<storage::Device> find_own(std::string_view id, std::string_view secret) const;
   // Returns the code's project; nullopt if the code is unknown or revoked.
   std::optional<CodeView> check_code(std::string_view code) const;
@@ -63,15 +63,15 @@ class IdentityCache {
   // Returns whether an active administrator has a token that never expires. The given token and all
   // tokens of the given person do not count (0 excludes nothing).
   bool others_administer(std::int64_t token, std::int64_t principal) const;
-  // How many people wait for an administrator's decision.
+  // Returns how many people wait for an administrator's decision.
   std::size_t pending() const;
-  // How many devices of each project have joined and are not revoked.
+  // Returns how many devices of each project have joined and are not revoked.
   std::map<std::string, std::int64_t> devices_by_project() const;
 
-  // Names of the active researchers who may use the project, sorted.
+  // Returns the names of the active researchers who may use the project, sorted.
   std::vector<std::string> researchers(std::string_view project) const;
-  // Returns the project that is used if the person names none. It is the oldest of the person's
-  // projects, or empty if there is none.
+  // Returns the project that is used if the person names no project. It is the oldest of the
+  // person's projects, or empty without one.
   std::string first_project(const storage::Principal& principal) const;
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(std::string_view project) const;
@@ -83,7 +83,7 @@ class IdentityCache {
   static storage::WallClock system_clock();
 
  private:
-  // Returns the device of this id and secret, revoked or not, or null. REQUIRES: the lock is held.
+  // Returns the device with this id and secret, even if revoked; or nullptr. REQUIRES: the lock.
   const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
 
   const storage::WallClock clock_;

@@ -1,4 +1,4 @@
-// Token buckets by key: see token_bucket.h.
+// Implements token buckets by key; see token_bucket.h.
 #include "auth/token_bucket.h"
 
 #include <algorithm>

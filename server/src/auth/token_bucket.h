@@ -1,9 +1,9 @@
 // A rate limiter: one token bucket for each key (an address), with a limit of keys. Pure: callers
 // pass the time. One thread at a time.
 //
-// If there are too many keys, the limiter forgets the one that was not used for longest; that key
-// then starts with a full bucket. So memory stays bounded, and only somebody with very many
-// addresses gains by it. For an IPv6 address, pass its /64 network.
+// If there are too many keys, the limiter forgets the key that was unused for the longest time.
+// That key then starts with a full bucket. So memory stays bounded, and only somebody with very
+// many addresses gains an advantage. For an IPv6 address, pass its /64 network.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ class RateLimiter {
  public:
   explicit RateLimiter(RateLimit limit) : limit_(limit) {}
 
-  // Takes one token of the key. Returns false if it has none.
+  // Takes one token from the key's bucket. Returns false if the bucket is empty.
   bool allow(std::string_view key, Instant now);
-  // How long until allow() succeeds; 0: it would now.
+  // Returns the time until allow() succeeds; 0 if it would succeed now.
   Millis wait_ms(std::string_view key, Instant now);
 
   std::size_t keys() const { return buckets_.size(); }

@@ -1,4 +1,4 @@
-// The rate limiter: bursts, the long-term rate, separate keys, and bounded memory.
+// Tests the rate limiter: bursts, the long-term rate, separate keys, and bounded memory.
 #include "auth/token_bucket.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Random tokens and their hashes: see tokens.h.
+// Makes random tokens and their hashes; see tokens.h.
 #include "auth/tokens.h"
 
 #include <openssl/crypto.h>
@@ -23,7 +23,7 @@ std::string random_bytes(std::size_t size) {
   return bytes;
 }
 
-// Without padding (RFC 4648, section 5).
+// Returns base64url without padding (RFC 4648, section 5).
 std::string base64url(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

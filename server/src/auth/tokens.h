@@ -17,8 +17,8 @@ std::string new_token(TokenKind kind);
 // Returns a new device's id. It is random, so that it says nothing about the device.
 std::string new_device_id();
 
-// Returns what is stored of a secret: its SHA-256 in hex. The secrets are random, so they need no
-// salt and no slow hash.
+// Returns the form in which a secret is stored: its SHA-256 in hex. The secrets are random, so they
+// need no salt and no slow hash.
 std::string token_hash(std::string_view token);
 
 // Compares two texts in a time that does not depend on where they differ.

@@ -1,4 +1,4 @@
-// Strong integer identifiers. On the wire each is a JSON integer in 1..2^53-1 (trial numbers
+// Strong integer identifiers. In messages each is a JSON integer in 1..2^53-1 (trial numbers
 // 0..2^53-1).
 #pragma once
 

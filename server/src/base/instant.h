@@ -1,4 +1,4 @@
-// The dispatcher's monotonic time in milliseconds since an arbitrary start. It is not the time of
+// The dispatcher's monotonic time, in milliseconds since an arbitrary start. It is not the time of
 // day (R24).
 #pragma once
 

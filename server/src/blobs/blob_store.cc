@@ -1,4 +1,4 @@
-// Content-addressed files: see blob_store.h.
+// Implements content-addressed files; see blob_store.h.
 #include "blobs/blob_store.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Inside the store's folder, so that a rename never crosses file systems. No blob's folder has this
-// name.
+// The folder of uploads. It is inside the store's folder, so that a rename never crosses file
+// systems. No blob's folder has this name.
 constexpr const char* kUploads = "uploads";
 
 Error unavailable(const std::string& what, int error) {
@@ -23,7 +23,7 @@ Error unavailable(const std::string& what, int error) {
                                           "): free disk space or look at the disk."};
 }
 
-// A new name in a folder is durable once the folder is.
+// Makes new names in a folder durable.
 bool sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -142,7 +142,7 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   }
   const fs::path file = store_.file_of(expected_sha256);
   if (store_.exists(expected_sha256)) {
-    // Another upload may have renamed its file a moment ago.
+    // Another upload of the same bytes may have renamed its file a moment ago, not durably yet.
     if (!sync_folder(file.parent_path())) return failure("make a blob durable");
     discard();
     return Stored{bytes_, false};
@@ -153,7 +153,7 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   if (::rename(temporary_.c_str(), file.c_str()) != 0) return failure("name a blob");
   ::close(descriptor_);
   descriptor_ = -1;
-  // Without these, a power cut could remove the name but keep a study that needs the blob.
+  // Without these calls, a power cut could remove the name but keep a study that needs the blob.
   if (!sync_folder(file.parent_path()) || (folder_is_new && !sync_folder(store_.folder_))) {
     const int error = errno;
     ::unlink(file.c_str());

@@ -67,16 +67,16 @@ class BlobStore {
   // Error: `storage_unavailable`. The store must outlive the writer.
   Result<std::unique_ptr<Writer>> begin() const;
 
-  // Returns the blob's file; nullopt if it is not stored or the name is no SHA-256.
+  // Returns the path of the blob's file; nullopt if it is not stored or the name is no SHA-256.
   std::optional<std::filesystem::path> path_of(std::string_view sha256) const;
   std::optional<std::uint64_t> size(std::string_view sha256) const;
   bool exists(std::string_view sha256) const { return size(sha256).has_value(); }
-  // Every blob that is stored, in no order.
+  // Returns the names of all stored blobs, unordered.
   std::vector<std::string> names() const;
-  // Removes a blob. After a crash it may be there or not, and nothing depends on that.
+  // Removes a blob. The removal is not durable: after a crash the blob may be there again.
   void remove(std::string_view sha256) const;
   std::uint64_t max_bytes() const { return max_bytes_; }
-  // The disk's free bytes; nullopt if they are not known.
+  // Returns the disk's free bytes; nullopt if they are not known.
   std::optional<std::uint64_t> free_bytes() const;
 
  private:

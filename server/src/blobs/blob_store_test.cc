@@ -1,4 +1,4 @@
-// A blob that has its final name is complete and has the right bytes, whatever happened before.
+// Tests that a blob with its final name is complete and has the right bytes, even after a crash.
 #include "blobs/blob_store.h"
 
 #include <gmock/gmock.h>

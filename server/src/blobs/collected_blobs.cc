@@ -43,8 +43,8 @@ void CollectedBlobs::sweep() {
   for (auto entry = entries_.begin(); entry != entries_.end();) forget_unused(entry++);
 }
 
-// Does nothing while somebody holds the blob. Otherwise forgets its entry, and removes its file if
-// the blob was dropped and no row has named it since.
+// Does nothing while an upload or a hold uses the blob. Otherwise forgets its entry, and removes
+// its file if the blob was dropped and no row has named it since.
 void CollectedBlobs::forget_unused(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);
@@ -70,7 +70,7 @@ void CollectedBlobs::Hold::named() {
 CollectedBlobs::Upload::~Upload() {
   writer_.reset();
   const std::lock_guard lock(store_.mutex_);
-  // If no row names it by now, it counts as dropped.
+  // If no row names the new blob by now, it counts as dropped.
   if (is_new_) store_.entries_.at(sha256_).dropped = true;
   store_.let_go(sha256_);
 }

@@ -1,13 +1,12 @@
-// Blobs of researchers and attempts, which are removed when they are not needed. It is a BlobStore
-// whose files are removed when no row of storage names them, but never during an upload of the same
-// bytes or while a row that names them is being written. Any thread.
+// Blobs of researchers and attempts, which are removed when they are not needed. It is a
+// BlobStore whose files are removed when no row of storage names them, but never during an
+// upload of the same bytes or while a row that names them is being written. Any thread.
 //
 //   auto upload = store->begin(sha256);            // Result
 //   upload->append(bytes);  upload->finish();      // the bytes are durable
 //   upload->named();                               // a row names them: they stay
-//   // without named() they go with the upload, unless they were there before it
-//
-//   const auto hold = store->hold({sha256});      // before looking whether they are there
+//   // without named() the end of the upload removes bytes that were new
+//   const auto hold = store->hold({sha256});      // before checking whether they exist
 //   hold->named();                                // a row names them: they stay
 #pragma once
 
@@ -27,7 +26,7 @@ namespace hyperflock::blobs {
 
 class CollectedBlobs {
  public:
-  // One thread at a time. Only named() may be called on any thread.
+  // An upload. Used by one thread at a time. Only named() may be called on any thread.
   class Upload {
    public:
     ~Upload();
@@ -51,8 +50,8 @@ class CollectedBlobs {
     bool is_new_ = false;
   };
 
-  // Keeps existing blobs while a row that names them is being written. One thread at a time. Only
-  // named() may be called on any thread.
+  // Keeps existing blobs while a row that names them is being written. Used by one thread at a
+  // time. Only named() may be called on any thread.
   class Hold {
    public:
     ~Hold();
@@ -86,10 +85,10 @@ class CollectedBlobs {
     return blobs_->path_of(sha256);
   }
   std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
-  // The disk's free bytes; nullopt if they are not known.
+  // Returns the disk's free bytes; nullopt if they are not known.
   std::optional<std::uint64_t> free_bytes() const { return blobs_->free_bytes(); }
 
-  // Notes that storage does not name these any more. Never waits for the disk: sweep() removes the
+  // Notes that storage no longer names these blobs. Never waits for the disk: sweep() removes the
   // files. Call it in the order of the commits.
   void drop(const std::vector<std::string>& blobs);
   // Removes the files of dropped blobs. May block.

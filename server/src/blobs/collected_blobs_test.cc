@@ -1,4 +1,4 @@
-// An uploaded blob is removed when no row names it, and never before.
+// Tests that an uploaded blob is removed when no row names it, and never before.
 #include "blobs/collected_blobs.h"
 
 #include <gtest/gtest.h>

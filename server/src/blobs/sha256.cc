@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL: see sha256.h.
+// Implements SHA-256 with OpenSSL; see sha256.h.
 #include "blobs/sha256.h"
 
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-// SHA-256 in pieces or at once, as lower-case hex. One Sha256 belongs to one thread at a time.
+// Computes SHA-256 in pieces or at once, as lower-case hex. One thread at a time uses a Sha256.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Sha256 {
   Sha256();
 
   void update(std::span<const std::byte> bytes);
-  // The digest of everything so far. Call it once, last.
+  // Returns the digest of all bytes so far. Call it once, last.
   std::string hex();
 
  private:
@@ -28,7 +28,7 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// Whether the text is 64 lower-case hex digits. Such a name cannot leave a folder.
+// Returns whether the text is 64 lower-case hex digits. As a path, it cannot leave a folder.
 bool is_sha256(std::string_view text);
 
 }  // namespace hyperflock::blobs

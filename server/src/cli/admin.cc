@@ -20,7 +20,7 @@ namespace {
 using protocol::Json;
 using protocol::ObjectWriter;
 
-// The columns of a list's table: the keys of each row.
+// How a list is shown as a table: the columns are keys of each row.
 struct Listing {
   std::string_view path;
   std::string_view key;
@@ -45,7 +45,7 @@ const std::map<std::string, Listing>& listings() {
   return all;
 }
 
-// Removes control characters, because texts come from people and may not control a terminal.
+// Removes control characters. Texts come from other people, and must not control the terminal.
 std::string plain(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -144,7 +144,7 @@ Result<std::string> token_of(const AdminCommand& command) {
                "Say who asks: set HYPERFLOCK_TOKEN, or give --token-file or --credentials-file."};
 }
 
-// One command's conversation with the server.
+// The requests of one command to the server.
 class Conversation {
  public:
   Conversation(const AdminCommand& command, const Asker& asker, std::string token)
@@ -316,7 +316,7 @@ Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
   return answer_of(command, server);
 }
 
-// Writes the new token to the file of the administrator's token.
+// Writes the new token to the credentials file of the administrator.
 Status keep_new(const AdminCommand& command, const Json& answer) {
   const bool is_kept = command.verb == "rotate" || command.verb == "recover";
   if (!is_kept || command.credentials_file.empty()) return {};

@@ -1,5 +1,5 @@
 // `hyperflock-server token|project|enrol|researcher|device|audit ...`: an administrator's commands.
-// They ask a running server by REST (rest.md), except `token recover` (recover.h). One thread.
+// They send REST requests to a running server, except `token recover` (recover.h). One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct AdminCommand {
   std::string group;  // such as token
   std::string verb;   // such as list
 
-  // How to reach the server, and as whom.
+  // The address of the server, and the credential to use.
   std::string url = "http://127.0.0.1:8790";
   std::string token;  // from the environment, because other users can read a command line
   std::string token_file;
@@ -47,8 +47,8 @@ struct AdminCommand {
   std::int64_t limit = 100;
 };
 
-// Adds the groups to the program's commands. Parsing fills in `command`. Its group stays empty if
-// the user gave another command.
+// Adds the command groups to the program. Parsing fills in `command`. Its group stays empty if the
+// user gave another command.
 void add_admin_commands(CLI::App& app, AdminCommand& command);
 
 // What the program prints, and its exit status.

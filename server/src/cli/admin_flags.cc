@@ -1,4 +1,4 @@
-// The administrator's commands on the command line: see admin.h.
+// Defines the administrator's commands on the command line; see admin.h.
 #include <CLI/CLI.hpp>
 
 #include "cli/admin.h"

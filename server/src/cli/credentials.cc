@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLongestUrl = 4'096;
 
-// Readers see the old file or the complete new one, even after a crash.
+// Writes a file. Readers see the old file or the complete new one, even after a crash.
 Status write_atomically(const std::string& path, const std::string& text, mode_t mode) {
   const std::string temporary = path + ".new";
   const auto fault = [&path] {

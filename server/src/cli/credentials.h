@@ -1,5 +1,5 @@
-// The small JSON files that tell people and scripts how to reach a server. They are written
-// atomically.
+// Reads and writes the small JSON files that contain a server's addresses and tokens. They are
+// written atomically.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// `hyperflock-server healthcheck`: asks a URL and says whether the answer was 200.
+// `hyperflock-server healthcheck`: requests a URL and reports whether the status was 200.
 #pragma once
 
 #include <string>

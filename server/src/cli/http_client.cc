@@ -42,7 +42,7 @@ Error unreachable(const std::string& why) {
   return Error{"unreachable", "The server cannot be asked: " + why + "."};
 }
 
-// Says why no reply could be read.
+// Returns the reason why no reply could be read, as text.
 std::string fault_of(const ErrorCode& error) {
   if (error == http::error::body_limit) return "its answer is too long";
   const bool broken_off =
@@ -66,7 +66,7 @@ Message message_of(const ClientRequest& request, const urls::url_view& url) {
   return message;
 }
 
-// One request over one connection. Everything runs in the caller's thread.
+// Sends one request over one connection. Everything runs in the caller's thread.
 class Exchange {
  public:
   Exchange(const urls::url_view& url, const ClientSettings& settings)

@@ -1,4 +1,4 @@
-// A blocking HTTP/1.1 client for the program's own commands: one request a connection. Any thread.
+// A blocking HTTP/1.1 client for the program's commands: one connection per request. Any thread.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct ClientReply {
 
 struct ClientSettings {
   Millis limit_ms = 15'000;  // for each network step
-  // `identity`: the certificate must be valid for the host and trusted; secrets need this. `none`:
-  // any certificate.
+  // `identity`: the certificate must be trusted and valid for the host; requests with secrets need
+  // this. `none`: any certificate is accepted.
   enum class Verify { identity, none } verify = Verify::identity;
   std::string ca_file;  // PEM file of trusted authorities; empty: those of the system
 };

@@ -13,7 +13,7 @@
 namespace hyperflock::cli {
 namespace {
 
-// Returns the error for a name that no active administrator has.
+// Returns the error for a name that is not the name of an active administrator.
 Error nobody(const std::string& name) {
   if (!name.empty())
     return {"unknown_researcher", "No active administrator has this name; leave the name away."};
@@ -28,7 +28,7 @@ Result<std::string> recover_admin(const std::string& state_dir, const std::strin
                                   const storage::WallClock& clock) {
   const std::string database = storage::database_of(state_dir);
   std::error_code ignored;
-  // Opening a database that does not exist would create it.
+  // The file must exist, because opening a database would create it.
   if (!std::filesystem::is_regular_file(database, ignored)) {
     return Error{"bad_state",
                  "There is no " + database + ": give the folder that `serve --state` was given."};

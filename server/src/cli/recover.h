@@ -12,9 +12,9 @@ namespace hyperflock::cli {
 
 // Gives an active administrator one more token, which never expires, and notes this in the audit
 // log. `name` is the administrator's name. If it is empty, the oldest active administrator gets the
-// token. Returns JSON text as the server would: {"researcher", "name", "id", "token"}. Only the
-// hash of the token is stored. Errors: `bad_state` if the folder holds no server's database or
-// nobody can get the token, `storage_open` while a server runs on it, `storage_too_new`,
+// token. Returns the same JSON text as the server would: {"researcher", "name", "id", "token"}.
+// Only the token's hash is stored. Errors: `bad_state` if the folder contains no server's database
+// or nobody can get the token, `storage_open` while a server runs on it, `storage_too_new`,
 // `storage_unavailable`, `unknown_researcher`.
 Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
                                   const storage::WallClock& clock);

@@ -1,5 +1,5 @@
-// Removes the rows of deleted studies in pieces. Each piece is a commit, and between two of them
-// the writer is free for others. Used on the hub's strand only.
+// Removes the rows of deleted studies in pieces. Each piece is a commit. Between two pieces the
+// writer is free for others. Used on the hub's strand only.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@ class DeletionSweep {
  public:
   using Told = std::function<void(Result<storage::Outcome>)>;
 
-  // `commit` is called on the strand. Between two pieces, `between` runs its argument on the
-  // strand.
+  // `commit` is called on the strand. It commits a transition and calls back. Between two pieces,
+  // `between` is called with the next step, and runs it on the strand.
   DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}
 
-  // Removes pieces until nothing is left or a commit fails.
+  // Removes pieces until no rows are left or a commit fails.
   void begin() {
     if (stopped_ || std::exchange(sweeping_, true)) return;
     next();
@@ -33,8 +33,8 @@ class DeletionSweep {
   }
 
  private:
-  // The time between two pieces. It is longer than a piece takes, so that the writer is mostly
-  // free.
+  // The pause between two pieces. A piece takes less time, so the writer is free for more than half
+  // of the time.
   static constexpr std::chrono::milliseconds kGap{10};
 
   void next() {

@@ -77,7 +77,7 @@ void GroupCommit::count(const CommitDone& batch, double seconds) {
 }
 
 void GroupCommit::run() {
-  // Housekeeping begins after this time without a commit.
+  // After this time without a commit, the writer does housekeeping.
   constexpr std::chrono::milliseconds kQuiet(100);
   bool tidy_later = false;
   std::vector<storage::Transition> transitions;
@@ -95,7 +95,7 @@ void GroupCommit::run() {
     CommitDone batch{take_batch()};
     lock.unlock();
 
-    // Storage needs the transitions in one array. They are moved back to their items afterwards.
+    // Storage takes the transitions as one array. Afterwards they are moved back to their items.
     transitions.clear();
     for (CommitItem& item : batch.items) transitions.push_back(std::move(item.transition));
     const auto start = std::chrono::steady_clock::now();
@@ -116,7 +116,7 @@ void GroupCommit::run() {
     tidy_later = batch.outcomes.has_value();
     lock.lock();
     if (!batch.outcomes) {
-      // Waiting transitions were proposed after those that were not written, so they fail too.
+      // Waiting transitions may depend on those that were not written, so they fail too.
       halted_ = true;
       for (CommitGroup& group : waiting_) {
         batch.items.insert(batch.items.end(), std::make_move_iterator(group.begin()),

@@ -37,21 +37,21 @@ struct CommitDone {
 
 class GroupCommit {
  public:
-  // A batch takes whole groups until it has `batch_limit` transitions.
+  // A batch takes whole groups until it has at least `batch_limit` transitions.
   GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics, std::size_t batch_limit,
               std::function<void(CommitDone)> done);
   ~GroupCommit();
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  // Moves every group out of `groups`.
+  // Queues every group for a commit, and leaves `groups` empty.
   void push(std::vector<CommitGroup>& groups);
 
-  // After a failed batch, nothing is written until resume(). `done` got that batch and all waiting
-  // transitions. Returns the items that were pushed since then; they are not written.
+  // Continues after a failed batch, whose items `done` got together with all waiting ones. Returns
+  // the items that were pushed since then. They are not written.
   std::vector<CommitItem> resume();
 
-  // Commits what waits and ends the thread. Idempotent.
+  // Commits the waiting groups and ends the thread. Further calls do nothing.
   void stop();
 
  private:

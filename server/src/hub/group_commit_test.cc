@@ -1,4 +1,4 @@
-// Group commit: groups gather into a batch while another is written, no group is split, and a
+// Tests group commit: groups gather into a batch while another is written, no group is split, and a
 // failure also drops the groups that wait.
 #include "hub/group_commit.h"
 
@@ -36,7 +36,7 @@ class GroupCommitTest : public ::testing::Test {
     commit_.push(groups);
   }
 
-  // Waits for the next batch and returns it as "ids" or "failed ids".
+  // Waits for the next batch. Returns its ids as text, after the word "failed" if it failed.
   std::string next() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(came_.wait_for(lock, kTestLimit, [this] { return !batches_.empty(); }));

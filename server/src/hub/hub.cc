@@ -206,7 +206,7 @@ class StrandHub final : public Hub {
     const AttemptId attempt = artifact.artifact.attempt;
     commit_then({std::move(artifact)}, std::move(done),
                 [this, attempt](const storage::Outcome& outcome) {
-                  // An artifact that was uploaded again renews the lease, too.
+                  // A repeated upload of an artifact renews the lease too.
                   if (outcome.applied == Applied::applied || outcome.applied == Applied::repeated)
                     handle(dispatch::ArtifactStored{attempt});
                 });
@@ -219,7 +219,7 @@ class StrandHub final : public Hub {
                 });
   }
 
-  // Revocation, erasure and note are one transaction. The device gets no lease in between.
+  // Revocation, erasure and audit entry are one transaction. Meanwhile the device gets no lease.
   void erase_device(std::string device, storage::NoteAudit note, Committed done) override {
     push(Task([this, device = std::move(device), note = std::move(note),
                done = std::move(done)]() mutable {
@@ -281,7 +281,7 @@ class StrandHub final : public Hub {
     if (schedule) asio::post(strand_, [this] { work(); });
   }
 
-  // Hands the dispatcher a change of a study. `done` receives its answer.
+  // Passes a change of a study to the dispatcher. `done` receives its answer.
   template <typename Event>
   void change_study(Event event, Callback<StudyId> done) {
     push(Task([this, event = std::move(event), done = std::move(done)]() mutable {
@@ -291,7 +291,7 @@ class StrandHub final : public Hub {
     }));
   }
 
-  // Commits the group and reports the first outcome to `done`, then to `then`.
+  // Commits the group and passes the first outcome to `done`; without an error, then to `then`.
   template <typename Then>
   void commit_then(std::vector<storage::Transition> group, Committed done, Then then) {
     commit(std::move(group),
@@ -305,7 +305,7 @@ class StrandHub final : public Hub {
 
   RequestId next_request() { return RequestId{++last_request_}; }
 
-  // Adds transitions of a site to the next commit. `done` gets the outcome of the first.
+  // Adds transitions of a site to the next commit. `done` receives the outcome of the first one.
   void stage(std::vector<storage::Transition> transitions, Committed done) {
     if (read_only_) return done(unavailable());
     CommitGroup group;
@@ -366,7 +366,7 @@ class StrandHub final : public Hub {
     handle(claiming.event);
   }
 
-  // Workers may send more only while the writer keeps up with them.
+  // Lets the worker send its next message, but not while too much waits for the writer.
   void give_credit(SessionId session) {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
@@ -445,7 +445,7 @@ class StrandHub final : public Hub {
       writer_.push(staged_);
       return;
     }
-    // The dispatcher waits for Restored. Its proposals until then are returned unwritten.
+    // The dispatcher waits for Restored. Proposals that it makes before are not written.
     std::vector<CommitItem> items;
     for (CommitGroup& group : std::exchange(staged_, {}))
       std::ranges::move(group, std::back_inserter(items));
@@ -463,7 +463,7 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
-    // This comes last, because a piece that fails would close every session again.
+    // The sweep begins only after a successful commit. If it failed, every session would be closed.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
@@ -488,19 +488,19 @@ class StrandHub final : public Hub {
     for (const CommitItem& item : items) {
       if (!item.done) failed.transitions.push_back(item.id);
     }
-    // This comes first, because events of a `done` must not depend on lost proposals.
+    // The dispatcher is informed first, so events of a `done` cannot depend on lost proposals.
     handle(failed);
     for (const CommitItem& item : items) {
       if (item.done) item.done(unavailable());
     }
-    // The proposals of all waiting requests are lost.
+    // All waiting requests have lost their proposals, so they get an error.
     for (auto& [request, done] : std::exchange(submits_, {})) done(unavailable());
     for (auto& [request, done] : std::exchange(changes_, {})) done(unavailable());
     pay_owed_credits();
   }
 
   // Reads the state again until it succeeds. The delay grows until a commit succeeds, so that a
-  // full disk is not tried all the time.
+  // full disk is not tried without pause.
   void schedule_reload() {
     const int doublings = std::min(failures_in_a_row_++, 16);
     const Millis mean =
@@ -533,7 +533,7 @@ class StrandHub final : public Hub {
     handle(dispatch::Restored{std::move(loaded).value()});
   }
 
-  // There is one timer. A later deadline does not move it, because an early tick sets it again.
+  // There is one timer. It is not moved to a later deadline, because the early tick sets it again.
   void arm_tick() {
     const std::optional<Instant> due = dispatcher_.next_deadline();
     if (!due || (armed_ && *armed_ <= *due)) return;
@@ -575,7 +575,7 @@ class StrandHub final : public Hub {
   std::size_t uncommitted_ = 0;                     // transitions without an outcome
   std::unordered_map<SessionId, Connected> peers_;  // devices and owners
   std::size_t owners_ = 0;                          // of them
-  // Credits that are held back while the writer is behind.
+  // Peers whose credit is held back while the writer is too slow.
   std::vector<std::shared_ptr<Peer>> owed_;
   Watchers watchers_;
   TokenSessions token_sessions_;

@@ -1,6 +1,6 @@
-// The shell around the dispatcher. The hub owns the one Dispatcher and feeds it events on one
-// strand. It hands the dispatcher's proposals to the group commit and carries its effects out. A
-// message that promises something leaves only after its commit.
+// The code around the dispatcher that does its input and output. The hub owns the one Dispatcher
+// and feeds it events on one strand. It passes proposals to the group commit and carries out
+// effects. A message that promises something is sent only after its commit.
 //
 // Every member may be called from any thread and returns at once. Each callback runs on the hub's
 // strand and must not block there.
@@ -30,8 +30,8 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
-  // Called in the order of the commits with blobs that nothing names any more (Outcome::dropped and
-  // Outcome::disowned).
+  // Called, in the order of the commits, with outcomes that list blobs that no row names any more
+  // (Outcome::dropped and Outcome::disowned).
   std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
 };
 
@@ -59,16 +59,16 @@ struct Health {
 
 class Hub {
  public:
-  // REQUIRES before destruction: stop() was called, and the I/O context runs nothing more.
+  // REQUIRES before destruction: stop() was called, and no thread runs the I/O context any more.
   virtual ~Hub() = default;
 
   // ---- start and stop
 
-  // Takes over the state as stored. Call it before the first session.
+  // Takes over the stored state. Call it before the first session.
   virtual void restore(storage::Snapshot snapshot) = 0;
-  // Leases nothing more. `quiet` runs when nothing waits for a commit.
+  // Stops leasing. `quiet` runs once no commit is waiting.
   virtual void drain(std::function<void()> quiet) = 0;
-  // Commits what waits and ends the writer thread. Outcomes are not delivered any more.
+  // Commits waiting transitions and ends the writer thread. Outcomes are no longer delivered.
   virtual void stop() = 0;
 
   // ---- sessions of devices
@@ -79,8 +79,8 @@ class Hub {
   virtual void message(SessionId session, protocol::ClientMessage message) = 0;
   virtual void closed(SessionId session, dispatch::SessionClosed::How how) = 0;
   virtual std::size_t sessions() const = 0;
-  // The page of this session was closed: its attempts are released at once (R22). The call changes
-  // nothing when the session is over or belongs to another device.
+  // Releases the attempts of this session at once, because its page was closed (R22). Does nothing
+  // if the session is over or belongs to another device.
   virtual void leave(std::string device, SessionId session) = 0;
 
   // ---- owners of ask-and-tell studies (R42)
@@ -98,12 +98,12 @@ class Hub {
   // Wakes the watcher once now and after each durable change of the study, until the watcher is
   // gone.
   virtual void watch(StudyId study, std::weak_ptr<Watcher> watcher) = 0;
-  // Wakes the watcher once now and whenever a trial of the study has printed something.
+  // Wakes the watcher once now and whenever a trial of the study has printed lines.
   virtual void watch_output(StudyId study, std::weak_ptr<Watcher> watcher) = 0;
   // Registers a connection that was opened with this token. It is closed when the token ends.
   virtual void attend(std::int64_t token, std::weak_ptr<Peer> peer) = 0;
-  // Closes the WebSockets that were opened with these tokens (4004). `ended`: the tokens are not
-  // valid any more.
+  // Closes the WebSockets that were opened with these tokens (code 4004). `ended` says that the
+  // tokens are no longer valid, so later connections are closed too.
   enum class Sessions { ended, paused };
   virtual void end_sessions(std::vector<std::int64_t> tokens, Sessions why) = 0;
 
@@ -114,21 +114,21 @@ class Hub {
   // Errors: those of storage, and `quota_exceeded`.
   virtual void submit_study(Submission submission, Callback<Submitted> done) = 0;
   virtual void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) = 0;
-  // Stops leasing the study's trials, or resumes it. A study that has ended is not changed.
+  // Stops leasing the study's trials, or resumes it. A study that has ended does not change.
   virtual void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                            Callback<StudyId> done) = 0;
   // Issues the failed trials of a study again. `study` is its row as just read from storage.
   // Errors: those of storage; `quota_exceeded` if an ended study would run again.
   virtual void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                              Callback<StudyId> done) = 0;
-  // Deletes a study that is over and writes `note` with it. `superseded`: the study is not over;
-  // `conflict`: no study has this number.
+  // Deletes a study that has ended and writes `note` with it. Outcomes: `superseded` if it has not
+  // ended; `conflict` if no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;
 
   // ---- uploads of attempts
 
-  // Commits a checkpoint; the trial's next attempt begins with it. `superseded`: the attempt or its
-  // trial has ended; `conflict`: the attempt is not the device's.
+  // Commits a checkpoint, with which the trial's next attempt begins. Outcomes: `superseded` if the
+  // attempt or its trial has ended; `conflict` if the attempt is not the device's.
   virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
                                 Committed done) = 0;
   // Commits an artifact and renews its attempt's lease. The outcomes are those of a checkpoint;
@@ -137,15 +137,15 @@ class Hub {
 
   // ---- devices
 
-  // Ends a device's right to work. `conflict`: no device has this name.
+  // Ends a device's right to work. The outcome is `conflict` if no device has this name.
   virtual void revoke_device(std::string device, storage::NoteAudit note, Committed done) = 0;
-  // Revokes the device and erases it from storage. It gets no lease meanwhile. `conflict`: no
-  // device has this name.
+  // Revokes the device and erases it from storage. It gets no lease meanwhile. The outcome is
+  // `conflict` if no device has this name.
   virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
 
   // ---- everything else
 
-  // Commits transitions that the dispatcher does not have to know, in one transaction. `done`
+  // Commits transitions in one transaction, about which the dispatcher need not know. `done`
   // receives the outcome of the first.
   virtual void commit(std::vector<storage::Transition> group, Committed done) = 0;
   virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;

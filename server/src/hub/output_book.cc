@@ -6,7 +6,7 @@
 namespace hyperflock::hub {
 namespace {
 
-// The memory of a line besides its text.
+// The memory that a line uses in addition to its text, in bytes.
 constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
@@ -36,7 +36,7 @@ void OutputBook::append(Pages& pages, AttemptId attempt, std::string text) {
   }
 }
 
-// Removes the output of trials that have printed nothing for the longest time.
+// Removes the lines of trials that have printed nothing for the longest time.
 void OutputBook::trim() {
   while (bytes_ > kBytes) {
     const auto oldest = by_use_.begin();

@@ -1,5 +1,5 @@
-// What running trials print, in memory only: the newest lines of each trial, up to a limit for all
-// trials together (R39). A restart loses them. Any thread.
+// Keeps what running trials print, in memory only: the newest lines of each trial, up to a limit
+// for all trials together (R39). A restart loses them. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,9 @@ class OutputBook {
 
   void add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines, std::int64_t dropped);
 
-  // Returns at most `limit` lines after the cursor `after`, the oldest first. `cursor` is the last
-  // of them, or the newest line if there are none. A cursor from before a restart starts again.
+  // Returns at most `limit` lines after the cursor `after`, the oldest first. Its `cursor` is the
+  // last of them, or the newest line if there are none. A cursor from before a restart starts
+  // again.
   protocol::TrialLog read(TrialKey trial, std::int64_t after, std::size_t limit) const;
 
   // Removes the lines of a deleted study's trials.

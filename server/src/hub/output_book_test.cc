@@ -1,4 +1,4 @@
-// The lines that trials print can be read by cursor, and stay within the limits.
+// Tests that printed lines can be read by cursor and stay within the limits.
 #include "hub/output_book.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 namespace hyperflock::hub {
 
-// A connection as the hub sees it: it takes frames and can be closed. The connection owns it.
+// A connection as the hub uses it: it takes frames and can be closed. The connection owns it.
 class Peer {
  public:
   virtual ~Peer() = default;
@@ -14,11 +14,11 @@ class Peer {
   // Closes the connection after everything that was sent before. The codes are those of
   // protocol.md.
   virtual void close(int code, std::string reason) = 0;
-  // A message of the peer has been handled, so it may send another.
+  // Lets the peer send another message, because one was handled.
   virtual void credit() = 0;
 };
 
-// An object that is woken when rows of a study change. It then reads the rows after its own cursor.
+// An object that is woken when rows of a study have changed. It then reads the new rows by itself.
 class Watcher {
  public:
   virtual ~Watcher() = default;

@@ -1,5 +1,5 @@
-// A few threads for work that may block: reading the database and files, and hashing. The queue is
-// bounded.
+// A few threads for work that may block: reading the database and files, and hashing. The queue has
+// a limit.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ class ReaderPool {
   // stopped; the task does not run then. Any thread.
   [[nodiscard]] bool post(std::function<void()> task);
 
-  // Finishes running tasks and drops waiting ones. Idempotent.
+  // Finishes running tasks and drops waiting ones. Further calls do nothing.
   void stop();
 
  private:

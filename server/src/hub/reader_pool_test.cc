@@ -1,4 +1,4 @@
-// The reader pool's limits, and how it stops.
+// Tests the reader pool's limits, and how it stops.
 #include "hub/reader_pool.h"
 
 #include <gtest/gtest.h>

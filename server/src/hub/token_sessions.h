@@ -1,5 +1,5 @@
-// The open connections of each token, so that they end with it. Holds connections weakly. Used only
-// on the hub's strand.
+// Knows the open connections of each token, and closes them when the token ends. Does not own the
+// connections. Used only on the hub's strand.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ class TokenSessions {
     by_token_[token].push_back(peer);
   }
 
-  // The token has ended: closes its connections and later ones.
+  // Closes the connections of a token that has ended, and later ones at once.
   void end(std::int64_t token) {
     ended_.insert(token);
     drop(token);
   }
 
-  // The token's owner is suspended: closes the open connections and forgets them.
+  // Closes the open connections of a token whose owner is suspended, and forgets them.
   void drop(std::int64_t token) {
     const auto found = by_token_.find(token);
     if (found == by_token_.end()) return;
@@ -41,7 +41,7 @@ class TokenSessions {
     by_token_.erase(found);
   }
 
-  // Returns the number of tokens that have connections or had some recently.
+  // Returns how many tokens have connections or had some recently.
   std::size_t tokens() const { return by_token_.size(); }
 
  private:

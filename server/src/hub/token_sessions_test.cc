@@ -1,4 +1,4 @@
-// Connections end with the token that opened them.
+// Tests that connections end together with the token that opened them.
 #include "hub/token_sessions.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ TEST(TokenSessions, EndWithTheirTokenAndNoOther) {
   EXPECT_THAT(one->closed, testing::SizeIs(1));
 }
 
-// The session's token was checked just before it ended.
+// The token ends just after the session has checked it.
 TEST(TokenSessions, OneThatComesTooLateIsClosedAtOnce) {
   TokenSessions sessions;
   sessions.end(1);

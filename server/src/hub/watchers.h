@@ -1,4 +1,4 @@
-// The watchers of each study. Holds them weakly. Used only on the hub's strand.
+// Knows the watchers of each study but does not own them. Used only on the hub's strand.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class Watchers {
  public:
   // Adds a watcher and wakes it once.
   void add(StudyId study, const std::weak_ptr<Watcher>& watcher) {
-    // After so many additions, watchers that are gone are removed, also from studies that do not
-    // change any more.
+    // After this many additions, watchers that are gone are removed from all studies, even from
+    // those that no longer change.
     constexpr std::size_t kAddedBetweenSweeps = 1'000;
     if (++added_ % kAddedBetweenSweeps == 0) sweep();
     by_study_[study].push_back(watcher);

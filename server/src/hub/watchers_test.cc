@@ -1,4 +1,4 @@
-// Watchers are woken when their study changes, and forgotten when they have ended.
+// Tests that watchers are woken when their study changes, and forgotten when they have ended.
 #include "hub/watchers.h"
 
 #include <gtest/gtest.h>

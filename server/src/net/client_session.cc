@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t kWatchesPerConnection = 16;
 constexpr std::int64_t kRowsPerUpdate = 500;
-// An update stays well below the largest frame; one row is at most some 100 KiB.
+// The size at which an update is sent; it stays below the largest frame, as rows have some 100 KiB.
 constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
-// A line has at most 2,000 characters, and a frame 1 MiB.
+// The most printed lines in one update. A line has at most 2,000 characters, a frame 1 MiB.
 constexpr std::size_t kLinesPerLog = 100;
 
 class ClientSession;
 
-// A watched study. Any thread may wake it. The rest belongs to its session.
+// A watched study. wake() may be called on any thread; everything else belongs to its session.
 class Watch final : public hub::Watcher, public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
@@ -65,8 +65,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     }
   }
 
-  // Starts reading new rows. Does nothing while a read runs, shortly after one, or while the peer
-  // has not taken what was sent.
+  // Starts to read new rows. Does nothing while a read runs, shortly after a read, or while the
+  // peer has not taken earlier updates.
   void advance(const std::shared_ptr<Watch>& watch) {
     const auto open = channel();
     if (!open || paused_ || watch->reading || !watch->woken.load()) return;
@@ -170,15 +170,15 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                        open);
   }
 
-  // Returns the researcher's current quota. Administrators have none.
+  // Returns the researcher's current quota. Administrators have no limits.
   storage::Quota quota() const {
     const auto now = context_.identities.principal(principal_->id);
     const bool limited = now && now->role != storage::PrincipalRole::admin;
     return limited ? now->quota : storage::Quota{};
   }
 
-  // A reply is refused while this connection does not own the study, so also before the study that
-  // it claims was read from storage.
+  // Refuses a reply while this connection does not own the study. That is also so until the row of
+  // a claimed study was read from storage.
   Credit on_reply(protocol::OwnerReply& reply) {
     if (!attached_ || claimed_ != reply.study) {
       send_error(
@@ -210,7 +210,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                  "study"};
   }
 
-  // Runs on a reader thread.
+  // Reads rows of the study after the cursor `after`. Runs on a reader thread.
   Rows read(StudyId id, std::int64_t after) const {
     Rows rows;
     rows.cursor = after;
@@ -238,7 +238,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return rows;
   }
 
-  // Runs on a reader thread.
+  // Reads printed lines after the cursor `after`. Runs on a reader thread.
   void read_log(const Watch& watch, std::int64_t after, Rows& rows) const {
     if (rows.error || !watch.trial) return;
     rows.log = context_.outputs.read({watch.study, *watch.trial}, after, kLinesPerLog);
@@ -282,7 +282,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     pause(kRetryMs);
   }
 
-  // Wake-ups during the delay are combined.
+  // Waits before the next read, so that several wake-ups cause one read.
   void pause(Millis delay) {
     const auto open = channel();
     if (!open) return;

@@ -1,5 +1,5 @@
-// The registry of open connections: it counts them, in total and for each address, and can reach
-// each of them. Any thread.
+// The registry of open connections. It counts them, in total and for each address, and can end each
+// of them. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@ class Closable {
 
 class Connections;
 
-// A place among the open connections, which the destructor gives back.
+// A place among the open connections. The destructor frees the place.
 class ConnectionSlot {
  public:
   ConnectionSlot() = default;
@@ -58,10 +58,10 @@ class Connections {
   Connections(std::size_t per_address, std::size_t total, telemetry::Metrics& metrics)
       : per_address_(per_address), total_(total), metrics_(metrics) {}
 
-  // Returns nothing if the address or the server has as many connections as allowed.
+  // Returns nullopt if the address or the server has as many connections as allowed.
   std::optional<ConnectionSlot> admit(const std::string& address);
 
-  // Ends all connections, and from now on every new one.
+  // Ends all connections with this code, and from now on every new one.
   void shut_all(int code);
   // Ends the connections that are open now.
   void shut_present(int code);

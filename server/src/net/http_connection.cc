@@ -87,7 +87,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   void check_progress(Instant) override {}  // each wait here has its own time-out
 
  private:
-  // No exception is expected here. One is a bug and ends only its connection.
+  // Logs an exception, which is a bug because none is expected here. Only this connection ends.
   static void note_bug(const std::exception_ptr& fault) {
     if (!fault) return;
     try {
@@ -198,7 +198,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return request;
   }
 
-  // Hands the stream to a WebSocket. This object's work ends in any case.
+  // Passes the stream to a WebSocket. The work of this object ends even if that fails.
   Awaitable<bool> upgrade(const http::Request& request, HeadParser& head) {
     if (!beast::websocket::is_upgrade(head.get()) || buffer_.size() != 0) {
       http::Response response =
@@ -254,7 +254,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       body.get().body().data = piece.data();
       body.get().body().size = piece.size();
       body.get().body().more = true;
-      // Fills a whole piece before it is written to the disk.
+      // Collects a whole piece before it is written to the disk.
       while (!body.is_done() && body.get().body().size != 0) {
         expire_after(context_.limits.transfer_ms);
         auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
@@ -318,7 +318,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
                  "The server has too much to do at the moment; try again in a few seconds."};
   }
 
-  // Sends the answer. `unread`: the request's body was not read, so the connection must end.
+  // Sends the answer. If `unread`, the request's body was not read, so the connection must end.
   Awaitable<bool> finish(const http::Request& request, http::Response response,
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
@@ -352,7 +352,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   }
 
   Awaitable<bool> write_text(std::string_view head, std::string_view body = {}) {
-    // Each piece has a time-out of its own, so that a slow line does not fail.
+    // Each piece has its own time limit, so that a slow line does not fail.
     std::size_t from = 0;
     do {
       const std::string_view piece = body.substr(from, context_.limits.piece_bytes);
@@ -379,7 +379,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         return bytes;
       };
       const Result<std::string> piece = co_await on_reader<Result<std::string>>(read);
-      // The file is shorter than promised. The peer must see a broken transfer.
+      // The file is shorter than announced, so the transfer is broken off, which the peer notices.
       if (!piece || !co_await write_text({}, *piece)) co_return false;
       left -= wanted;
     }
@@ -400,12 +400,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     }
   }
 
-  // Sets the only time-out. When it expires, the awaited operation ends with an error.
+  // Sets the connection's only timer. When it expires, the awaited operation ends with an error.
   void expire_after(Millis limit) {
     timer_.expires_after(milliseconds(limit));
     timer_.async_wait([weak = weak_from_this()](ErrorCode error) {
       const auto self = weak.lock();
-      // The timer was set again just before this handler ran, so this is no time-out.
+      // The timer was set again just before this handler ran, so the limit is not over.
       if (error || !self || self->timer_.expiry() > std::chrono::steady_clock::now()) return;
       self->abort();
     });

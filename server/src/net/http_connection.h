@@ -1,5 +1,5 @@
 // An HTTP connection. It reads requests one after the other, asks its site and answers. If a
-// request asks for a WebSocket, it hands the stream on. It belongs to its own strand.
+// request asks for a WebSocket, it passes the stream on. It belongs to its own strand.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct HttpLimits {
   std::size_t piece_bytes = std::size_t{256} << 10;
 };
 
-// What the connections of one listener share. It outlives them.
+// The objects that the connections of one listener share. They outlive the connections.
 struct HttpContext {
   http::Site* site = nullptr;
   hub::ReaderPool& readers;

@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<tcp, hub::Strand>;
 
-// The answer is written without reading the request, so that a connection over the limit costs
-// little.
+// The answer to a connection over the limit. It is written without reading the request, so that
+// such a connection costs little.
 constexpr std::string_view kFull =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 88\r\n"
     "Retry-After: 5\r\nConnection: close\r\n\r\n"
@@ -69,7 +69,7 @@ class TcpListener final : public Listener {
     acceptor_.async_accept(asio::make_strand(io_), [this](ErrorCode error, Socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
       if (error) {
-        // Probably there are no free file descriptors. New connections wait until there are.
+        // Probably no file descriptors are free. New connections wait until some are.
         telemetry::log(telemetry::LogLevel::warning, "accept_failed",
                        {{"reason", error.message()}});
         pause_.expires_after(std::chrono::milliseconds(100));

@@ -1,5 +1,5 @@
-// Accepts connections at one address and hands each to HTTP. It runs on the I/O context's threads;
-// stop() may be called on any thread.
+// Accepts connections at one address and starts an HTTP connection for each. It runs on the I/O
+// context's threads; stop() may be called on any thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -21,7 +21,7 @@ class Listener {
     std::uint16_t port = 0;  // 0: any free port
   };
 
-  // `tls` is null for plain HTTP. All references must outlive the I/O context's run. Error:
+  // `tls` is nullptr for plain HTTP. All references must outlive the run of the I/O context. Error:
   // `bind_failed`.
   static Result<std::unique_ptr<Listener>> open(boost::asio::io_context& io, const Address& address,
                                                 const Tls* tls, Connections& connections,

@@ -24,16 +24,16 @@ class SessionBase : public ChannelUser {
   void on_closed(How how) final { on_ended(how); }
 
  protected:
-  // Checks a hello of the right version and role. on_message() is called only if it was accepted.
+  // on_hello() checks a hello of the right version and role. on_message() follows only acceptance.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;
-  // `owed`: the session gives the channel its credit() for this message later.
+  // `owed`: the session will call the channel's credit() for this message later.
   enum class Credit { given, owed };
   virtual Credit on_message(protocol::ClientMessage message) = 0;
   virtual void on_ended(How how) = 0;
 
-  // Any thread, after on_open(). Null if the connection has ended.
+  // Returns the channel, or nullptr if the connection has ended. Any thread, after on_open().
   std::shared_ptr<WsChannel> channel() const { return channel_.lock(); }
   void send(const protocol::ServerMessage& message);
   void refuse(std::string code, std::string message);

@@ -32,11 +32,11 @@ class Stream {
   using executor_type = hub::Strand;
   using next_layer_type = Socket;
 
-  // `tls` is null for a plain stream.
+  // `tls` is nullptr for a plain stream.
   Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)), context_(std::move(tls)) {
     if (context_ != nullptr) tls_.emplace(socket_, *context_);
   }
-  // Not movable: the TLS layer refers to the socket.
+  // The class is not movable, because the TLS layer refers to the socket.
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -71,9 +71,9 @@ class Stream {
         token, buffers);
   }
 
-  // How a WebSocket ends its stream after the closing handshake: it sends the end and stops.
-  // Beast's default waits for the peer's end, but the server must know at once that a device has
-  // left (R22).
+  // Ends the stream of a WebSocket after the closing handshake: sends the end and stops. Beast's
+  // default waits for the peer's end, but the server must know at once that a device has left
+  // (R22).
   template <typename Handler>
   friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
     ErrorCode error;
@@ -92,7 +92,7 @@ class Stream {
   std::optional<boost::asio::ssl::stream<Socket&>> tls_;
 };
 
-// A request for a WebSocket, with everything that is needed to accept it.
+// A request for a WebSocket, with all that is needed to accept it.
 struct Upgrade {
   std::unique_ptr<Stream> stream;
   boost::beast::flat_buffer buffer;  // bytes after the request

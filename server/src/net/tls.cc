@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const X509* certificate) {
   return names;
 }
 
-// Browsers check only the alternative names, so this function does the same.
+// Returns whether a certificate is for the host by its alternative names, as browsers check it.
 bool is_for(X509* certificate, const std::string& host) {
   boost::system::error_code not_numeric;
   asio::ip::make_address(host, not_numeric);

@@ -1,4 +1,4 @@
-// The certificate of both listeners, which can be replaced while the server runs. Any thread.
+// The certificate of both listeners. It can be replaced while the server runs. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ using TlsContext = std::shared_ptr<boost::asio::ssl::context>;
 struct CertificateFiles {
   std::string chain;  // PEM
   std::string key;    // PEM
-  // The name or numeric address that the certificate must contain; "": any.
+  // The name or numeric address that the certificate must contain; "" accepts any.
   std::string host;
 };
 
-// The content of a certificate.
+// What is read from a certificate.
 struct CertificateFacts {
   std::vector<std::string> names;  // DNS names and addresses of the subject
   std::int64_t not_after_s = 0;    // seconds since 1970
 };
 
-// Returns an origin's host as in a certificate: without scheme, port and the brackets of an
-// address.
+// Returns an origin's host as certificates name it: without scheme, port and an address's
+// brackets.
 std::string host_of(const std::string& origin);
 
 class Tls {
  public:
-  // Error: `bad_tls`: a file cannot be used, the files do not belong together, or the certificate
-  // is not valid now or is for other hosts.
+  // Error: `bad_tls` if a file cannot be used, if the files do not belong together, or if the
+  // certificate is not valid now or is for other hosts.
   static Result<std::unique_ptr<Tls>> open(const CertificateFiles& files);
 
-  // Returns the context for a new connection. Open connections keep theirs.
+  // Returns the TLS context for a new connection. Open connections keep theirs.
   TlsContext context() const;
   CertificateFacts facts() const;
 

@@ -17,7 +17,7 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// What all sessions of both origins share. It outlives them.
+// The objects that all sessions of both origins share. They outlive the sessions.
 struct SessionContext {
   Hub& hub;
   storage::Storage& storage;
@@ -34,7 +34,7 @@ struct SessionContext {
   Millis watch_gap_ms = 20;  // between two updates of one connection
 };
 
-// Takes over the connections of /ws/worker.
+// Returns the function that takes over the connections of /ws/worker.
 std::function<void(std::shared_ptr<Upgrade>)> worker_sessions(const SessionContext& context);
 
 }  // namespace hyperflock::net

@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
-// The kernel's send buffer for one peer. Control messages need little, and a slow peer must not
-// cost megabytes.
+// The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer
+// must not cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
 
 Millis steady_ms() {
@@ -160,7 +160,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         user_->on_bad_frame("malformed");
       }
       buffer_.consume(buffer_.size());
-      // A large frame may have grown the buffer; a peer with small frames does not need it.
+      // A large frame may have enlarged the buffer, which is too much for small frames.
       if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
     }
     maybe_read();
@@ -209,7 +209,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     metrics_.slow_peer_closed();
     asio::post(ws_.get_executor(), [self = shared_from_this()] {
       if (self->finished_) return;
-      // The peer will not take the waiting frames. Only the frame that is being written stays.
+      // The peer will not read the waiting frames. Only the frame that is being written stays.
       while (self->queue_.size() > (self->writing_ ? 1U : 0U)) {
         self->forget(self->queue_.back().size());
         self->queue_.pop_back();

@@ -37,25 +37,25 @@ class ChannelUser {
  public:
   virtual ~ChannelUser() = default;
   virtual void on_open(const std::shared_ptr<WsChannel>& channel) = 0;
-  // A text frame. The user calls credit() when it has handled it.
+  // Receives a text frame. The user calls credit() when it has handled the frame.
   virtual void on_text(std::string_view text) = 0;
-  // A frame that breaks R1: `frame_too_large` (the channel closes with 1009), or `malformed` for a
-  // binary one.
+  // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), or
+  // `malformed` for a binary frame.
   virtual void on_bad_frame(const char* code) = 0;
-  // The last call. clean: the peer closed with 1000.
+  // How the channel ended. clean: the peer closed with 1000. on_closed() is the last call.
   enum class How { clean, lost };
   virtual void on_closed(How how) = 0;
 };
 
 class WsChannel : public hub::Peer, public Closable {
  public:
-  // Answers the upgrade and calls on_open(), or on_closed() if that fails.
+  // Accepts the WebSocket and calls on_open(), or on_closed() if that fails.
   static std::shared_ptr<WsChannel> start(std::shared_ptr<Upgrade> upgrade,
                                           const ChannelLimits& limits, telemetry::Metrics& metrics,
                                           std::shared_ptr<ChannelUser> user);
 
   // Runs `action` on the strand after `delay`, unless after() is called again or the channel closes
-  // first.
+  // before that.
   virtual void after(Millis delay, std::function<void()> action) = 0;
   // Runs `action` on the strand.
   virtual void post(std::function<void()> action) = 0;

@@ -27,7 +27,7 @@ struct LogField {
   LogField(std::string_view name, Number number) : key(name), json(std::to_string(number)) {}
 };
 
-// Call this once, before the first thread starts. Without it nothing is logged, as in unit tests.
+// Starts logging. Call it once, before the first thread starts. Without it nothing is logged.
 void start_logging(LogLevel level);
 
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});

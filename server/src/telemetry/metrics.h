@@ -19,7 +19,7 @@ class Metrics {
 
   void trial_finished(protocol::Outcome outcome);
   void attempt_leased();
-  // Counts a durable transaction of `transitions` transitions.
+  // Counts a durable transaction with this many transitions.
   void commit(std::size_t transitions, double seconds);
   void commit_failed();
   void connection_opened();
@@ -32,11 +32,11 @@ class Metrics {
   // Sets the value of `PRAGMA synchronous` that the writing connection reads (2 is FULL); -1 for a
   // store without it.
   void storage_synchronous(int value);
-  // Sets when the TLS certificate ends, in seconds since 1970; 0 without one.
+  // Sets when the TLS certificate expires, in Unix seconds; 0 without a certificate.
   void certificate(std::int64_t not_after_s);
   // Sets the dispatcher's state, just before the metrics are read.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
-  // Sets the numbers for ask-and-tell studies.
+  // Sets the figures of ask-and-tell studies.
   void owners(std::int64_t attached, std::int64_t calls_waiting);
 
   std::string text() const;

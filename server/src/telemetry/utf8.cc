@@ -5,8 +5,8 @@
 namespace hyperflock::telemetry {
 namespace {
 
-// Returns the length of the valid UTF-8 sequence at `at`, or 0. Overlong forms and surrogates are
-// not valid.
+// Returns the length of the valid UTF-8 sequence at index `at`, or 0. Overlong forms and surrogates
+// are not valid.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t offset) {
     return static_cast<unsigned char>(text[at + offset]);

@@ -1,5 +1,5 @@
-// UTF-8 in text of unknown origin: log lines, error messages, file names. Only valid UTF-8 can be
-// written as JSON (protocol/json/json_writer.h). Pure; any thread.
+// Makes text of unknown origin valid UTF-8: log lines, error messages, file names. Only such text
+// can be written as JSON (protocol/json/json_writer.h). Pure; any thread.
 #pragma once
 
 #include <string>

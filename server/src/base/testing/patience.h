@@ -1,4 +1,4 @@
-// The time limit of tests. A busy machine does not reach it; only a hang does.
+// The time limit of waits in tests. A busy machine does not reach it; only a hang does.
 //   ASSERT_TRUE(until([&] { return server.metric("sessions") == 0; }));
 #pragma once
 

@@ -1,4 +1,4 @@
-// The number of random cases of a test: all of them with `./run test --whole`, else a sample.
+// Chooses how many random cases a test runs: all of them with `./run test --whole`, else a sample.
 #pragma once
 
 #include <cstdlib>

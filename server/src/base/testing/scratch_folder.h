@@ -11,7 +11,7 @@ namespace hyperflock {
 
 class ScratchFolder {
  public:
-  // memory: in a file system in memory, if the machine has one.
+  // memory: the folder is in a file system in memory, if the machine has one.
   enum class Where { anywhere, memory };
   explicit ScratchFolder(Where where = Where::anywhere) {
     const std::filesystem::path memory = "/dev/shm";

@@ -19,7 +19,7 @@ constexpr std::size_t kLongestName = 255;  // in bytes, as in file systems
 constexpr std::size_t kLongestType = 127;
 constexpr std::size_t kLongestStore = 255;
 
-// Whether the text contains U+0000 to U+001F or U+007F to U+009F. REQUIRES: valid UTF-8.
+// Returns whether the text contains U+0000 to U+001F or U+007F to U+009F. REQUIRES: valid UTF-8.
 bool has_control(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -100,7 +100,7 @@ class ArtifactUpload final : public AttemptUpload {
   }
 
   Error refusal(const storage::Outcome& outcome) const override {
-    // The message has no figures, because a device must not know what the owner has stored.
+    // The message has no numbers, because a device must not learn how much the owner has stored.
     if (outcome.excess) {
       return Error{"quota_exceeded",
                    "The study's owner has no room for so many bytes: upload less, or ask an "
@@ -146,8 +146,8 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
                  {},
                  admitted.wait_s};
   }
-  // A device with a lease could otherwise fill the disk. Then the server could store nothing any
-  // more.
+  // The limit keeps some of the disk free. Otherwise a device with a lease could fill the disk, and
+  // the server could store nothing any more.
   if (context.collected.free_bytes().value_or(context.min_free_bytes) < context.min_free_bytes) {
     return Error{"artifact_no_room",
                  "The server's disk is nearly full: its operator has to make room for artifacts."};

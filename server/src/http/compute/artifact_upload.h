@@ -1,5 +1,5 @@
-// The upload of an artifact: PUT /api/attempts/<attempt>/artifacts/<sha256> of rest.md. Runs on
-// threads that may block.
+// Handles the upload of an artifact: PUT /api/attempts/<attempt>/artifacts/<sha256> (see rest.md).
+// Runs on threads that may block.
 #pragma once
 
 #include "http/core/router.h"

@@ -46,7 +46,7 @@ Response AttemptUpload::finish() {
       [this](hub::Committed told) {
         commit(static_cast<std::int64_t>(bytes_),
                [told = std::move(told), upload = upload_](Result<storage::Outcome> outcome) {
-                 // Called in the order of the commits; see CollectedBlobs::drop().
+                 // This callback runs in the order of the commits; see CollectedBlobs::drop().
                  if (outcome && is_taken(*outcome)) upload->named();
                  told(std::move(outcome));
                });

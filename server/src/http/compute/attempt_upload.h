@@ -15,11 +15,11 @@
 
 namespace hyperflock::http {
 
-// The error for an attempt that has ended or belongs to another device.
+// Returns the error for an attempt that has ended or belongs to another device.
 Error ended_attempt();
 
-// Succeeds if the attempt is live and belongs to the request's device. REQUIRES: the request was
-// admitted as a device's. Errors: `unknown_attempt`, `storage_unavailable`.
+// Succeeds if the attempt is live and belongs to the device that sent the request. REQUIRES: the
+// request has a device's credential. Errors: `unknown_attempt`, `storage_unavailable`.
 Status live_attempt(const SiteContext& context, const Request& request, AttemptId attempt);
 
 class AttemptUpload : public Upload {
@@ -28,7 +28,7 @@ class AttemptUpload : public Upload {
   Response finish() final;
 
  protected:
-  // `most`: the limit in bytes. A larger upload ends with `too_large`.
+  // `most` is the limit in bytes. A larger upload ends with `too_large`.
   AttemptUpload(std::unique_ptr<blobs::CollectedBlobs::Upload> upload, std::uint64_t most,
                 Error too_large)
       : upload_(std::move(upload)), most_(most), too_large_(std::move(too_large)) {}
@@ -36,11 +36,11 @@ class AttemptUpload : public Upload {
   // Checks a piece of the bytes before it is stored.
   virtual Status look(std::string_view) { return {}; }
   virtual Status look_at_end() const { return {}; }
-  // Commits the row that names `bytes` bytes. `told` may be called on any thread.
+  // Commits the row that names the blob of `bytes` bytes. `told` may be called on any thread.
   virtual void commit(std::int64_t bytes, hub::Committed told) = 0;
-  // The body of the answer to a successful upload.
+  // Returns the body of the answer to a successful upload.
   virtual std::string receipt() const = 0;
-  // Returns why storage did not take the row.
+  // Returns the error for an outcome with which storage refused the row.
   virtual Error refusal(const storage::Outcome&) const { return ended_attempt(); }
 
  private:

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 5> kCheckStates{"ok", "limited", "missing
                                                        "skipped"};
 constexpr std::size_t kMaxChecks = 40;
 
-// Reads a text that must be one of `names`. `wanted` lists them for people.
+// Reads a text that must be one of `names`. `wanted` lists these names in the error message.
 template <std::size_t N>
 std::string one_of(const protocol::Value& in, const std::array<std::string_view, N>& names,
                    std::string_view wanted) {

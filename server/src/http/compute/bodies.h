@@ -1,4 +1,4 @@
-// Reads small request bodies of the compute origin (rest.md) by the protocol's reader. Never
+// Reads small request bodies of the compute origin (rest.md) with the protocol's JSON reader. Never
 // throws. Pure; any thread.
 #pragma once
 
@@ -25,7 +25,7 @@ struct JoinQuery {
 struct LeaveQuery {
   SessionId session{};
 };
-// POST /api/device-reports
+// The body of POST /api/device-reports.
 struct DeviceReportQuery {
   std::string code;
   DeviceReport report;

@@ -1,5 +1,5 @@
-// The upload of a checkpoint: PUT /api/attempts/<attempt>/checkpoints/<sha256> of rest.md. Runs on
-// threads that may block.
+// Handles the upload of a checkpoint: PUT /api/attempts/<attempt>/checkpoints/<sha256> (see
+// rest.md). Runs on threads that may block.
 #pragma once
 
 #include <memory>

@@ -61,8 +61,8 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
       "Send the header Authorization: Device <device>:<secret> of a device that has joined."};
 }
 
-// Returns the project of a code. Errors: the code is unknown, or this address has tried too many
-// codes.
+// Returns the project of an enrolment code. It is an error if the code is unknown, or if this
+// address has tried too many codes.
 Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& code,
                                  const std::string& address) {
   const auto view = context.identities.check_code(code);
@@ -97,7 +97,7 @@ Result<ProjectSummary> summarize(const SiteContext& context, const std::string& 
 
 Result<Response> project(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_project_query(request.body));
-  // A code that has ended is accepted too, because devices that joined by it stay.
+  // A code that has ended is accepted too, because devices that joined with it keep their project.
   TRY(const auto code, opened_by(context, query.code, request.address));
   TRY(const auto summary, summarize(context, code.project));
   std::string out = R"({"project":)";
@@ -143,7 +143,7 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   return {};
 }
 
-// A volunteer's request. The audit log gets only the fact that some device was erased.
+// Erases a device that a volunteer asks to erase. The audit log does not name the device.
 Status erase(const SiteContext& context, const Request& request, const Reply& reply) {
   storage::NoteAudit note;
   note.entry.actor = "device";
@@ -151,8 +151,8 @@ Status erase(const SiteContext& context, const Request& request, const Reply& re
   return erase_device(context, request.device.id, std::move(note), reply);
 }
 
-// A page that is being closed cannot wait for its socket. So it sends this request, which the
-// browser delivers even after the page is gone.
+// A page that is being closed cannot wait for its socket, so it sends this request. The browser
+// delivers it even after the page is gone.
 Result<Response> leave(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_leave_query(request.body));
   context.hub.leave(request.device.id, query.session);

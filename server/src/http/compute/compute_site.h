@@ -1,4 +1,4 @@
-// The compute origin: the join page, the runtime, joining, and blobs for devices. See rest.md.
+// Serves the compute origin: the join page, the runtime, joining, blobs for devices. See rest.md.
 #pragma once
 
 #include <memory>

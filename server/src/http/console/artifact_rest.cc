@@ -1,4 +1,4 @@
-// Serves the artifacts of a study to everybody who may see the study; see console_rest.h.
+// Serves the artifacts of a study to everybody who may see the study. See console_rest.h.
 #include <array>
 #include <optional>
 #include <utility>

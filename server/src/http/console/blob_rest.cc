@@ -1,4 +1,4 @@
-// The blobs that researchers upload: code and data of their studies.
+// Stores the blobs that researchers upload: the code and data of their studies.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -33,12 +33,12 @@ class BlobUpload final : public Upload {
   }
 
  private:
-  // Counts the blob for the researcher who uploaded it. This thread may wait for the commit.
+  // Counts the blob in the quota of the researcher who uploaded it. Waits for the commit.
   Status take_over() const {
     constexpr std::chrono::seconds kPatience{5};
     const auto begin = [this](const hub::Committed& done) {
       hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
-        // Called in the order of the commits; see CollectedBlobs::drop().
+        // This callback runs in the order of the commits; see CollectedBlobs::drop().
         if (outcome && !outcome->excess) upload->named();
         done(outcome);
       });
@@ -49,7 +49,7 @@ class BlobUpload final : public Upload {
     return {};
   }
 
-  // Shared with the commit's callback: the blob is not removed before the callback has run.
+  // The commit's callback also owns it, so the blob stays until the callback has run.
   const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
   Hub& hub_;
   storage::OwnBlob own_;
@@ -71,8 +71,8 @@ Error too_large(const SiteContext& context) {
 Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
   storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
                        quota_of(request.principal)};
-  // The quota is checked before the body is read. If the blob exists, it may already count for the
-  // caller; the commit finds that out.
+  // The quota is checked before the body is read. A blob that exists may already count for the
+  // caller, so for such a blob only the commit decides.
   if (own.quota.bytes > 0 && !context.blobs.exists(own.sha256)) {
     TRY(const auto used, context.storage.usage(own.owner));
     const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));

@@ -1,5 +1,5 @@
-// The routes of the console (rest.md), one table for each file, and what the files share. A change
-// is committed together with its entry in the audit log. Any thread.
+// Declares the tables of the console's routes (rest.md), one for each file, and what the files
+// share. A change is committed together with its entry in the audit log. Any thread.
 #pragma once
 
 #include <span>
@@ -24,13 +24,13 @@ inline bool is_admin(const Request& request) {
   return request.principal.role == storage::PrincipalRole::admin;
 }
 
-// Returns the caller's limits. An administrator has none.
+// Returns the quota of the caller. An administrator has no limits.
 inline storage::Quota quota_of(const storage::Principal& principal) {
   return principal.role == storage::PrincipalRole::admin ? storage::Quota{} : principal.quota;
 }
 
-// Returns the name of the project, or of the caller's first project when `named` is empty. Errors:
-// `forbidden` when no project is open to the caller, `bad_field` when this one is not.
+// Returns the name of the project, or of the caller's first project if `named` is empty. Errors:
+// `forbidden` if the caller may use no project, `bad_field` if the caller may not use this one.
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named);
 

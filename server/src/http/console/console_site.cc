@@ -10,7 +10,7 @@ namespace hyperflock::http {
 namespace {
 
 constexpr std::array<std::string_view, 1> kPages{"/research"};
-// The policy is stricter than kPagePolicy: nothing computes at this origin, so it needs no
+// This policy is stricter than kPagePolicy. Pages of this origin compute nothing, so they need no
 // WebAssembly and no worker.
 constexpr std::string_view kConsolePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
@@ -58,7 +58,7 @@ Status identify(const SiteContext& context, Request& request) {
   return Error{"suspended", "An administrator suspended your access; ask the operator why."};
 }
 
-// The page and its scripts hold no secret, so they need no token.
+// The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
   const bool is_open =
       route.access == Access::open || (route.access == Access::metrics && context.open_metrics);

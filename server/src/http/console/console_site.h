@@ -1,5 +1,5 @@
-// The console origin: the researcher's page, REST for researchers and operators, health, metrics.
-// See rest.md.
+// Serves the console origin: the researcher's page, REST for researchers and operators, health and
+// metrics. See rest.md.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Projects, enrolment codes and devices; see console_rest.h.
+// Manages projects, enrolment codes and devices; see console_rest.h.
 #include <array>
 #include <utility>
 

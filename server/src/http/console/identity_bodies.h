@@ -1,5 +1,5 @@
-// Reads request bodies about people, tokens, projects and codes (rest.md) by the protocol's reader.
-// Never throws. Pure; any thread.
+// Reads request bodies about people, tokens, projects and codes (rest.md) with the protocol's JSON
+// reader. Never throws. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace hyperflock::http {
 
 inline constexpr std::int64_t kDayS = 86'400;
-// The longest lifetime of a token or code that expires.
+// The longest lifetime, in seconds, of a token or an enrolment code that expires.
 inline constexpr std::int64_t kLongestS = 3'650 * kDayS;
 
 // POST /api/tokens
@@ -22,7 +22,7 @@ struct TokenQuery {
   std::int64_t researcher = 0;
   std::int64_t expires_s = 0;  // 0: never
 };
-// POST /api/tokens/rotate
+// The body of POST /api/tokens/rotate.
 struct RotateQuery {
   std::int64_t grace_s = kDayS;
 };
@@ -30,7 +30,7 @@ struct RotateQuery {
 struct ProjectNameQuery {
   std::string project;
 };
-// POST /api/enrolment
+// The body of POST /api/enrolment.
 struct EnrolmentQuery {
   std::optional<std::string> project;
   std::string label;
@@ -42,7 +42,7 @@ struct RegisterQuery {
   std::string name;
   std::string note;
 };
-// The limits to change; the others stay.
+// The limits that change. The other limits stay as they are.
 struct QuotaChange {
   std::optional<std::int64_t> studies;
   std::optional<std::int64_t> trials;
@@ -52,14 +52,14 @@ struct QuotaChange {
     return {studies.value_or(now.studies), trials.value_or(now.trials), bytes.value_or(now.bytes)};
   }
 };
-// POST /api/researchers
+// The body of POST /api/researchers.
 struct ResearcherQuery {
   std::string name;
   storage::PrincipalRole role = storage::PrincipalRole::researcher;
   std::optional<QuotaChange> quota;
   std::optional<std::vector<std::string>> projects;
 };
-// POST /api/researchers/<id>: the given fields change.
+// The body of POST /api/researchers/<id>. Only fields that are given change.
 struct ResearcherChange {
   std::optional<storage::PrincipalState> state;
   std::optional<QuotaChange> quota;

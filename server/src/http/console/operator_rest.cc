@@ -1,4 +1,4 @@
-// What operators request: the audit log by page or as lines, reports of devices, readiness and
+// Answers operators: the audit log by page or as lines, reports of devices, readiness and
 // metrics.
 #include <array>
 #include <utility>
@@ -42,7 +42,7 @@ Result<Response> audit_page(const SiteContext& context, const Request& request) 
   return json_response(200, std::move(out));
 }
 
-// One JSON object on each line. The next export starts after the last id.
+// Sends one JSON object on each line. The next export starts after the last id.
 Result<Response> audit_export(const SiteContext& context, const Request& request) {
   TRY(const auto wanted, page_of(request.query, kLargestExport, kLargestExport));
   TRY(const auto entries, context.storage.audit(wanted.after, wanted.limit));

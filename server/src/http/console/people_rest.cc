@@ -1,4 +1,4 @@
-// People and their tokens; see console_rest.h.
+// Manages people and their tokens; see console_rest.h.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -51,7 +51,7 @@ Error last_admin() {
           "administrator, first."};
 }
 
-// Returns the time after so many seconds from now; 0 stays 0 (never).
+// Returns the time `seconds` from now, in Unix milliseconds; 0 (never) stays 0.
 std::int64_t ends_at(const SiteContext& context, std::int64_t seconds) {
   return seconds == 0 ? 0 : context.identities.now() + seconds * 1'000;
 }
@@ -137,7 +137,7 @@ Status rotate_token(const SiteContext& context, const Request& request, const Re
         std::string out;
         ObjectWriter row(out);
         row.integer("id", outcome.id).text("token", token);
-        // The current token may expire before `retires_at` anyway.
+        // The current token may expire earlier than `retires_at`.
         const auto kept = context.identities.token(old);
         ObjectWriter(row.begin("old"))
             .integer("token", old)
@@ -226,7 +226,7 @@ Status create_person(const SiteContext& context, const Request& request, const R
                      reply);
 }
 
-// Anybody may register. Their token gives no rights until an administrator agrees.
+// Registers a person. Their token gives no rights until an administrator agrees.
 Status register_person(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_register_query(request.body));
   if (!context.open_registration) {
@@ -279,7 +279,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
   if (closes && person->role == PrincipalRole::admin &&
       !context.identities.others_administer(0, person->id))
     return last_admin();
-  // A person who becomes active needs a project.
+  // A person can become active only with a project.
   const bool opens = change.state == PrincipalState::active;
   if (opens && !change.projects && person->projects.empty()) {
     const std::string first = context.identities.first_project(request.principal);

@@ -34,7 +34,7 @@ std::string_view state_name(storage::AttemptState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-// A list of points has a value for each trial. So its row has the names only.
+// A study of given points has a value of each name for each trial. So its row has only the names.
 void append_space(std::string& out, const protocol::StudySpec& spec) {
   if (spec.kind != protocol::StudyKind::points) return protocol::append_space(out, spec.space);
   append_list(out, spec.space, [&out](const protocol::Dimension& dimension) {
@@ -117,7 +117,7 @@ void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sam
       .end();
 }
 
-// Whether a complete trial meets its constraints; true for any other trial.
+// Returns whether a complete trial meets its constraints; true for any other trial.
 bool is_feasible(const storage::TrialDetail& detail) {
   const storage::TrialRow& row = detail.trial;
   if (row.state != storage::TrialState::complete) return true;

@@ -1,5 +1,5 @@
-// Study and trial rows of rest.md as JSON text. Used by REST and by the updates of a watch. Pure;
-// any thread.
+// Writes the study and trial rows of rest.md as JSON text, for REST and for the updates of a watch.
+// Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace hyperflock::http {
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
 enum class Sampler { away, attached };   // whether the owner of an ask-and-tell study is connected
 
-// The limit for curves in one answer. Reading a curve costs as much as reading its trial, and
-// writing it as much as its points. Rows beyond the limit have no curve; a client can request such
-// a trial by its number.
+// Limits the curves in one answer. Reading a curve costs as much as reading its trial, and writing
+// it as much as its points. Rows beyond the limit have no curve. A client can request such a trial
+// by its number.
 class CurveRoom {
  public:
   static constexpr std::size_t kCurves = 500;

@@ -1,4 +1,4 @@
-// Checks the rows of rest.md, field by field.
+// Checks the JSON rows that rest.md describes, field by field.
 #include "http/console/rows.h"
 
 #include <gtest/gtest.h>

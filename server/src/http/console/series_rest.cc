@@ -1,4 +1,4 @@
-// Sends the series of trials (R59): their names, all values of one trial, or few values of many.
+// Sends the series of trials (R59): names, all values of one trial, or few values of many trials.
 #include <array>
 #include <utility>
 
@@ -16,12 +16,12 @@ using protocol::ObjectWriter;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
 
-// The limits of one answer with series of many trials: how many values are read for it, and how
-// many are written. A client asks for the trials after them by the cursor.
+// The limits of one answer with the series of many trials: the values that are read, and the values
+// that are written. A client asks for later trials by the cursor.
 constexpr std::size_t kReadValues = 4'000'000;
 constexpr std::size_t kWrittenValues = 200'000;
 
-// What a request wants to see of series: one of them or all, and at most so many values of each.
+// The part of the series that a request asks for: one series or all, and at most `points` values.
 struct Wanted {
   std::optional<std::int64_t> only;
   std::optional<std::size_t> points;
@@ -43,7 +43,7 @@ Result<Wanted> wanted_of(std::string_view query) {
   return wanted;
 }
 
-// How many values were read and written.
+// The numbers of values that were read and written for one answer.
 struct Counted {
   std::size_t read = 0;
   std::size_t written = 0;
@@ -65,7 +65,7 @@ void append_series(std::string& out, const storage::NamedSeries& series, const W
   out += ']';
 }
 
-// Appends the series of one trial. Nothing of them is known before the trial has run.
+// Appends the series of one trial: an empty list if the trial has not run yet.
 Status append_trial(std::string& out, const SiteContext& context,
                     const storage::TrialDetail& detail, const Wanted& wanted, Counted& counted) {
   std::vector<storage::NamedSeries> found;
@@ -80,7 +80,7 @@ Status append_trial(std::string& out, const SiteContext& context,
   return {};
 }
 
-// Appends the trials until the limits are reached. Returns how many these are.
+// Appends trials until the limits are reached. Returns the number of trials that were appended.
 Result<std::size_t> append_trials(std::string& out, const SiteContext& context,
                                   const std::vector<storage::TrialDetail>& trials,
                                   const Wanted& wanted) {

@@ -1,4 +1,4 @@
-// The line that is drawn with few values looks like the line of all of them.
+// Tests that the line that is drawn with few values looks like the line of all values.
 #include "http/console/shown_places.h"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ std::string row_json(const SiteContext& context, const storage::StudyRow& row) {
   return study_row_json(row, context.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
 }
 
-// Reads the study's row and replies with it. `objection` may return an error instead of the row.
+// Reads the study's row and replies with it, or with the error that `objection` returns for it.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
   const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
@@ -46,7 +46,7 @@ void reply_with_row(const SiteContext& context, StudyId id, int status, const Re
   }
 }
 
-// Answers with the row of the study that changed.
+// Returns a callback that replies with the row of the changed study.
 hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
   return [&context, reply = std::move(reply)](const Result<StudyId>& changed) {
     if (!changed) return reply(error_response(changed.error()));
@@ -56,7 +56,7 @@ hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
 
 // ---- submitting
 
-// Returns why a blob that the study names cannot be used, with its field.
+// Returns the error, with the field, of a blob that the study names and that cannot be used.
 Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec) {
   const auto check = [&context](const protocol::BlobRef& blob, const std::string& field) -> Status {
     const auto bytes = context.blobs.size(blob.sha256);
@@ -80,8 +80,8 @@ std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
   return blobs;
 }
 
-// Returns whether two specs ask for the same trials. The name is for people, the provenance says
-// where a spec came from, and the limit of failures changes no result.
+// Returns whether two specs ask for the same trials. Name, provenance and the limit of failures do
+// not count, because they change no result.
 bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
   one.name = other.name;
   one.provenance_json = other.provenance_json;
@@ -101,7 +101,7 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(spec.runtime_index, protocol::choose_runtime(spec, context.runtimes));
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
-  // The blobs are held until the study names them, even if another study is deleted meanwhile.
+  // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
   TRY(check_blobs(context, spec));
   auto done = [&context, hold, sent = spec, project,
@@ -140,7 +140,7 @@ Status pause(const SiteContext& context, const Request& request, const Reply& re
   return {};
 }
 
-// A researcher who lost access to a project can still read its studies but not continue them.
+// A researcher who has lost a project can still read its studies, but cannot continue them.
 Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
   auto row = readable_study(context, request);
   if (row && !auth::IdentityCache::may_use(request.principal, row->project))
@@ -162,8 +162,8 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
   return {};
 }
 
-// The detail of the audit entry of a deletion (R55): the study's owner and name, which nobody can
-// look up afterwards.
+// Returns the detail of the audit entry of a deletion (R55): the study's owner and name, which
+// nobody can look up after the deletion.
 std::string detail_of(const storage::StudyRow& study) {
   std::string out;
   ObjectWriter(out).text("owner", study.owner).text("name", study.spec.name).end();
@@ -210,7 +210,7 @@ Result<Response> study(const SiteContext& context, const Request& request) {
   return json_response(200, row_json(context, row));
 }
 
-// The spec as it was submitted.
+// Sends the spec as it was submitted.
 Status spec(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   return reply_noted(context, request, row,

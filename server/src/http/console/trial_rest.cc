@@ -17,7 +17,7 @@ using protocol::ObjectWriter;
 constexpr std::int64_t kDefaultPage = 500;
 constexpr std::int64_t kLargestPage = 5'000;
 
-// Appends the rows. With `points=1` they have curves, up to the limit of CurveRoom.
+// Appends the rows. With the query `points=1` they have curves, up to the limit of CurveRoom.
 void append_trials(std::string& out, const SiteContext& context,
                    const std::vector<storage::TrialDetail>& page, std::string_view query) {
   const bool wanted = query_value(query, "points") == "1";
@@ -63,7 +63,7 @@ Result<Response> unfinished(const SiteContext& context, const Request& request) 
   return json_response(200, out + '}');
 }
 
-// Returns why a study has no best trial.
+// Returns the error that says why a study has no best trial.
 Error no_best(const storage::StudyRow& study) {
   if (study.complete > 0) {
     return Error{"no_feasible_trial", "No complete trial of this study meets its constraints: " +
@@ -95,7 +95,7 @@ Result<Response> trial(const SiteContext& context, const Request& request) {
   return json_response(200, trial_row_json(*found, Detail::full));
 }
 
-// Sends the newest printed lines after the cursor. They are kept in memory.
+// Sends printed lines of a trial that come after the cursor. They are kept in memory only.
 Result<Response> log(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
   const auto number = parse_integer(request.captures[1], kMaxWireInteger);

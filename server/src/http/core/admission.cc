@@ -14,7 +14,7 @@ Instant now() {
   return Instant{std::chrono::duration_cast<std::chrono::milliseconds>(since_start).count()};
 }
 
-// Returns the /64 network of an IPv6 address, because its owner has all addresses of it.
+// Returns the /64 network of an IPv6 address, because its owner has all addresses of the network.
 std::string network_of(const std::string& address) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;

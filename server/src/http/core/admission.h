@@ -1,4 +1,4 @@
-// Rate limits: joins, wrong credentials and self-tests by address, checkpoints and artifacts by
+// Limits rates: joins, wrong credentials and self-tests by address, checkpoints and artifacts by
 // attempt. Any thread.
 #pragma once
 
@@ -27,19 +27,19 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
-  // False if too many came. The next one is admitted in `wait_s`.
+  // False if the limit is exceeded. Then the next request is admitted in `wait_s` seconds.
   struct Verdict {
     std::int64_t wait_s = 0;
     explicit operator bool() const { return wait_s == 0; }
   };
 
-  // Counts a device that joins from this address.
+  // Counts a device that joins from this address, if the limit allows it.
   Verdict admit_join(const std::string& address);
   // Counts a self-test from this address.
   Verdict admit_report(const std::string& address);
-  // Counts a wrong credential from this address. Call it for wrong ones only: many people may share
-  // an address (a proxy, a school), and a stranger among them must not lock the others out. The
-  // secrets are too long to be guessed at any rate.
+  // Counts a wrong credential from this address. Call it only for wrong ones: many people may share
+  // an address (a proxy, a school), and wrong ones must not lock the others out. The secrets are
+  // too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
   // Counts a checkpoint of this attempt.
   Verdict admit_checkpoint(const std::string& attempt);

@@ -7,7 +7,7 @@
 
 namespace hyperflock::http {
 
-// Parses an object and lets `read(in, query)` read its fields.
+// Parses the text as an object, and lets `read(in, query)` copy its fields into `query`.
 template <typename Query, typename Read>
 Result<Query> parse_body(std::string_view body, Read read) {
   TRY(auto json, protocol::parse_object(body));

@@ -1,5 +1,5 @@
-// Changes that sites commit together with their entry in the audit log. Each function with a Reply
-// parameter replies after the commit. Any thread.
+// Makes changes that sites commit together with their entry in the audit log. Functions with a
+// Reply parameter reply after the commit. Any thread.
 #pragma once
 
 #include <functional>

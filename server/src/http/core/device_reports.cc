@@ -96,7 +96,7 @@ std::vector<std::string> DeviceReports::newest(std::size_t count) const {
        ++number) {
     std::ifstream file(path_of(*number), std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(file), {});
-    // A crash may have left an incomplete file.
+    // A file may be incomplete after a crash, and is then left out.
     if (text.ends_with('}')) texts.push_back(std::move(text));
   }
   return texts;

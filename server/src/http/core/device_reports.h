@@ -1,6 +1,6 @@
-// Reports of volunteers' self-test pages for the operator. Each report is a small JSON file in the
-// state folder. Only the newest are kept, so that nobody can fill the disk with them. Any thread;
-// blocks.
+// Keeps the reports of volunteers' self-test pages for the operator. Each report is a small JSON
+// file in the state folder. Only the newest are kept, so that nobody can fill the disk with them.
+// Any thread; blocks.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace hyperflock::http {
 
-// One line of the page's table.
+// One line of the table on the self-test page.
 struct DeviceCheck {
   std::string name;
   std::string state;  // ok, limited, missing, failed or skipped
   std::string detail;
 };
 
-// POST /api/device-reports. It is coarse on purpose: devices of one kind send the same values.
+// The body of POST /api/device-reports. It identifies no device: one model sends the same values.
 struct DeviceReport {
   std::string device_class;
   std::string engine;
@@ -41,7 +41,7 @@ class DeviceReports {
   // Stores the report and returns its number. Errors: `storage_unavailable`.
   Result<std::int64_t> add(const DeviceReport& report, std::string_view project, std::int64_t now);
 
-  // Returns up to `count` JSON texts, the newest first, without unreadable ones.
+  // Returns up to `count` reports as JSON texts, the newest first. Skips unreadable files.
   std::vector<std::string> newest(std::size_t count) const;
 
  private:

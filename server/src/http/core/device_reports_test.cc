@@ -1,4 +1,4 @@
-// Device reports in a real folder: which are kept, their order, and what a restart finds.
+// Tests device reports in a real folder: which are kept, their order, and what a restart finds.
 #include "http/core/device_reports.h"
 
 #include <gmock/gmock.h>

@@ -18,7 +18,7 @@ struct CodeStatus {
   int status;
 };
 
-// Statuses by code. Any other code is a fault in a well-formed request: 422.
+// The HTTP status of each code. All other codes are faults in a well-formed request: 422.
 constexpr std::array kStatuses{
     CodeStatus{"bad_request", 400},
     CodeStatus{"malformed", 400},
@@ -154,7 +154,7 @@ std::string attachment(std::string_view file_name) {
     if (byte >= 0x80) {
       if (byte >= 0xc0) plain += '_';  // one for each character
     } else {
-      // Programs read these three differently within quotes.
+      // Programs differ in how they read these three characters within quotes.
       plain += c == '"' || c == '\\' || c == '%' ? '_' : c;
     }
   }
@@ -263,7 +263,7 @@ std::string serialize_head(const Response& response, KeepAlive keep_alive) {
   if (response.status != 304) header("Content-Length", std::to_string(response.body_bytes()));
   if (!response.content_type.empty()) header("Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) header(name, value);
-  // These isolate the page (SharedArrayBuffer needs the first two) and limit what it may do.
+  // These headers isolate the page (SharedArrayBuffer needs the first two) and limit its rights.
   header("Cross-Origin-Opener-Policy", "same-origin");
   header("Cross-Origin-Embedder-Policy", "require-corp");
   header("Cross-Origin-Resource-Policy", "same-origin");

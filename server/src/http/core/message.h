@@ -1,5 +1,5 @@
-// A HTTP request and its answer as plain data, without sockets. The connection (net/) and the sites
-// exchange them.
+// An HTTP request and its answer as plain data, without sockets. The connection (net/) and the
+// sites exchange them.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Request {
   bool secure = false;  // whether it came over TLS
   std::string body;
 
-  // Set by Site::plan for Site::handle.
+  // The index of the route. Site::plan sets it for Site::handle.
   std::size_t route = 0;
   std::vector<std::string> captures;  // the {} of the route's pattern
   storage::Principal principal;       // console routes
@@ -71,8 +71,8 @@ Response object_response(int status, Fill fill) {
   return json_response(status, std::move(out));
 }
 
-// A response with a blob. It may be cached for ever, because its hash names it, but only privately,
-// because it needs a credential.
+// Returns a response with a blob. Caches may keep it for ever, because its name is its hash, but
+// they must be private, because it needs a credential.
 Response blob_response(std::string path, std::uint64_t bytes);
 
 // Returns the value of Content-Disposition for a file name: a plain name as it is, any other as an
@@ -80,8 +80,8 @@ Response blob_response(std::string path, std::uint64_t bytes);
 // characters.
 std::string attachment(std::string_view file_name);
 
-// A response with bytes from another person's device. A browser saves them and neither shows nor
-// runs them.
+// Returns a response with bytes from another person's device. Browsers save them, but neither show
+// nor run them.
 Response download_response(std::string path, std::uint64_t bytes, std::string_view file_name);
 
 // Returns `{"error": {...}}` with the status of the code. The statuses 429 and 503 get a
@@ -90,7 +90,7 @@ Response error_response(const Error& error);
 Response error_response(int status, const Error& error);
 int status_of(std::string_view code);
 
-// The policy of documents, agent scripts and everything without a policy of its own.
+// The policy of documents, agent scripts and all files without their own policy.
 inline constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' "
     "data:; "
@@ -98,17 +98,17 @@ inline constexpr std::string_view kPagePolicy =
     "'none'; "
     "frame-ancestors 'none'";
 
-// The policy of the thread that runs trials. The thread may load scripts of its own origin and read
-// the runtime, and nothing else. REQUIRES: valid_host(host).
+// Returns the policy of the thread that runs trials. The thread may load scripts of its own origin
+// and read the runtime, and nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
 // The policy of the thread that owns the graphics device. The thread may load scripts of its own
-// origin and request nothing. It runs code of trials only as shaders.
+// origin, and request nothing else. Code of trials runs there only as shaders.
 inline constexpr std::string_view kGpuThreadPolicy =
     "default-src 'none'; script-src 'self'; worker-src 'none'";
 
-// Whether the text is `name`, `name:port`, `1.2.3.4:port` or `[v6]:port`, without characters that
-// could end a policy.
+// Returns whether the text is `name`, `name:port`, `1.2.3.4:port` or `[v6]:port`, without
+// characters that could end a policy.
 bool valid_host(std::string_view host);
 
 enum class KeepAlive { no, yes };
@@ -116,8 +116,8 @@ enum class KeepAlive { no, yes };
 // Returns a time in the form of headers (RFC 9110, 5.6.7), such as "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string http_date(std::int64_t unix_seconds);
 
-// Returns the status line and the headers, with the security headers of every answer. The Date
-// header shows clients how far their clocks are off.
+// Returns the status line and the headers, with the security headers of every answer. A client can
+// compare its clock with the Date header.
 std::string serialize_head(const Response& response, KeepAlive keep_alive);
 
 }  // namespace hyperflock::http

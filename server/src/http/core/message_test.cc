@@ -1,4 +1,4 @@
-// Headers of answers: those that isolate pages, and which input may appear in a policy.
+// Tests headers of answers: those that isolate pages, and which input may appear in a policy.
 #include "http/core/message.h"
 
 #include <gtest/gtest.h>

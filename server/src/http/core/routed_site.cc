@@ -7,7 +7,7 @@
 namespace hyperflock::http {
 namespace {
 
-// Files have no route, because only StaticFiles knows their names.
+// The value of Request::route for a file. Files have no route in the table.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
 Plan ready(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }

@@ -13,12 +13,12 @@
 
 namespace hyperflock::http {
 
-// The differences between the sites. They outlive the site.
+// The parts in which the sites differ. They must outlive the site.
 struct SiteParts {
   std::span<const Route> routes;
-  // The pages of a build of the web client.
+  // The paths of the pages that the site serves, the first page first.
   std::span<const std::string_view> pages;
-  // The Content-Security-Policy of files; empty: kPagePolicy.
+  // The Content-Security-Policy of files; if it is empty, kPagePolicy.
   std::string_view policy;
   // Checks the credential that the route requires and sets the caller in the request. Never blocks.
   Status (*admit)(const SiteContext& context, const Route& route, Request& request);
@@ -42,7 +42,7 @@ class RoutedSite final : public Site {
   const SiteParts parts_;
 };
 
-// GET /: redirects to the site's first page.
+// Handles GET / with a redirect to the site's first page.
 template <const auto& kPages>
 Result<Response> to_first_page(const SiteContext&, const Request&) {
   Response response;

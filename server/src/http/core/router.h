@@ -15,8 +15,8 @@
 
 namespace hyperflock::http {
 
-// `own_device`: the credential of a device, which may be revoked. `principal`: a researcher or an
-// administrator.
+// Who may use a route. `own_device`: a device, even if it is revoked. `principal`: a researcher or
+// an administrator.
 enum class Access { open, device, own_device, principal, admin, metrics };
 struct SiteContext;
 
@@ -40,7 +40,7 @@ void answer_later(const SiteContext& context, const Request& request, const Repl
     reply(error_response(begun.error()));
 }
 
-// Handles a body that is stored while it arrives. The last part of the path is the body's SHA-256.
+// Handles a body that is stored while it arrives. The path ends with the body's SHA-256.
 struct UploadHandler {
   std::uint64_t (*max_bytes)(const SiteContext& context);
   Error (*too_large)(const SiteContext& context);
@@ -48,10 +48,10 @@ struct UploadHandler {
   Result<std::unique_ptr<Upload>> (*open)(const SiteContext& context, const Request& request);
 };
 
-// The limit for bodies with a few fields.
+// The limit in bytes for JSON bodies with a few fields.
 inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 
-// A route has a handler or an upload handler. A route without both is for a WebSocket.
+// A route has a handler or an upload handler; a route for a WebSocket has neither.
 struct Route {
   Method method = Method::get;  // get includes HEAD
   std::string_view pattern;
@@ -74,14 +74,14 @@ using Found = std::variant<Match, NoMatch>;
 
 Found find_route(std::span<const Route> routes, Method method, std::string_view path);
 
-// Returns the value of a key in `a=1&b=2`, or nothing.
+// Returns the value of a key in `a=1&b=2`; nullopt without the key.
 std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
 
-// Returns a query's value without escapes (application/x-www-form-urlencoded: a plus is a space),
-// or nothing if an escape is invalid.
+// Returns a query's value without escapes (application/x-www-form-urlencoded: a plus is a space);
+// nullopt if an escape is invalid.
 std::optional<std::string> unescaped(std::string_view value);
 
-// Returns a decimal integer of 0 to `maximum`; nothing for any other text.
+// Returns a decimal integer of 0 to `maximum`; nullopt for any other text.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t maximum);
 
 // A part of a list: at most `limit` rows after the cursor `after`.
@@ -90,8 +90,8 @@ struct Page {
   std::int64_t limit = 0;
 };
 
-// Returns the page of `after=0&limit=500`. Without a limit it has `usual` rows. Error:
-// `bad_number`.
+// Returns the page that the query `after=0&limit=500` asks for; `usual` is the default limit.
+// Error: `bad_number`.
 Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most);
 
 }  // namespace hyperflock::http

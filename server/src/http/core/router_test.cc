@@ -1,4 +1,4 @@
-// Paths, queries and numbers that clients send.
+// Tests how paths, queries and numbers of clients are read.
 #include "http/core/router.h"
 
 #include <gtest/gtest.h>

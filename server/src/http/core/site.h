@@ -1,5 +1,5 @@
-// The interface between a listener and what it serves. The connection passes the head of a request
-// and gets a plan. It reads the body if the plan asks for it, and passes both on.
+// The interface between a connection and the site that it serves. The connection passes the head of
+// a request and gets a plan. It reads the body if the plan asks for it, and passes both on.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Plan {
   std::uint64_t body_limit = 0;
 };
 
-// To be called once, on any thread.
+// Sends the response. Call it once, on any thread.
 using Reply = std::function<void(Response)>;
 
 // A body that is stored while it arrives. Members are called one after the other on threads that

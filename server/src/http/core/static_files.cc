@@ -46,7 +46,7 @@ std::string_view content_type_of(const fs::path& path) {
   return found == kMimeTypes.end() ? "application/octet-stream" : found->type;
 }
 
-// Whether the file of this name never changes, as `/app/name-HASH.js` or
+// Returns whether the file with this URL never changes, as `/app/name-HASH.js` and
 // `/runtime/piece-HASH/file`.
 bool immutable_url(std::string_view url) {
   if (url.starts_with("/app/")) return true;
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The elements of a comma-separated header, trimmed.
+// Returns the elements of a comma-separated header, trimmed.
 std::vector<std::string_view> elements(std::string_view list) {
   std::vector<std::string_view> found;
   while (!list.empty()) {
@@ -75,7 +75,7 @@ std::vector<std::string_view> elements(std::string_view list) {
   return found;
 }
 
-// Whether the Accept-Encoding header accepts `coding` with a weight above 0.
+// Returns whether the Accept-Encoding header accepts `coding` with a weight above 0.
 bool accepts(std::string_view header, std::string_view coding) {
   for (const std::string_view element : elements(header)) {
     const std::size_t semicolon = element.find(';');

@@ -26,8 +26,8 @@ class StaticFiles {
   bool knows(std::string_view path) const { return files_.contains(std::string(path)); }
   std::size_t size() const { return files_.size(); }
 
-  // Returns the answer if the file, in the form that the client accepts, is in memory. Does not
-  // block.
+  // Returns the answer if the file is in memory in the form that the client accepts; else nullopt.
+  // Does not block.
   std::optional<Response> cached(const Request& request) const;
   // Returns the answer, and reads the file if necessary. REQUIRES: knows(request.path).
   Response load(const Request& request) const;
@@ -38,7 +38,7 @@ class StaticFiles {
     std::shared_ptr<const std::string> bytes;
     std::string etag;
   };
-  // A form of a file. `contents` is written once, under the mutex of StaticFiles.
+  // A file in one encoding. `contents` is written once, under the mutex of StaticFiles.
   struct Form {
     std::string path;  // empty: there is no such form
     mutable Contents contents;

@@ -1,5 +1,5 @@
-// Static files: content types, compressed forms, caching, and that no file outside the folder is
-// served.
+// Tests static files: content types, compressed forms, caching, and that no file outside the folder
+// is served.
 #include "http/core/static_files.h"
 
 #include <gtest/gtest.h>
