@@ -1,5 +1,5 @@
-// The C interface over Context: checks plain integers, keeps the last error, counts crossings.
-// Touched by Python's thread only.
+// Implements the C interface with a Context: checks plain integers, keeps the last error, counts
+// crossings from Python to C++. Python's thread only.
 #include "arraycore/arraycore.h"
 
 #include <array>
@@ -29,7 +29,7 @@ struct Library {
   std::string text;  // the result of ac_device_text
 };
 
-// It is never destroyed, because a process may end while Python still holds arrays.
+// The library is never destroyed, because a process may end while Python still holds arrays.
 Library& library() {
   static Library* const instance = new Library;
   return *instance;
@@ -44,8 +44,8 @@ std::int32_t fail(Error error) {
 std::int32_t answer(Result<ArrayId> result) { return result ? *result : fail(result.error()); }
 std::int32_t answer(const Status& status) { return status ? 0 : fail(status.error()); }
 
-// Counts a crossing and returns the open library. Returns nullptr, with the error stored, when it
-// is closed.
+// Counts a crossing and returns the open library. Returns nullptr and stores an error if it is
+// closed.
 Context* enter() {
   Context* const context = library().context.get();
   if (context == nullptr) {
@@ -56,7 +56,7 @@ Context* enter() {
   return context;
 }
 
-// Frees the arrays whose ids came with a call. Returns false after an error, which is stored.
+// Frees the arrays whose ids came with a call. Returns false and stores the error if that fails.
 bool let_go(Context& context, ArrayId a, ArrayId b) {
   const std::array<ArrayId, 2> ids{a, b};
   const Status gone = context.let_go(ids);
@@ -67,8 +67,8 @@ std::int32_t failed() { return -static_cast<std::int32_t>(library().error.kind);
 
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
 
-// Checks a dtype's number and a shape from outside, and returns the shape. Without an error the
-// dtype is valid.
+// Checks a dtype's number and a shape that come from outside. Returns the shape. If there is no
+// error, the dtype is valid.
 Result<Dims> checked_shape(std::int32_t dtype, std::int32_t ndim, const std::int64_t* shape) {
   if (dtype < 0 || static_cast<std::size_t>(dtype) >= kDTypes)
     return Error{ErrorKind::type, "unknown_dtype",
@@ -136,7 +136,7 @@ const char* ac_error_code(void) { return library().error.code.c_str(); }
 const char* ac_error_message(void) { return library().error.message.c_str(); }
 
 void* ac_allocate(size_t bytes) {
-  // malloc(0) may return 0, which would mean here that memory is exhausted.
+  // malloc(0) may return 0, which callers would take for exhausted memory.
   return std::malloc(bytes == 0 ? 1 : bytes);  // NOLINT(*-no-malloc): an address for C callers
 }
 void ac_deallocate(void* address) { std::free(address); }  // NOLINT(*-no-malloc)

@@ -1,5 +1,5 @@
-// The C interface as its callers see it: negative numbers and texts, crossings, and arrays freed
-// along with a call.
+// Tests the C interface as its callers see it: negative numbers and texts, crossings, and calls
+// that also free arrays.
 #include "arraycore/arraycore.h"
 
 #include <gtest/gtest.h>

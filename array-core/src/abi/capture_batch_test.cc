@@ -1,4 +1,4 @@
-// Batched launches on a tape, and a check that TapedBackend passes on every call of a back end.
+// Tests batched launches in captures, and that TapedBackend passes on every call of a back end.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ ir::Kernel update() {
   return k.take();
 }
 
-// Its storages are in one buffer, or (`apart`) each in its own. A batch runs segment by segment.
+// All storages share one buffer, or, if `apart`, have their own. A batch runs segment by segment.
 struct SharingDevice : FakeDevice {
   std::uint32_t shared_buffer(StorageId storage) const override { return apart ? storage : 1; }
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
@@ -149,7 +149,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// A call that is not passed on would do nothing, or what the base class does by default.
+// If a call were not passed on, the base class's default would replace the back end's function.
 TEST(TapedBackend, PassesOnEveryCallOfABackEnd) {
   const std::string seam = text_of("backend/backend.h");
   const std::string taped = text_of("runtime/capture/taped_backend.h");
@@ -157,7 +157,7 @@ TEST(TapedBackend, PassesOnEveryCallOfABackEnd) {
   int found = 0;
   for (std::sregex_iterator each(seam.begin(), seam.end(), call), end; each != end; ++each) {
     const std::string name = (*each)[1];
-    // A capture calls the functions for blocks on the back end itself.
+    // Captures call the functions for blocks on the back end directly.
     if (name == "Backend" || name.find("block") != std::string::npos) continue;
     ++found;
     EXPECT_NE(taped.find(" " + name + "("), std::string::npos) << name;

@@ -1,5 +1,5 @@
-// Captures that are played on the ring: the same words each time, little work for the issuing
-// thread, and interruptions that lose nothing.
+// Tests captures that are played on the ring: each play has the same words, the issuing thread has
+// little work, and interruptions lose nothing.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -39,7 +39,7 @@ struct BlockTest : testing::Test {
     EXPECT_TRUE(context.let_go(gone));
     EXPECT_TRUE(context.let_go(std::vector<ArrayId>{both}));
   }
-  // Returns the commands that the executor got since `from`, without pads.
+  // Returns the dispatches that the executor got from command `from` on.
   std::vector<std::vector<std::uint32_t>> told(std::size_t from) {
     EXPECT_TRUE(context.read(y, std::as_writable_bytes(std::span(out))));
     std::vector<std::vector<std::uint32_t>> words;
@@ -128,7 +128,7 @@ TEST_F(BlockTest, AnInterruptedPlayLosesNothing) {
     }
     ASSERT_LT(plays, 1'000'000U);
     rig.memory->control[ring::Word::interrupt] = 0;
-    // The next play meets the ring's end at another point of the step.
+    // Some more commands, so that the next play meets the end of the ring at another point.
     for (std::size_t i = 0; i <= plays % 7; ++i)
       ASSERT_TRUE(context.launcher().fill_zero(**context.get(x)));
   }

@@ -1,4 +1,4 @@
-// Captured steps that use a library's arrays. Playing a capture computes what the step would
+// Tests captured steps that use a library's arrays. Playing a capture computes what the step would
 // compute, a refusal says what differs, and no memory is left behind.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using Step = std::function<void()>;
 
-// A library with short names for what the tests do.
+// A library with short functions for the operations of these tests.
 struct Library {
   explicit Library(std::unique_ptr<Backend> device = nullptr)
       : context(make_cpu_backend(), std::move(device), arrays, std::nullopt) {}
@@ -59,7 +59,7 @@ struct Library {
     step();
     ASSERT_TRUE(captures().end());
   }
-  // Records both steps. Returns the error of compare(), or "".
+  // Records both steps and compares them. Returns the code of compare()'s error, or "".
   std::string compared(const Step& first, const Step& second) {
     record(first);
     record(second);
@@ -84,7 +84,7 @@ struct Library {
 struct CaptureTest : testing::Test, Library {
   ArrayId x = array({1, 2, 3});
   ArrayId state = array({0, 0, 0});
-  // state += x * factor
+  // Returns a step that computes state += x * factor.
   Step adds(double factor) {
     return [this, factor] {
       const ArrayId part = scaled(x, factor);
@@ -300,9 +300,9 @@ TEST(CaptureMemory, IsFlatOverPlaysAndGivenBack) {
   EXPECT_EQ(device.storages, storages);
 }
 
-// Random programs over arrays in place, new arrays that are released, and arrays that are carried
-// from step to step. The captured program's arrays have the same bits as the plain program's after
-// each step.
+// Random programs with arrays that change in place, new arrays that are released, and arrays that
+// each step passes to the next. After each step, the captured program's arrays have the same bits
+// as those of the plain program.
 struct Program {
   Program(Library& own, unsigned seed) : library(own), code(seed) {
     std::mt19937 random(seed);

@@ -1,4 +1,4 @@
-// Which operations wait, which become one launch, and which must be computed first.
+// Tests which operations wait, which are fused into one launch, and which are computed first.
 #include "runtime/fusion.h"
 
 #include <gtest/gtest.h>

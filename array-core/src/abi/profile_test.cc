@@ -1,5 +1,5 @@
-// Profiles over the recording executor, whose clock advances by a microsecond with each dispatch,
-// and over the CPU alone.
+// Tests profiles with the recording executor, whose clock advances by a microsecond with each
+// dispatch, and with the CPU alone.
 #include "runtime/profile.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Splits the text into lines by their kind, and each line into its fields.
+// Splits a profile into lines and fields. Returns the fields of the lines by the line's first word.
 std::map<std::string, std::vector<Fields>> told(const std::string& text) {
   std::map<std::string, std::vector<Fields>> lines;
   std::istringstream all(text);

@@ -1,5 +1,5 @@
-// The ring's back end over the recording executor, which keeps buffers and computes the kernel
-// "add": commands, bytes and faults without a device.
+// Tests the ring's back end with the recording executor, which keeps buffers and computes the
+// kernel "add": commands, bytes and faults without a device.
 #include "backend/gpu/ring_backend.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace arraycore {
 namespace {
 
-// One block of memory, as in WebAssembly, where the executor can reach a caller's memory too.
+// One block of memory for everything, as in WebAssembly, so the executor can reach callers' memory.
 struct Arena {
   RingMemory ring;
   std::vector<float> read(Context& context, ArrayId id) {
@@ -30,7 +30,7 @@ struct Arena {
   std::array<float, 4 << 20> out;
 };
 
-// Ends a number of waits by Ctrl-C before the executor has done anything.
+// Interrupts a number of waits, as Ctrl-C does, before the executor has done anything.
 struct InterruptingHost final : ring::PumpHost {
   int interrupts = 0;
   ring::WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -52,7 +52,7 @@ struct RingBackendTest : testing::Test {
     host->executor = executor.get();
     executor->kernel = [](const ring::RecordedPipeline&, const std::uint32_t*,
                           const std::vector<std::byte*>& bindings, const std::uint32_t*) {
-      // The operands of the tests' additions, three numbers each.
+      // The operands of the additions in these tests have three numbers each.
       std::array<float, 3> a{}, b{};
       std::memcpy(a.data(), bindings.at(0), sizeof a);
       std::memcpy(b.data(), bindings.at(bindings.size() - 2), sizeof b);

@@ -1,5 +1,5 @@
-// Users' kernels over the CPU back end: types, loops, outputs, and the cost of a repeated call. And
-// kernels in a device's own language, over a device that only records.
+// Tests users' kernels on the CPU back end: types, loops, outputs, and the cost of a repeated call.
+// Also tests kernels in a device's own language, with a device that only records them.
 #include "operations/kernels/user_kernels.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ class RecordingDevice final : public FakeDevice {
     texts.push_back(text);
     return static_cast<KernelId>(texts.size() - 1);
   }
-  // Writes 7 to each word that the kernel may write.
+  // Writes 7 to each word that the kernel is allowed to write.
   Status launch_raw(const RawLaunch& launch) override {
     raw_launches.push_back(launch);
     for (std::size_t k = 0; k < launch.bindings.size(); ++k) {

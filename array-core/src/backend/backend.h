@@ -1,5 +1,5 @@
-// The interface between the launcher of arrays (runtime/launcher.h) and the back ends that compute.
-// A back end knows storages and kernels, but not arrays, ids or Python. Touched by Python's thread
+// The interface between the launcher of arrays (runtime/launcher.h) and the back ends that
+// compute. A back end knows storages and kernels, but not arrays, ids or Python. Python's thread
 // only.
 #pragma once
 
@@ -30,10 +30,10 @@ struct ArrayArgument {
   View view;
 };
 
-// An array, or the value of a scalar parameter in the parameter's type.
+// An array, or a scalar parameter's value in the parameter's type.
 using LaunchArgument = std::variant<ArrayArgument, ir::Scalar>;
 
-// The loop and the arguments of one launch: ir::Launch with storages instead of addresses.
+// The kernel, loop and arguments of one launch: ir::Launch with storages instead of addresses.
 struct Launch {
   KernelId kernel = 0;
   Dims loop;
@@ -41,21 +41,21 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-// One set of arrays of a batched launch (fuse/batch.h). It has one array for each array parameter,
-// and each array is `count` consecutive elements.
+// One set of arrays of a batched launch (fuse/batch.h): one array for each array parameter. Each
+// array is `count` consecutive elements.
 struct BatchSegment {
   std::int64_t count = 0;
   std::vector<ArrayArgument> arrays;
 };
 
-// A product of matrices (gemm/problem.h) in storages, with its prologue and epilogue.
+// A product of matrices (gemm/problem.h) that lie in storages, with its prologue and epilogue.
 struct GemmLaunch {
   gemm::Problem problem;
   StorageId a = 0;
   StorageId b = 0;
   StorageId out = 0;
   gemm::Stages stages{};
-  // The first kStageOperands are the operands of the prologue, the others those of the epilogue.
+  // First the prologue's operands, at most kStageOperands of them; then those of the epilogue.
   std::array<StorageId, std::size_t{2} * gemm::kStageOperands> operands{};
 };
 
@@ -78,8 +78,8 @@ struct RawLaunch {
   std::vector<std::uint32_t> uniforms;
 };
 
-// When a kernel ran, in nanoseconds of the device's own clock. The times are 0 if the device has no
-// clock.
+// The start and the end of a kernel's run, in nanoseconds of the device's own clock. Both are 0 if
+// the device has no clock.
 struct DeviceSpan {
   std::uint32_t position = 0;  // of the kernel's command in the ring
   std::uint32_t tag = 0;       // Backend::kernel_name() returns the kernel's name for it
@@ -100,11 +100,11 @@ class Backend {
 
   // Returns whether this back end computes on a device. Then a download waits for that device.
   virtual bool is_device() const { return false; }
-  // Returns the bytes of a device's buffers, including buffers kept for later; 0 on the CPU.
+  // Returns the size in bytes of all buffers on the device, even of unused ones; 0 on the CPU.
   virtual std::int64_t held_bytes() const { return 0; }
-  // Returns vendor, architecture, device and description, one on each line; "" for the CPU.
+  // Returns vendor, architecture, device and description, one on each line; "" on the CPU.
   virtual std::string device_text() const { return {}; }
-  // Returns bits of ring::Capability.
+  // Returns the bits of ring::Capability that the device has.
   virtual std::uint32_t device_flags() const { return 0; }
 
   // Creates a storage of `bytes` bytes, which may be 0. Its content is undefined.
@@ -116,12 +116,12 @@ class Backend {
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
-  // Reads bytes of a storage, and waits for everything that was launched before. `bytes` is written
-  // only during the call, even if the wait fails, because the caller's memory may be gone
+  // Reads bytes of a storage, and waits for everything that was launched before. It writes `bytes`
+  // only during the call, even if the wait fails, because the caller's memory may be freed
   // afterwards.
   virtual Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) = 0;
 
-  // Adds a verified kernel. The back end keeps what it compiles for it until forget().
+  // Adds a verified kernel. What the back end compiles for it is kept until forget().
   virtual Result<KernelId> prepare(ir::Kernel kernel) = 0;
   // Drops what was compiled for a kernel. REQUIRES: the kernel is not used again.
   virtual void forget(KernelId /*kernel*/) {}
@@ -132,7 +132,7 @@ class Backend {
   virtual Status launch(const Launch& launch) = 0;
 
   // Returns the device's buffer in which the storage lies together with other storages, so that one
-  // binding can hold many of them. Returns 0 if the storage has a buffer of its own. Such a storage
+  // binding can contain many of them. Returns 0 if the storage has its own buffer. Such a storage
   // cannot be part of batched launches.
   virtual std::uint32_t shared_buffer(StorageId /*storage*/) const { return 0; }
   // Launches the kernel once over all segments. `scalars` are the values of its scalar parameters
@@ -144,14 +144,14 @@ class Backend {
     return Error{ErrorKind::not_implemented, "gpu_kernel", "There are no batched launches."};
   }
 
-  // Computes a product (or, through a window, a convolution) by a specialised kernel. Error:
+  // Computes a product (or, through a window, a convolution) with a specialised kernel. Error:
   // not_implemented, before anything has happened, if this back end has no such kernel for the
   // dtype or the strides; then Launcher::multiply computes it another way. REQUIRES: at least one
   // batch, row, column and term; `out` overlaps no operand, and without a window its columns are
   // consecutive.
   virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
-  // Sets the kernels that products use from now on, for benchmarks and tests. Returns how many
-  // kernels were found wrong so far and are no longer used.
+  // Sets which kernels products use from now on, for benchmarks and tests. Returns how many kernels
+  // have computed wrong results so far and are no longer used.
   virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
 
   // The next two functions add and launch kernels in the device's own language. Error on the CPU:
@@ -160,42 +160,42 @@ class Backend {
   virtual Status launch_raw(const RawLaunch& /*launch*/) { return no_raw_kernels(); }
 
   // Measures the device's own time for the launches between the two calls. end_timer() waits for
-  // them and returns nanoseconds, or 0 if the device has no clock. Error on the CPU:
+  // these launches. It returns nanoseconds, or 0 if the device has no clock. Error on the CPU:
   // not_implemented, "no_timer".
   virtual Status begin_timer() { return no_timer(); }
   virtual Result<std::int64_t> end_timer() { return no_timer(); }
 
   // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
-  // kernel at a time. Both calls wait for what was launched. take_trace() waits too, and returns
-  // what was recorded since the last call. position() is where the next command will be in the
-  // ring. trace_is_full() returns whether the commands since a position may have used up the memory
-  // for times. On the CPU all these calls do nothing.
+  // kernel at a time. Both calls wait for earlier launches. take_trace() waits too, and returns the
+  // records since its last call. position() is where the next command will be in the ring.
+  // trace_is_full() returns whether the commands since a position may have used all memory for
+  // times. On the CPU all these calls do nothing.
   virtual Status begin_trace() { return Done{}; }
   virtual Status end_trace() { return Done{}; }
   virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }
   virtual bool trace_is_full(std::uint32_t /*since*/) const { return false; }
   virtual std::uint32_t position() const { return 0; }
-  // Returns a kernel's name by its tag.
+  // Returns the name of the kernel that has this tag in a trace.
   virtual std::string kernel_name(std::uint32_t /*tag*/) const { return {}; }
 
   // A block is a record of the launches, zero fills and small uploads between begin_block() and
   // end_block(), with their scratch memory. issue_block() issues them again by copying the
   // commands. The blocks of one owner share their scratch memory. REQUIRES: keeps_blocks() is true;
-  // only such calls are made in between; every storage and kernel of a block still exists when it
-  // is issued.
+  // only such calls are made between begin and end; every storage and kernel of a block still
+  // exists when it is issued.
   virtual bool keeps_blocks() const { return false; }
   virtual void begin_block(const void* /*owner*/) {}
   virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
-  // Issues a block from position `from` on. Afterwards `from` is where it stopped: at the end, or
-  // at an error.
+  // Issues the commands of a block from position `from` on. Afterwards `from` is the position of
+  // the first command that was not issued: the end, or that of an error.
   virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
                              std::size_t& /*from*/) {
     return Done{};
   }
   virtual void forget_blocks(const void* /*owner*/) {}
 
-  // Starts again, on a new device if the old one was lost. Prepared kernels stay. REQUIRES: no
-  // storage is in use.
+  // Starts again, on a new device if the old one was lost. Prepared kernels remain valid. REQUIRES:
+  // no storage is in use.
   virtual Status reset() { return Done{}; }
 
  protected:

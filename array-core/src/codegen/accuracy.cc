@@ -27,8 +27,8 @@ Accuracy accuracy_of(Op op, DType dtype) {
     }
   }
   if (!is_floating(dtype)) return {};
-  // A half-precision result is rounded from a single-precision one. So it may be the neighbour of
-  // the nearest half.
+  // A half-precision result is rounded from a single-precision result. So it may be the neighbour
+  // of the nearest half-precision number.
   const bool half = dtype == DType::float16;
   const auto bound = [half](std::uint32_t ulp, double floor = 0) {
     return half ? Accuracy{1, floor} : Accuracy{ulp, floor};

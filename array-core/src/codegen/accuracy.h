@@ -1,5 +1,5 @@
-// How far a GPU's result may be from the reference's, in units in the last place. The tests hold
-// every operation to these bounds. Some functions pass through zero (lgamma, digamma, the parts of
+// How far a GPU's result may be from the reference's, in units in the last place. Tests check every
+// operation against these bounds. Some functions pass through zero (lgamma, digamma, the parts of
 // complex functions). There, results smaller than `floor` may have the error that `floor` itself
 // would have. Subnormal results may be zero anywhere.
 #pragma once

@@ -18,7 +18,7 @@ using ir::ParamKind;
 
 constexpr std::uint32_t kWorkgroup = 128;
 constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
-// A large device is busy with this many workgroups. Rows are divided until there are so many.
+// This many workgroups keep a large device busy. Rows are divided until there are so many.
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
 // The least number of units that a lane of a divided row gets. A row is divided only if each lane
@@ -26,7 +26,7 @@ constexpr std::int64_t kBusyScan = 512;
 // each lane must have sixteen times as many, because a second dispatch costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
-// A row of a scan that is longer than this is divided if there are few rows.
+// A longer row of a scan is divided if there are few rows.
 constexpr std::int64_t kSplitScan = 8192;
 
 Error refused(const Kernel& kernel, const std::string& what) {
@@ -47,7 +47,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 // Returns the base-2 logarithm of the number of lanes that share a row of `units` units, if
 // neighbouring lanes read neighbouring memory. More units get more lanes. There are only a few
-// steps, so that few texts are generated.
+// different numbers, so that few shader texts are generated.
 std::uint8_t lanes_along(std::int64_t units) {
   if (units < 4) return 0;
   if (units < 32) return 3;
@@ -102,7 +102,7 @@ bool in_groups_of_four(const lower::Walks& walks, std::size_t v, std::int64_t it
   return std::ranges::all_of(walks.outer.strides[v], whole);
 }
 
-// Returns the index of `value` in the list, and appends it if it is new.
+// Returns the index of `value` in the list. Appends it first if the list does not contain it.
 std::uint8_t number_of(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::size_t at = 0;
   while (at < list.size() && list[at] != value) ++at;
@@ -176,8 +176,8 @@ Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const L
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
     const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    // `places` has every bit that is set in the offset or in a stride. One test of it is enough,
-    // because item sizes are powers of two.
+    // `places` has every bit that is set in the offset or in a stride. One test of `places` is
+    // enough, because item sizes are powers of two.
     std::int64_t places = operand.view.offset;
     for (const std::int64_t stride : operand.view.strides) places |= stride;
     if ((places & (item - 1)) != 0)
@@ -285,7 +285,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
                                 plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
 
-  // Decides how each slot is declared.
+  // Decides how the shader declares each slot.
   std::vector<bool> scalar_access(plan.slots.size(), false);
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     const Param& param = kernel.params[p];
@@ -309,7 +309,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
       plan.slots[s].written =
           plan.slots[s].written || (heaps[s] == heaps[t] && plan.slots[t].written);
   }
-  // An atomic slot may be in a heap that only read parameters use. Then the whole heap counts as
+  // An atomic slot counts as written even if no parameter of its heap is
   // written.
   for (SlotPlan& slot : plan.slots) slot.written = slot.written || slot.atomic;
   return plan;

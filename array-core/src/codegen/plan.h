@@ -1,6 +1,6 @@
 // How one launch of a kernel runs on a GPU: which parameters share a binding, what the layout of
-// each is, and how the loop is divided. A LaunchSignature holds everything that this depends on, as
-// small integers; launches are cached by it. A Plan holds everything that the shader's text depends
+// each is, and how the loop is divided. A LaunchSignature has everything that this depends on, as
+// small integers; launches are cached by it. A Plan has everything that the shader's text depends
 // on, so its key() identifies a pipeline. Sizes, offsets and strides are uniforms. Pure; any
 // thread.
 #pragma once
@@ -44,7 +44,7 @@ enum class Layout : std::uint8_t {
   strided,     // anything else; a raw parameter has one stride for each axis
 };
 
-// How the work of a reduction or a scan is divided. A row is the elements that give one result.
+// How the work of a reduction or a scan is divided. A row has the elements that give one result.
 enum class Rows : std::uint8_t {
   none,    // neither a reduction nor a scan
   thread,  // one invocation computes a row
@@ -67,7 +67,7 @@ struct ParamSignature {
 
 struct LaunchSignature {
   std::vector<ParamSignature> params;  // a scalar has an entry too, which is unused
-  // Axes of Walks::outer (lower/loop.h); in a reduction, the axes that stay.
+  // The number of axes of Walks::outer (lower/loop.h); in a reduction, the axes that remain.
   std::uint8_t loop_ndim = 0;
   std::uint8_t inner_ndim = 0;  // axes of Walks::inner, which are the reduced ones
   Rows rows = Rows::none;
@@ -77,16 +77,16 @@ struct LaunchSignature {
   std::uint64_t hash() const;
 };
 
-// Returns what analyze() needs to know of a kernel. It is the same for all launches.
+// Returns the information about a kernel that analyze() needs. It is the same for all launches.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// How a launch's loop visits its elements (see lower::Walks), and the launch's signature. A reused
-// object allocates nothing.
+// How a launch's loop visits its elements (see lower::Walks), and the launch's signature. If an
+// object is used again, it allocates nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;
 
-  // `merge` is merge_of(kernel). Error: not_implemented "gpu_kernel".
+  // Analyses a launch. `merge` is merge_of(kernel). Error: not_implemented "gpu_kernel".
   Status analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
 
  private:
@@ -136,10 +136,10 @@ struct Parts {
 };
 Parts parts_of(const Plan& plan, std::int64_t rows, std::int64_t length);
 
-// Error: not_implemented "gpu_kernel".
+// Makes the plan of a launch that was analysed. Error: not_implemented "gpu_kernel".
 Result<Plan> make_plan(const ir::Kernel& kernel, const LaunchSignature& signature,
                        const Limits& limits);
-// Analyzes the launch and makes its plan.
+// Analyses the launch and makes its plan.
 Result<Plan> make_plan(const ir::Kernel& kernel, const Launch& launch, const Limits& limits);
 
 }  // namespace arraycore::codegen

@@ -1,4 +1,4 @@
-// The parts of a shader: uniforms, bindings, and their order.
+// Writes the parts of a shader in their order: uniforms, bindings and code.
 #include "codegen/wgsl.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ struct Binding {
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
 
-// What one word of the uniform block holds.
+// Describes the content of one word of the uniform block.
 struct UniformWord {
   enum class From : std::uint8_t {
     bits,          // `bits`
@@ -65,7 +65,7 @@ struct WgslProgram {
       0;  // counted in pairs of words; 0: there is no scratch buffer
   Plan plan;
 
-  // Writes the words of one launch. `words` is as long as `uniforms`.
+  // Writes the uniform words of one launch to `words`, which is as long as `uniforms`.
   void uniform_words(const ir::Kernel& kernel, const Launch& launch, const lower::Walks& walks,
                      std::span<std::uint32_t> words) const;
   std::uint64_t scratch_bytes(const lower::Walks& walks) const;
@@ -73,7 +73,7 @@ struct WgslProgram {
 
 Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
 
-// Returns the workgroups along x, y and z of stage `stage`. All are 0 if there is nothing to do.
+// Returns the numbers of workgroups along x, y and z of a stage. All are 0 without work.
 std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage);
 
 }  // namespace arraycore::codegen

@@ -1,5 +1,5 @@
-// WGSL that reads elements from a binding's words and writes them back: accessors, raw addresses,
-// atomics.
+// Writes WGSL that reads elements from a binding's words and writes them back: accessors, addresses
+// of raw parameters, atomics.
 #include "codegen/wgsl_atomic.h"
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"

@@ -19,7 +19,7 @@ bool is_used(const ir::Kernel& kernel, Id expr) {
          });
 }
 
-// Returns the text of the new bits, computed from the value `v` (and `w`) and the bits `old`.
+// Returns WGSL for the new bits, computed from the value `v` (and `w`) and the bits `old`.
 std::string updated(Op op, DType dtype) {
   if (op == Op::atomic_exchange) return to_bits(dtype, "v");
   if (op == Op::atomic_compare_exchange) return to_bits(dtype, "w");
@@ -38,7 +38,7 @@ std::string wide_add(const std::string& buffer) {
          buffer + "[2u * e + 1u], high); }\n";
 }
 
-// Updates the element by compare-and-exchange of its word, which is repeated until no other update
+// Updates the element by compare-and-exchange of its word. This is repeated until no other update
 // came in between.
 std::string exchange(Op op, DType dtype, const std::string& buffer) {
   const std::size_t size = size_of(dtype);

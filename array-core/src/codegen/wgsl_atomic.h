@@ -9,8 +9,8 @@
 namespace arraycore::codegen {
 
 // Returns whether a GPU can compute expression `atomic`. All types of up to 32 bits work. An update
-// of a narrow type exchanges the whole word that holds the element. 64-bit integers can be added,
-// first the low half and then the high half. The sum is exact, but the old value is not
+// of a narrow type exchanges the whole word that contains the element. 64-bit integers can be
+// added, first the low half and then the high half. The sum is exact, but the old value is not
 // known, because the halves change at different times.
 bool has_atomic(const ir::Kernel& kernel, ir::Id atomic);
 

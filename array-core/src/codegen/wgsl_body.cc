@@ -319,8 +319,8 @@ class Writer {
   int depth_ = 1;
   std::uint32_t names_ = 0;
   Memo memo_;
-  // For each expression: whether it has an effect or calls a function. Such an expression may have
-  // to be evaluated only if its value is needed.
+  // For each expression: whether it has an effect or calls a function. Such an expression may be
+  // evaluated only if its value is needed.
   std::vector<bool> lazy_;
 };
 

@@ -14,14 +14,14 @@
 
 namespace arraycore::codegen {
 
-// The names and addresses that the body uses.
+// Gives the body the names and addresses that it uses.
 class Environment {
  public:
   virtual ~Environment() = default;
   // Returns an expression, of the register type, for a constant that WGSL cannot write.
   virtual std::string constant(DType dtype, const ir::Scalar& value) = 0;
   virtual std::string leaf(const ir::Expr& e) = 0;  // param, loop_*, axis_index, param_shape, ...
-  // Returns the address (u32) of an element of a raw parameter.
+  // Returns the address (u32) of the element of a raw parameter at these indices.
   virtual std::string address(ir::Id param, const std::vector<std::string>& index) = 0;
   virtual std::string read_at(ir::Id param, const std::string& address) = 0;
   virtual std::string write_at(ir::Id param, const std::string& address,
@@ -29,7 +29,7 @@ class Environment {
   virtual std::string store(ir::Id param, const std::string& value) = 0;
   virtual std::string atomic(ir::Op op, ir::Id param, const std::string& address,
                              const std::vector<std::string>& values) = 0;
-  // What the kernel needs but WGSL lacks; empty if WGSL has everything. The writer sets it.
+  // The feature that the kernel needs but WGSL lacks; empty if none. The writer sets it.
   std::string missing;
 };
 

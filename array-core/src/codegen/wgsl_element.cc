@@ -1,4 +1,4 @@
-// Entry points of elementwise kernels: each invocation computes one element or four neighbours.
+// Writes entry points of elementwise kernels. An invocation computes one element, or four.
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"
 

@@ -1,5 +1,5 @@
-// Functions that reductions and scans share: the body and `post`, the Total of all accumulators'
-// values, and its storage in a scratch buffer.
+// Writes functions that reductions and scans share: the body and `post`, the struct Total with all
+// accumulators' values, and its storage in a scratch buffer.
 #include "codegen/wgsl_generator.h"
 #include "ir/op_info.h"
 
@@ -46,7 +46,7 @@ std::string Generator::reduction_bodies() {
   return text + run_post();
 }
 
-// The expression that combines each value becomes a function of its own, whose arguments are the
+// Each accumulator's combining expression becomes a function. Its arguments are two Totals with all
 // values before the step.
 std::string Generator::combine_function() {
   const auto& values = k_.reduction->values;
@@ -102,7 +102,7 @@ std::string Generator::run_map() {
 }
 
 std::string Generator::run_fours() {
-  // In a row of several axes, the elements of a group of four are neighbours on the last axis.
+  // In rows with several axes, the elements of a group of four are neighbours on the last axis.
   const bool along_one = plan_.inner_ndim == 1;
   std::string text = "fn fours(row: i32, first: i32) -> Total {\n" + coordinates_of_rows();
   if (!along_one) text += coordinates("d", "first", plan_.inner_ndim, From::inner_extent);
@@ -143,8 +143,8 @@ std::string Generator::both_steps(Id p) {
          steps("d", p, plan_.inner_ndim, From::inner_stride);
 }
 
-// In a reduction, `post` runs for a row. In a scan, it runs for an element and also needs the
-// element's mapped values.
+// Writes `post` as the function finish(). In a reduction it runs for a row. In a scan it runs for
+// an element and also needs the element's mapped values.
 std::string Generator::run_post() {
   const ir::Reduction& r = *k_.reduction;
   std::string text = r.running() ? "fn finish(row: i32, inner: i32, total: Total, own: Total) {\n"

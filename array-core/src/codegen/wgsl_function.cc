@@ -11,7 +11,7 @@ namespace {
 
 std::string parameter(ir::Id param) { return "p" + std::to_string(param); }
 
-// The names that a function can use inside of a shader: its own parameters, but nothing of a loop.
+// The names that a function in a shader can use: its own parameters, but no values of a loop.
 class Alone final : public Environment {
  public:
   std::string constant(DType /*dtype*/, const ir::Scalar& /*value*/) override {
@@ -63,7 +63,7 @@ Result<std::string> function_text(const ir::Kernel& kernel, const std::string& n
   return text;
 }
 
-// Generated kernels have infinity and NaN in the first words of their uniform block `u`.
+// Helpers read infinity and NaN from the first words of the block `u`, as in generated kernels.
 std::string helper_text(const std::string& texts) {
   return "struct Words { w: array<vec4<u32>, 1> }\nvar<private> u: Words;\n" + prelude_for(texts);
 }

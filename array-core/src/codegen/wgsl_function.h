@@ -1,5 +1,5 @@
-// Turns elementwise kernels into functions. Hand-written shaders call them for each element. Pure;
-// any thread.
+// Turns elementwise kernels into WGSL functions, which hand-written shaders call for each element.
+// Pure; any thread.
 #pragma once
 
 #include <string>

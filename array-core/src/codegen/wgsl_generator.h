@@ -1,5 +1,5 @@
-// Writes one kernel with one plan as WGSL: uniforms, bindings, accessors and entry points. A
-// Generator is used for one run(). Internal to codegen/; pure.
+// Writes one kernel with one plan as WGSL: uniforms, bindings, accessors and entry points. Use a
+// Generator for one run() only. Internal to codegen/; pure.
 #pragma once
 
 #include <set>
@@ -85,14 +85,14 @@ class Generator final : public Environment {
   std::string one_element(const std::string& number);
   std::string entry(const std::string& body) const;
   std::string single_main();
-  // Returns whether four neighbouring elements are read as words (u32 or vec4<u32>) at once.
+  // Returns whether four neighbouring elements are read at once, as words (u32 or vec4<u32>).
   bool grouped(Id p) const;
   std::string quad_main();
   std::string group_words(Id p, const std::string& at) const;
-  // Returns element `k` of the four whose words were read to q<p>w.
+  // Returns element `k` of the group of four whose words are in the variable q<p>w.
   std::string lane_of_group(Id p, std::uint32_t k) const;
-  // Returns code for element `k` of the four: it loads the private variables, computes the element,
-  // and keeps the results.
+  // Returns code for element `k` of a group of four: it loads the private variables, computes the
+  // element, and keeps the results.
   std::string quad_lane(std::uint32_t k);
   std::string store_group(Id p) const;
 
@@ -104,11 +104,11 @@ class Generator final : public Environment {
   // Returns code that sets s_inner, the element's position in its row, and s_number, its C-order
   // number in the loop. The code reads `row` and `inner`.
   std::string numbers();
-  // Returns code that sets the `mapped` locals to zero. They become a Total at the end.
+  // Returns code that sets the `mapped` locals to zero. Afterwards they are copied to a Total.
   std::string zero_mapped() const;
   std::string mapped_total() const;
-  // Returns code for the mapped values of element `inner` of row `row`, or (`fours`) of the four
-  // elements from there on.
+  // Returns code for the mapped values of element `inner` of row `row`, or (`fours`) of four
+  // elements, beginning there.
   std::string run_map();
   std::string run_fours();
   std::string both_steps(Id p);

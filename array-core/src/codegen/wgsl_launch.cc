@@ -1,5 +1,5 @@
-// The data of each launch of a program: uniform words, grid, size of the scratch buffer. This code
-// runs at every launch and allocates nothing.
+// Computes the data of each launch of a program: uniform words, grid, size of the scratch buffer.
+// This code runs at every launch and allocates nothing.
 #include "codegen/wgsl.h"
 
 namespace arraycore::codegen {
@@ -95,7 +95,7 @@ std::int64_t workgroups(const Plan& plan, const lower::Walks& walks, std::size_t
   if (plan.running && walks.inner.count() == 0) return 0;
   const std::int64_t blocks = ceil_div(rows, plan.across());
   if (plan.rows != Rows::split) return blocks;
-  // The second stage combines the totals of each row that the first stage stored.
+  // The second stage combines the totals that the first stage stored for each row.
   return stage == 1 ? rows : blocks * parts_of(plan, rows, walks.inner.count()).count;
 }
 

@@ -1,5 +1,5 @@
-// The helper functions of generated shaders, one string each. wgsl_types.cc writes those that are
-// used. Internal to codegen/.
+// The helper functions of generated shaders, one string for each. wgsl_types.cc adds those that a
+// shader uses. Internal to codegen/.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Float helpers: tests of bits, exact rounding to half, elementary functions. WGSL's own functions
-// have errors of thousands of units in the last place, or lose NaN and infinity. So these are
-// written out in single precision, after FreeBSD's msun and Cephes. accuracy.cc has their bounds.
+// have errors of thousands of units in the last place, or lose NaN and infinity. So the helpers
+// compute in single precision, after FreeBSD's msun and Cephes. accuracy.cc has their bounds.
 #include "codegen/wgsl_prelude.h"
 
 namespace arraycore::codegen {
@@ -14,7 +14,7 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; })",
     R"(fn ac_is_finite(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; })",
     // A device may treat a subnormal number as 0 in some places and not in others. These helpers
-    // always treat it as 0.
+    // always treat such a number as 0.
     R"(fn ac_nonzero(x: f32) -> bool { return (bitcast<u32>(x) & 0x7f800000u) != 0u; })",
     R"(fn ac_negate(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u); })",
     R"(fn ac_absolute(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu); })",
@@ -37,9 +37,9 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_less_equal(a: f32, b: f32) -> bool { return (a <= b) & ac_ordered(a, b); })",
     R"(fn ac_greater(a: f32, b: f32) -> bool { return (a > b) & ac_ordered(a, b); })",
     R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
-    // No compiler knows that the mantissa bits of the uniform infinity are 0. So it cannot combine
-    // the operation that makes x with the one that reads it: there is no contraction, reassociation
-    // or folding across this function.
+    // Returns x so that a compiler must treat it as a stored value: no contraction, reassociation
+    // or folding across this function. It uses the mantissa bits of the uniform infinity. They are
+    // 0, but no compiler knows that.
     R"(fn ac_stored(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
 })",
@@ -63,8 +63,8 @@ constexpr std::string_view kHelpers[] = {
   if (ac_is_nan(b)) { return a; }
   return select(a, b, a < b);
 })",
-    // From 2^23 on, every float is an integer and is returned as it is. Below, the result gets the
-    // sign of x, so that -0.5 is rounded to -0.
+    // Rounds to an integer. From 2^23 on, every float is an integer and stays as it is. Below, the
+    // result gets the sign of x, so that -0.5 is rounded to -0.
     R"(fn ac_whole(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) >= 0x4b000000u; })",
     R"(fn ac_floor(x: f32) -> f32 {
   if (ac_whole(x)) { return x; }
@@ -156,13 +156,13 @@ constexpr std::string_view kHelpers[] = {
   return ac_quotient(a, b);
 })",
     R"(fn ac_power_of_two(k: i32) -> f32 { return bitcast<f32>(u32(k + 127i) << 23u); })",
-    // x * 2^k without an intermediate infinity or zero. Subnormal results may become zero.
+    // Computes x * 2^k without an intermediate infinity or zero. Subnormal results may become zero.
     R"(fn ac_ldexp(x: f32, k: i32) -> f32 {
   let n = clamp(k, -300i, 300i);
   let a = n / 3i;
   return x * ac_power_of_two(a) * ac_power_of_two(a) * ac_power_of_two(n - 2i * a);
 })",
-    // C's fmod, exact. It takes one step for each bit by which the exponents differ.
+    // Computes C's fmod exactly. It takes one step for each bit by which the exponents differ.
     R"(fn ac_remainder(a: f32, b: f32) -> f32 {
   if (ac_is_nan(a) || ac_is_nan(b) || ac_is_inf(a) || !ac_nonzero(b)) { return ac_nan(); }
   var x = bitcast<u32>(a) & 0x7fffffffu;
@@ -300,7 +300,7 @@ constexpr std::string_view kHelpers[] = {
   k += i32(bits >> 23u) - 127i;
   return vec2<f32>(f32(k), bitcast<f32>((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0);
 })",
-    // log(1 + f) - f for f from -0.293 to 0.415
+    // Returns log(1 + f) - f for f from -0.293 to 0.415.
     R"(fn ac_log_tail(f: f32) -> f32 {
   let s = f / (2.0 + f);
   let z = s * s;

@@ -128,8 +128,8 @@ constexpr std::string_view kHelpers[] = {
   if ((a.y >> 31u) == 0u) { return ac_shr_u64(a, n); }
   return ~ac_shr_u64(~a, n);
 })",
-    // The quotient is in xy, the remainder in zw. The loop takes one step for each bit of the
-    // dividend, from the highest set bit down.
+    // Divides. The quotient is in xy, the remainder in zw. The loop takes one step for each bit of
+    // the dividend, from the highest set bit down.
     R"(fn ac_divmod_u64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
   if (b.x == 0u && b.y == 0u) { return vec4<u32>(); }
   if (a.y == 0u && b.y == 0u) { return vec4<u32>(a.x / b.x, 0u, a.x % b.x, 0u); }

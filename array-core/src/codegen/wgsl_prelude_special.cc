@@ -14,7 +14,7 @@ constexpr std::string_view kHelpers[] = {
       z * (1.3249473704e-4 + z * -3.9602282413e-6))));
   return x + x * (r / s);
 })",
-    // erfc(x) * exp(x * x) * x for x from 1.25 on
+    // Returns erfc(x) * exp(x * x) * x for x from 1.25 on.
     R"(fn ac_erfc_tail(x: f32) -> f32 {
   let s = 1.0 / (x * x);
   var r = 0.0;
@@ -33,7 +33,7 @@ constexpr std::string_view kHelpers[] = {
   // exp(-0.5625 + r / t) is erfc's factor; the same without the exponential of x * x.
   return ac_exp(r / t - 0.5625);
 })",
-    // 1 - erf(x) for x from 0.84375 to 1.25
+    // Returns 1 - erf(x) for x from 0.84375 to 1.25.
     R"(fn ac_erfc_middle(x: f32) -> f32 {
   let s = x - 1.0;
   let p = -2.3621185683e-3 + s * (0.41485610604 + s * (-0.37220788002 + s * (0.31834661961 +
@@ -42,7 +42,7 @@ constexpr std::string_view kHelpers[] = {
       s * (0.013637083583 + s * 0.011984500103)))));
   return (1.0 - 0.84506291151) - p / q;
 })",
-    // erfc(x) for x from 1.25 on
+    // Returns erfc(x) for x from 1.25 on.
     R"(fn ac_erfc_large(x: f32) -> f32 {
   let z = bitcast<f32>(bitcast<u32>(x) & 0xffffe000u);
   return ac_exp(-z * z) * ac_exp((z - x) * (z + x)) * ac_erfc_tail(x) / x;
@@ -126,8 +126,8 @@ constexpr std::string_view kHelpers[] = {
     R"(fn ac_ndtri(y: f32) -> f32 {
   return -1.41421354 * ac_erfcinv(2.0 * y);
 })",
-    // log(gamma(x)) for x > 0. Stirling's series computes it for x from 8 on. The recurrence raises
-    // a smaller x to 8.
+    // Returns log(gamma(x)) for x > 0, by Stirling's series for x from 8 on. The recurrence raises
+    // a smaller x to at least 8.
     R"(fn ac_lgamma_positive(x0: f32) -> f32 {
   if (x0 > 1e30) { return x0 * (ac_log(x0) - 1.0); }
   // Around the zeros at 1 and 2 a series keeps the digits that the recurrence would lose.

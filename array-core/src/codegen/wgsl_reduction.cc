@@ -1,7 +1,7 @@
-// Entry points of reductions. `lanes` lanes of a workgroup compute one row together. If
-// neighbouring rows are nearer than a row's elements (`columns`), neighbouring invocations compute
-// neighbouring rows. If several workgroups share a row, each stores its total in the scratch
-// buffer, and a second dispatch combines the totals.
+// Writes the entry points of reductions. `lanes` lanes of a workgroup compute one row together. If
+// neighbouring rows are nearer in memory than a row's elements (`columns`), neighbouring
+// invocations compute neighbouring rows. If several workgroups share a row, each stores its total
+// in the scratch buffer, and a second dispatch combines the totals.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {
@@ -47,7 +47,7 @@ std::string Generator::rows_main() {
   std::string body = "  let part = group % " + parts + ";\n  let wanted = (group / " + parts +
                      ") * " + across + "u + " + mine + ";\n  if ((group / " + parts + ") * " +
                      across + "u >= " + rows + ") { return; }\n";
-  // Lanes without a row have no elements, but take part, because all lanes must reach the barriers.
+  // Lanes without a row have no elements, but run too, because all lanes must reach barriers.
   body += "  let row = i32(min(wanted, " + rows + " - 1u));\n  let own = " + own +
           ";\n  let units = " + units + ";\n  let first = i32(part * " + lanes + "u + own);\n";
   body += "  let count = select(0i, units, wanted < " + rows + ");\n";

@@ -1,7 +1,7 @@
-// Entry points of scans. In the simplest one, one invocation scans a row. In another, one workgroup
-// scans a row tile by tile, and in each tile it scans the totals of its lanes. In the third,
-// several workgroups share a row in three dispatches: the totals of the parts, the scan of these
-// totals, and the tiles of each part, starting from the scanned total.
+// Writes the entry points of scans. In the simplest one, one invocation scans a row. In another,
+// one workgroup scans a row tile by tile, and in each tile it scans the totals of its lanes. In the
+// third, several workgroups share a row in three dispatches: the totals of the parts, the scan of
+// these totals, and the tiles of each part, starting from the scanned total.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {
@@ -45,7 +45,7 @@ std::string Generator::part_totals() {
                      ");\n  let begin = i32(group % " + parts + ") * " +
                      integer(From::part_length) + ";\n  let end = min(begin + " +
                      integer(From::part_length) + ", " + integer(From::row_length) + ");\n";
-  // Adds up the elements of the part. Each lane takes the same positions of every tile.
+  // Adds up the elements of the part. Each lane takes the same positions in every tile.
   body += "  var total = " + identity() + ";\n  let first = begin + i32(lid) * " + num(kOwn) +
           "i;\n  for (var tile = first; tile < end; tile += " + tile +
           "i) {\n    for (var j = tile; j < min(tile + " + num(kOwn) +

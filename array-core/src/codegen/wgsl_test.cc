@@ -1,4 +1,4 @@
-// What generated shaders bind, declare and refuse. tests/wgsl tests that they compile and compute.
+// Tests what shaders bind, declare and refuse. tests/wgsl tests that they compile and compute.
 #include "codegen/wgsl.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST(Wgsl, ComparisonsAskForNanByBits) {
   }
 }
 
-// An atomic sum of int64 whose old value is used or not.
+// Returns a kernel with an atomic sum of int64. `used` says whether it uses the old value.
 ir::Kernel wide_sum(bool used) {
   Builder k("total");
   const auto x = k.raw("x", DType::int64, ir::Access::read_write);
@@ -204,7 +204,7 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
   EXPECT_EQ(stages(1, 1 << 20), Rows::split);
   EXPECT_EQ(stages(1000, 1 << 15), Rows::group);
   EXPECT_EQ(stages(1000, 8), Rows::thread);
-  // A few rows are divided at a smaller length than many rows, which keep a device busy anyway.
+  // A few rows are divided at a smaller length than many rows, which keep a device busy undivided.
   EXPECT_EQ(stages(16, 1 << 16), Rows::split);
   EXPECT_EQ(stages(64, 1 << 16), Rows::group);
   EXPECT_EQ(stages(64, 1 << 17), Rows::split);

@@ -15,7 +15,7 @@ bool is_signed(DType d) { return kind_of(d) == Kind::signed_integer; }
 bool is_half(DType d) { return d == DType::float16; }
 std::string bits_text(DType d) { return std::to_string(size_of(d) * 8); }
 
-// Brings a 32-bit result back into the range of a narrower integer.
+// Wraps a 32-bit result into the range of a narrower integer.
 std::string wrapped(DType d, const std::string& x) {
   switch (d) {
     case DType::int8:
@@ -253,7 +253,7 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
       return call("ac_" + std::string(name_of(op)), x);
     case Op::stored:  // a half was already rounded by its bits
       return is_half(d) ? x[0] : call("ac_stored", x);
-    // The hardware's own operations.
+    // The hardware has these operations.
     case Op::add:
       return rounded(d, infix(x, "+"));
     case Op::subtract:

@@ -1,4 +1,4 @@
-// How WGSL represents the element types in registers and in words of storage, and the text of every
+// How WGSL represents the element types in registers and in words of storage, and the WGSL of every
 // operation on them. Internal to codegen/.
 #pragma once
 
@@ -17,16 +17,16 @@ std::string register_type(DType dtype);
 bool is_wide(DType dtype);  // whether it is a 64-bit integer
 std::string zero_of(DType dtype);
 
-// Convert between a value and its bits: u32 for up to 32 bits (the low bits), vec2<u32> for 64.
+// Convert between a value and its bits: u32 for up to 32 bits (the low ones), else vec2<u32>.
 std::string to_bits(DType dtype, const std::string& value);
 std::string from_bits(DType dtype, const std::string& bits);
 
-// Returns a literal, or nothing if WGSL has no literal for the value (NaN, infinity, subnormal
+// Returns a literal, or nullopt if WGSL has no literal for the value (NaN, infinity, subnormal
 // numbers). Such a value becomes a uniform.
 std::optional<std::string> literal(DType dtype, const ir::Scalar& value);
 
-// Returns the text of `op` on operands of type `operand` with a result of type `result`, or nothing
-// if WGSL lacks the operation.
+// Returns the WGSL of `op` on operands of type `operand` with a result of type `result`; nullopt if
+// WGSL lacks the operation.
 std::optional<std::string> operation(ir::Op op, DType operand, DType result,
                                      const std::vector<std::string>& x);
 

@@ -17,7 +17,7 @@ namespace {
 
 using ir::Builder;
 
-// Runs both. Returns the first argument's element that differs, or "".
+// Runs a random kernel on both. Returns the first element that differs, as text, or "".
 std::string difference(std::uint64_t seed) {
   ir::RandomCase expected = ir::random_case(seed, ir::Subset::all);
   ir::RandomCase got = expected;
@@ -79,7 +79,7 @@ TEST(Blocks, SumsFloatsLikeNumPysPairwise) {
   float y = 0;
   ASSERT_TRUE(program.run({{1 << 20}, 1, {argument(x), ir::Argument::array(&y, View{})}}).ok());
   EXPECT_NEAR(y, 0.1f * (1 << 20), 0.1f * (1 << 20) * 1e-6);
-  // Also reduce down the columns of a matrix.
+  // The test also reduces down the columns of a matrix.
   std::vector<float> columns(32);
   const View matrix{{1 << 15, 32}, {128, 4}, 0};
   ASSERT_TRUE(
@@ -96,7 +96,7 @@ TEST(Blocks, ReducesNothingToTheIdentity) {
   EXPECT_EQ(y, 0);
 }
 
-// Lanes with one divisor are multiplied instead. Signs, 0 and mixed divisors are not.
+// Lanes with one divisor are multiplied, not divided; but not with signs, 0 or mixed divisors.
 TEST(Blocks, DividesIntegersExactly) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> x;
@@ -128,7 +128,7 @@ TEST(Blocks, DividesIntegersExactly) {
   }
 }
 
-// The second block must not see `before` as the first block's body left it.
+// The second block must not see the value that the first block left in `before`.
 TEST(Blocks, LocalsAreZeroWhereAnElementReadsThemFirst) {
   Builder k("locals");
   const auto y = k.out("y", DType::int32);

@@ -10,9 +10,9 @@ namespace {
 
 using ir::Op;
 
-// Quotients of 0 <= x < 2^31 by one divisor 0 < d < 2^31: floor(x factor / 2^shift), where factor
-// is the ceiling of 2^shift / d. See T. Granlund, P. Montgomery, "Division by invariant integers
-// using multiplication", theorem 4.2, for 31 bits, where the factor has 32.
+// Divides numbers 0 <= x < 2^31 by one divisor 0 < d < 2^31: floor(x factor / 2^shift), where
+// factor is the ceiling of 2^shift / d. See T. Granlund, P. Montgomery, "Division by invariant
+// integers using multiplication", theorem 4.2, for 31 bits. The factor then has 32 bits.
 class Divisor {
  public:
   explicit Divisor(std::uint32_t d) : shift_(31 + static_cast<int>(std::bit_width(d - 1))) {

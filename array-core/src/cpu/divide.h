@@ -1,6 +1,6 @@
-// Division of int32 lanes. Kernels that split an element's number into coordinates (pooling,
-// unfolding) divide all lanes of a block by one extent. A multiplication does that in the time of a
-// few additions. Internal to cpu/. Pure; any thread.
+// Divides int32 lanes. Kernels that split an element's index into coordinates (pooling, unfolding)
+// divide all lanes of a block by one extent. A multiplication does that in the time of a few
+// additions. Internal to cpu/. Pure; any thread.
 #pragma once
 
 #include "cpu/loops.h"

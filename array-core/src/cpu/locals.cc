@@ -14,7 +14,7 @@ using ir::StmtKind;
 class Uses {
  public:
   explicit Uses(const ir::Kernel& kernel) : k_(kernel) {
-    // One pass is enough, because operands precede their users.
+    // One pass is enough, because operands come before the expressions that use them.
     for (const ir::Expr& e : k_.exprs) {
       std::vector<bool> reads(k_.locals.size());
       if (e.op == Op::local || e.op == Op::local_at) reads[e.index] = true;

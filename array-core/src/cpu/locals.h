@@ -8,7 +8,7 @@
 
 namespace arraycore::cpu {
 
-// Returns the locals of the body; a reduction's `post` is ignored. REQUIRES: verify(kernel) passed.
+// Returns these locals, without those of a reduction's `post`. REQUIRES: verify(kernel) passed.
 std::vector<ir::Id> locals_to_zero(const ir::Kernel& kernel);
 
 }  // namespace arraycore::cpu

@@ -99,7 +99,7 @@ void each(std::byte* d, const std::byte* a, int n, F f) {
   for (int i = 0; i < n; ++i) out[i] = f(x[i]);
 }
 
-// Operations whose result type differs from the operands' type.
+// Returns loops of operations whose result type differs from the operands' type.
 template <DType dtype>
 Loop special(Op op) {
   using T = typename ir::Type<dtype>::T;
@@ -162,7 +162,7 @@ void choose_lanes(std::byte* d, const std::byte* condition, const std::byte* a, 
   const T* const x = as<T>(a);
   const T* const y = as<T>(b);
   if constexpr (std::is_integral_v<T>) {
-    // Bools are 0 or 1, so the bits of both sides are selected without a branch.
+    // Bools are 0 or 1, so a select of both sides' bits needs no branch.
     const auto* const yes = as<std::uint8_t>(condition);
     ARRAYCORE_LANES
     for (int i = 0; i < n; ++i) {

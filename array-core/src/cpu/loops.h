@@ -18,7 +18,7 @@ namespace arraycore::cpu {
 
 inline constexpr int kLanes = 256;
 
-// d[i] = f(a[i], b[i], c[i]) for i < n. `d` may be one of the operands; otherwise it overlaps none.
+// Computes d[i] = f(a[i], b[i], c[i]) for i < n. `d` may be one operand; else it overlaps none.
 using Loop = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c,
                       int n);
 
@@ -26,11 +26,11 @@ using Loop = void (*)(std::byte* d, const std::byte* a, const std::byte* b, cons
 // atomics.
 Loop loop_of(ir::Op op, DType operand, DType result);
 
-// d[i] = condition[i] ? a[i] : b[i], for elements of `size` bytes. The conditions are bools.
+// Computes d[i] = condition[i] ? a[i] : b[i] for elements of `size` bytes. Conditions are bools.
 void choose(std::byte* d, const std::byte* condition, const std::byte* a, const std::byte* b,
             std::size_t size, int n);
 
-// Turns bytes into bools: every byte but 0 is true.
+// Turns bytes into bools: every byte that is not 0 becomes true.
 void make_bools(std::byte* bytes, int n);
 
 }  // namespace arraycore::cpu

@@ -41,7 +41,7 @@ class Machine {
   Status begin(const ir::Launch& launch);
   std::int64_t units() const;  // the number of blocks of lanes, or of rows of a reduction
   void compute(std::int64_t first, std::int64_t count);
-  // Returns roughly how many operations on elements a unit takes.
+  // Returns the approximate number of operations on elements in a unit.
   std::int64_t unit_work() const;
 
  private:
@@ -52,8 +52,8 @@ class Machine {
 
   // ---- blocks of lanes, and their elements (machine_lanes.cc)
   void begin_block(int n);
-  // Begins a block and loads what its lanes read. The lanes walk the outer axes from `outer` on, or
-  // the inner axes from `inner` on. The other number is the same for all lanes.
+  // Begins a block and loads the elements that its lanes read. The lanes walk the outer axes from
+  // `outer` on, or the inner axes from `inner` on. The other number is the same for all lanes.
   void enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post);
   void number_rows(std::int64_t first);
   void coordinates(ir::Id axis, Register to, std::int64_t outer, std::int64_t inner,
@@ -65,7 +65,7 @@ class Machine {
   void zero_locals(bool post);
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
-  // Stores the written parameters of the block of enter(), except those whose array serves as the
+  // Stores the written parameters of the block of enter(), except those whose array is itself the
   // register.
   void save(std::int64_t outer, std::int64_t inner, bool along_outer);
 
@@ -95,7 +95,7 @@ class Machine {
     std::vector<std::size_t> places_;
     std::vector<std::byte> bytes_;
   };
-  // A partial result over 2^k elements. Two results of equal weight are combined into one.
+  // A partial result over 2^k elements. Two results over equally many elements are combined.
   struct Partial {
     std::int64_t weight = 0;
     Values values;
@@ -141,8 +141,8 @@ class Machine {
 
   // ---- raw parameters (machine_raw.cc)
   void find_steps();
-  // Fills `places_` with the offset of each lane's element in bytes from the storage's beginning.
-  // Returns false where the parameter has no elements.
+  // Sets `places_` to the offset of each lane's element, in bytes from the start of the storage.
+  // Returns false if the parameter has no elements.
   bool find_places(ir::Id param, const std::vector<Register>& index);
   std::byte* base(ir::Id param) const { return launch_->arguments[param].base; }
   void raw_read(const Step& s, std::size_t size);

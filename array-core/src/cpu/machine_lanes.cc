@@ -1,5 +1,5 @@
-// Moves a block's lanes between arguments and registers: into registers before the body, back after
-// it.
+// Moves a block's lanes between arguments and registers: into registers before the body, and back
+// after it.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -80,8 +80,8 @@ std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_
   return offset + number * walk.strides[operand][0];
 }
 
-// Returns whether the operand's elements are consecutive in the order of the walk, even if others'
-// are not.
+// Returns whether the operand's elements are consecutive in the order of the walk, even if those of
+// others are not.
 bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t item) {
   if (walk.shape.empty()) return false;
   for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {
@@ -114,8 +114,8 @@ void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int 
   const std::int64_t rest = divide(line, extent);
   std::int64_t offset = rest * strides[last];
   int lanes = static_cast<int>(std::min<std::int64_t>(n, extent - rest));
-  // The coordinates along the outer axes give the first line of the block. Each further line is one
-  // step from the line before.
+  // The coordinates on the outer axes give the first line of the block. Each further line is one
+  // step after the line before.
   std::array<std::int64_t, kMaxDims> places;  // NOLINT(*-member-init): those of the walk's axes
   for (int axis = last - 1; axis >= 0; --axis) {
     std::int64_t& place = places[static_cast<std::size_t>(axis)];
@@ -192,8 +192,8 @@ void Machine::number_rows(std::int64_t first) {
     }
 }
 
-// Sets the coordinate along axis `axis` of the loop for each lane. `own` is its position among the
-// outer or the inner axes.
+// Sets `to` to each lane's coordinate on axis `axis` of the loop. `own` is the axis's position
+// among the outer or the inner axes.
 void Machine::coordinates(Id axis, Register to, std::int64_t outer, std::int64_t inner,
                           bool along_outer) {
   const auto a = static_cast<int>(axis);

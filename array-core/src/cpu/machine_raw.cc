@@ -1,5 +1,5 @@
-// Raw parameters: whole arrays whose elements the lanes select by number. The offsets are computed
-// for a block at a time, in loops that compilers vectorise.
+// Raw parameters are whole arrays whose elements the lanes select by index. The offsets of a block
+// are computed together, in loops that compilers vectorise.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 using ir::Id;
 using ir::Op;
 
-// Returns the bytes from each element to the next in C order, if that is the same everywhere.
+// Returns the distance in bytes between elements in C order, if it is the same everywhere.
 std::optional<std::int64_t> step_of(const View& view) {
   std::optional<std::int64_t> step;
   std::int64_t next = 0;  // the stride that makes the axis before continue this one

@@ -108,7 +108,7 @@ void Machine::combine(Values& a, int a_first, Values& b, int b_first, Values& to
                       int n) {
   const ir::Reduction& r = *k_.reduction;
   const std::vector<Step>& list = p_.combine_;
-  // Most reductions combine two values by one operation, which can work in place.
+  // Most reductions have one accumulator and one operation, which can work in place.
   if (sizes_.size() == 1 && list.size() == 1 && list[0].kind == Step::Kind::compute &&
       list[0].d == p_.combined_[0] && list[0].a == p_.locals_[r.values[0].a] &&
       list[0].b == p_.locals_[r.values[0].b]) {
@@ -131,7 +131,7 @@ void Machine::combine(Values& a, int a_first, Values& b, int b_first, Values& to
   n_ = lanes;
 }
 
-// Combines `n` lanes into the first one.
+// Combines the values of `n` lanes into the first lane.
 void Machine::halve(Values& values, int n) {
   while (n > 1) {
     const int half = n / 2;
@@ -148,7 +148,7 @@ void Machine::map() {
                 sizes_[v] * static_cast<std::size_t>(n_));
 }
 
-// Combines whole blocks lane by lane, and the lanes of the result at the end.
+// Combines whole blocks lane by lane. At the end the lanes are combined.
 void Machine::reduce_row(std::int64_t row, std::int64_t length, int to_lane) {
   depth_ = 0;
   if (p_.loop_size_ != kNoRegister) integers(p_.loop_size_, walks_.outer.count() * length);

@@ -1,4 +1,4 @@
-// The statements of a body and the steps of its expressions, over the active lanes.
+// Runs the statements of a body and the steps of its expressions over the active lanes.
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +27,7 @@ void Machine::run(const std::vector<Node>& nodes) {
   }
 }
 
-// Copies from -> to in the active lanes.
+// Copies `from` to `to` in the active lanes.
 void Machine::move(std::byte* to, const std::byte* from, std::size_t size) {
   if (full())
     std::memmove(to, from, size * static_cast<std::size_t>(n_));
@@ -120,7 +120,7 @@ void Machine::branch(const Node& node) {
   run(node.then);
   const Mask after = std::exchange(active_, no);
   run(node.otherwise);
-  // The two masks have no lane in common.
+  // No lane is in both masks.
   for (int i = 0; i < n_; ++i) active_.lanes[i] = (active_.lanes[i] | after.lanes[i]) != 0;
   active_.count += after.count;
 }

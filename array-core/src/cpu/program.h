@@ -68,14 +68,14 @@ struct Fill {  // a register that holds one value throughout a run
 
 class Program {
  public:
-  // REQUIRES: verify(kernel) passed.
+  // Compiles a kernel. REQUIRES: verify(kernel) passed.
   static Program compile(const ir::Kernel& kernel);
 
   const ir::Kernel& kernel() const { return kernel_; }
-  // Returns whether elements (in a reduction, rows) may be computed at the same time. They may if
-  // none writes what another one may touch.
+  // Returns whether elements (in a reduction, rows) may be computed at the same time: none writes
+  // what another one may read or write.
   bool is_independent() const { return independent_; }
-  // Runs the program on a new machine. Where a program runs often, keep a Machine (machine.h).
+  // Runs the program on a new machine. If a program runs often, keep a Machine (machine.h).
   Status run(const ir::Launch& launch) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace arraycore::cpu {
 namespace {
 
-// Waking a thread takes about 20 us, the time of so many operations on elements.
+// Waking a thread takes about 20 us, in which this many operations on elements could run.
 constexpr std::int64_t kSharedWork = 400'000;
 // The number of parts for each thread. With several, all threads end at nearly the same time.
 constexpr std::int64_t kPartsOfThread = 8;

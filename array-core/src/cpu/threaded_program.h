@@ -1,5 +1,5 @@
-// Runs a program on the threads of the thread pool. A launch is divided among them if it is large
-// enough to be worth waking them. Each thread has a machine. The result does not depend on the
+// Runs a program on the threads of the thread pool. A launch is divided among them if it is so
+// large that it is worth waking them. Each thread has a machine. The result does not depend on the
 // number of threads. One caller at a time.
 #pragma once
 
@@ -15,12 +15,12 @@ namespace arraycore::cpu {
 
 class ThreadedProgram {
  public:
-  // `program` must outlive the object, at the same address.
+  // `program` must outlive this object, at the same address.
   explicit ThreadedProgram(const Program& program) : program_(program) { add(); }
 
-  // Error: those of a launch (ir::check_launch); device, "thread_lost".
+  // Runs a launch. Errors: those of ir::check_launch; device, "thread_lost".
   Status run(const ir::Launch& launch);
-  // The machine for a caller that divides the work itself.
+  // Returns the machine for a caller that divides the work itself.
   Machine& machine() { return *machines_.front(); }
 
  private:

@@ -1,5 +1,5 @@
-// Launches divided among threads give the same bits as on one thread. The thread pool belongs to
-// the process, so this is one test in a program of its own.
+// Tests that launches divided among threads give the same bits as on one thread. The thread pool
+// belongs to the process, so this is one test in a program of its own.
 #include "cpu/threaded_program.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// The last argument is the one that the kernel writes; `arguments` makes them for given data.
+// Compares launches. `arguments` makes the arguments for given data; the kernel writes the last.
 template <typename Arguments>
 void check(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced, std::int64_t count,
            Arguments arguments) {
@@ -72,7 +72,7 @@ void check_rows(const Dims& strides) {
   });
 }
 
-// Elements that add to one place are computed by one thread.
+// One thread computes all elements that add to one place.
 void check_histogram() {
   Builder k("histogram");
   const auto x = k.in("x", DType::float32);

@@ -1,4 +1,4 @@
-// NumPy's element types that array-core has, in NumPy's memory layout (little-endian).
+// The element types of NumPy that array-core has, in NumPy's memory layout (little-endian).
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ constexpr bool is_integer(DType d) {
 }
 constexpr bool is_floating(DType d) { return kind_of(d) == Kind::floating; }
 constexpr bool is_complex(DType d) { return kind_of(d) == Kind::complex; }
-// float64 and complex128 live on the CPU back end, because no browser's GPU computes them.
+// float64 and complex128 are only on the CPU back end, because no browser's GPU computes them.
 constexpr bool on_gpu(DType d) { return d != DType::float64 && d != DType::complex128; }
 
 constexpr std::optional<DType> dtype_named(std::string_view name) {

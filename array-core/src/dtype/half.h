@@ -50,7 +50,7 @@ constexpr F from_half(std::uint16_t half) {
   return std::bit_cast<F>((magnitude < 0x0400 ? subnormal : normal) | sign);
 }
 
-// Converts to half. It rounds once, from float as well as from double.
+// Converts to half. It rounds only once, both from float and from double.
 template <std::floating_point F>
 constexpr std::uint16_t to_half(F value) {
   using Format = half_detail::Format<F>;

@@ -10,7 +10,7 @@
 namespace arraycore {
 namespace {
 
-// Returns the value of a finite half by its definition.
+// Returns the value of a finite half, computed from its definition.
 double value_of(std::uint16_t half) {
   const int exponent = (half >> 10) & 0x1f;
   const int mantissa = half & 0x3ff;
@@ -47,7 +47,7 @@ TYPED_TEST(Half, RoundTripsAllBitPatternsNanPayloadsIncluded) {
 TYPED_TEST(Half, RoundsToNearestAndTiesToEvenBetweenAllNeighbours) {
   for (std::uint16_t low = 0; low < 0x7bff; ++low) {
     const auto high = static_cast<std::uint16_t>(low + 1);
-    // This number has one bit more than a half, so float and double hold it exactly.
+    // The middle of two halves has one bit more than a half, so float and double hold it exactly.
     const auto middle = static_cast<TypeParam>((value_of(low) + value_of(high)) / 2);
     const TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
     ASSERT_EQ(to_half(middle), (low & 1) == 0 ? low : high) << low;
@@ -84,7 +84,7 @@ TEST(HalfNan, KeepsSignAndTopPayloadAndNeverBecomesInfinity) {
 }
 
 TEST(HalfRounding, IsOnceFromDouble) {
-  // Rounded to float first, this would be the tie 1 + 2^-11, which then goes to the even 1.
+  // If this number were rounded to float first, it would be the tie 1 + 2^-11, which rounds to 1.
   const double above_tie = 1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
   EXPECT_EQ(to_half(above_tie), 0x3c01);
 }

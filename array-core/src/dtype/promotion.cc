@@ -60,10 +60,10 @@ constexpr ClassId kPythonComplex = static_cast<ClassId>(Class::python_complex);
 
 constexpr ClassId id(DType d) { return static_cast<ClassId>(d); }
 
-// The order of NumPy's type numbers, in which float16 comes last.
+// Returns the rank in the order of NumPy's type numbers, but with float16 last.
 constexpr int rank(ClassId c) { return c == id(DType::float16) ? 100 : c; }
 
-// Returns the class that `a` decides on for the pair (a, b). kNone means that b decides.
+// Returns the class of the pair (a, b) if `a` decides it. kNone means that `b` decides.
 ClassId answer(ClassId a, ClassId b) {
   if (a == b) return a;
   const bool abstract_a = a >= kDTypes;
@@ -92,8 +92,8 @@ ClassId common(ClassId a, ClassId b) {
   return first != kNone ? first : answer(b, a);
 }
 
-// The number of classes. More operands than that are first reduced to one for each class, which
-// changes nothing because equal operands count once.
+// The number of classes. Operands of the same class count once, which does not change the result,
+// so no more than this number are kept.
 constexpr std::size_t kClasses = kDTypes + 3;
 
 class Classes {
@@ -183,7 +183,7 @@ DType result_type(PromotionMode mode, std::span<const DType> arrays,
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
-  // Unsigned comes before signed: under same_kind a uint64 may become an int8, but not the reverse.
+  // Unsigned types come first: under same_kind a uint64 may become an int8, but not the reverse.
   const auto order = [](DType d) {
     switch (kind_of(d)) {
       case Kind::boolean:

@@ -1,5 +1,5 @@
-// The common dtype of an operation's operands, and the casts that a casting rule allows. Pure; any
-// thread. Dtypes of single operations (true_divide, sum) are in the operation table (ops).
+// Finds the common dtype of an operation's operands, and the casts that a casting rule allows.
+// Pure; any thread. For single operations (true_divide, sum) see the table in ops.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,11 @@ struct ScalarOperand {
   static ScalarOperand of(DType dtype) { return {std::nullopt, dtype}; }
 };
 
-// NumPy's np.promote_types.
+// Returns the same dtype as NumPy's np.promote_types.
 DType promote(DType a, DType b);
 
-// NumPy's np.result_type, with the arrays first and then the scalars. Without operands it gives
-// float64. It is not a repeated promote(): (int16, uint16, float32) gives float32, as in NumPy.
+// Returns the dtype of NumPy's np.result_type for arrays and then scalars; float64 without
+// operands. It is not a repeated promote(): (int16, uint16, float32) gives float32, as in NumPy.
 DType result_type(PromotionMode mode, std::span<const DType> arrays,
                   std::span<const ScalarOperand> scalars);
 

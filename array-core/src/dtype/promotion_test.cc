@@ -1,5 +1,5 @@
-// Some cases of the rules. array-core/tests/native compares every pair and triple of dtypes with
-// NumPy itself.
+// Tests some cases of the rules. array-core/tests/native compares every pair and triple of dtypes
+// with NumPy itself.
 #include "dtype/promotion.h"
 
 #include <gtest/gtest.h>

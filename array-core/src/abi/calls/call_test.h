@@ -1,5 +1,5 @@
-// Shared by the tests of calls: words as Python writes them, and a library on the CPU back end that
-// executes them.
+// Code for the tests of calls: words in the form in which Python writes them, and a library on the
+// CPU back end that executes them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace arraycore {
 
-// Words as Python writes them.
+// The words of a call, in the form in which Python writes them.
 struct Call {
   std::vector<std::int32_t> words;
 
@@ -53,13 +53,13 @@ struct CallTest : testing::Test {
     Words words(made.words);
     return calls::find(operation)(context, words);
   }
-  // Returns the result of an operation that must not fail.
+  // Runs an operation that must not fail. Returns its result.
   ArrayId id(std::int32_t operation, const Call& made) {
     const auto result = call(operation, made);
     EXPECT_TRUE(result) << (result ? "" : result.error().message);
     return result ? *result : 0;
   }
-  // Returns the code of the operation's error, or "".
+  // Runs an operation. Returns the code of its error, or "".
   std::string code(std::int32_t operation, const Call& made) {
     const auto result = call(operation, made);
     return result ? "" : result.error().code;

@@ -1,6 +1,6 @@
-// The operations of ac_call by their numbers (arraycore/operations.h). Each reads its words, checks
-// them (words.end()) and then works. The code that decodes them is generated (array-core/calls).
-// Touched by Python's thread only.
+// Finds the operations of ac_call by their numbers (arraycore/operations.h). Each reads its words,
+// checks them (words.end()) and then works. The code that decodes them is generated
+// (array-core/calls). Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace arraycore::calls {
 
-// Returns an array's id, or another number that the operation defines.
+// Executes one operation. Returns an array's id, or another number that the operation defines.
 using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 
-// Return the function of an operation, or nullptr if it is not in their table.
+// These functions return the function of an operation; nullptr if their table does not have it.
 Call find_frequent(std::int32_t operation);
 Call find_rare(std::int32_t operation);
 inline Call find(std::int32_t operation) {

@@ -1,4 +1,4 @@
-// Recorded steps (runtime/capture/captures.h). Python's thread only.
+// Operations that record and play steps (runtime/capture/captures.h). Python's thread only.
 #include <cstdint>
 #include <vector>
 

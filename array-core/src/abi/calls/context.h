@@ -1,5 +1,5 @@
 // The library's state: arrays by id, the launcher, the counters, the promotion mode. The functions
-// of this folder work on it. Touched by Python's thread only.
+// of this folder use it. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ struct Description {
 
 class Context {
  public:
-  // `arrays` outlives contexts, so that an id of an earlier one never names an array of this one.
-  // `device` is null where the CPU is the only back end. `budget_bytes` limits the storage of all
-  // arrays; none: no limit.
+  // `arrays` outlives contexts, so that an id of an earlier context never names an array of this
+  // one. `device` is nullptr if the CPU is the only back end. `budget_bytes` limits the storage of
+  // all arrays; nullopt means no limit.
   Context(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, ArrayTable& arrays,
           std::optional<std::int64_t> budget_bytes);
   Context(const Context&) = delete;
@@ -50,8 +50,8 @@ class Context {
   // Makes a C-ordered array. `elements` has all of them, or is nullptr for zeros.
   Result<ArrayId> create(DType dtype, const Dims& shape, const void* elements);
   Status read(ArrayId id, std::span<std::byte> out);
-  // Returns the element of a one-element array, if a double holds it exactly. Otherwise it does
-  // nothing and returns none.
+  // Returns the element of an array with one element, if a double can hold it exactly. Otherwise it
+  // does nothing and returns nullopt.
   Result<std::optional<double>> item(ArrayId id);
   Result<Description> describe(ArrayId id) const;
   void release(ArrayId id) { arrays_.erase(id); }
@@ -60,11 +60,11 @@ class Context {
 
   // Returns the array of an id, valid until the next insert(). Error: value, "array_freed".
   Result<const Array*> get(ArrayId id) const;
-  // Error: memory, "too_many_arrays".
+  // Adds an array and returns its id. Error: memory, "too_many_arrays".
   Result<ArrayId> insert(Array array);
 
-  // Frees every array, so that using its id raises. Resets the counters, and opens a lost device
-  // again.
+  // Frees every array, so that later uses of their ids are errors. Resets the counters, and opens a
+  // lost device again.
   Status reset();
 
   Launcher& launcher() { return launcher_; }
@@ -85,9 +85,9 @@ class Context {
   std::int64_t live_arrays() const { return arrays_.size(); }
 
   PromotionMode promotion = PromotionMode::numpy2;
-  // The text of the last profile.
+  // The text of the last profile, which the caller fetches.
   std::string profile_text;
-  // The second result of the last ufunc call with two; 0 where there was none, or it was fetched.
+  // The id of the second result of the last ufunc call; 0 without one, or after it was fetched.
   ArrayId second_result = 0;
 
  private:

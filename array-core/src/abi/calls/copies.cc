@@ -17,7 +17,7 @@ namespace {
 
 // ---- copies
 
-// Returns the axes from the largest stride to the smallest, in C order where strides are equal.
+// Returns the axes from the largest stride to the smallest. Axes of equal strides are in C order.
 std::vector<std::int64_t> axes_by_stride(const View& view) {
   std::vector<std::int64_t> axes;
   for (int axis = 0; axis < view.ndim(); ++axis) axes.push_back(axis);
@@ -28,7 +28,7 @@ std::vector<std::int64_t> axes_by_stride(const View& view) {
   return axes;
 }
 
-// Returns the axes of a copy from the slowest to the fastest.
+// Returns the axes in which a copy is stored, from the slowest to the fastest.
 std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   const std::size_t size = size_of(array.dtype);
   const bool c = is_c_contiguous(array.view, size);
@@ -41,7 +41,7 @@ std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   return axes;
 }
 
-// Returns the array indexed by `items`, as a view.
+// Returns the part of the array that `items` select, as a view.
 Result<Array> indexed(const Array& array, const std::vector<Index>& items) {
   if (items.empty()) return array;
   TRY(auto& view, basic_index(array.view, items));
@@ -50,7 +50,7 @@ Result<Array> indexed(const Array& array, const std::vector<Index>& items) {
 
 // ---- scalars
 
-// Rounds towards zero, as Python's int(). A float beyond 64 bits fits no integer dtype.
+// Rounds towards zero, as Python's int() does. A float beyond 64 bits fits no integer dtype.
 Result<PythonInt> integer_of(double value) {
   if (std::isnan(value))
     return Error{ErrorKind::value, "nan_to_integer", "cannot convert float NaN to integer"};
@@ -114,7 +114,7 @@ Status assign(Context& context, const Array& target, const Array& source,
               const std::vector<Index>& items) {
   TRY(const auto& part, indexed(target, items));
   TRY(auto& view, broadcast_for_assignment(source.view, part.view.shape));
-  // `a[i] += b` ends with an assignment of a view to itself, which needs no work.
+  // `a[i] += b` ends by assigning a view to itself, which needs no work.
   const bool is_itself =
       source.storage == part.storage && source.dtype == part.dtype && view == part.view;
   if (part.view.count() == 0 || is_itself) return Done{};

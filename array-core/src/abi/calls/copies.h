@@ -1,4 +1,4 @@
-// Conversion of scalars to elements. Python's thread only.
+// Converts scalars to elements of arrays. Python's thread only.
 #pragma once
 
 #include "base/result.h"
@@ -7,8 +7,8 @@
 
 namespace arraycore::calls {
 
-// Returns the scalar as an element of `dtype`, with the errors of NumPy's assignment: weak numbers
-// must fit, NumPy's scalars are cast.
+// Returns the scalar as an element of `dtype`, with the errors of an assignment in NumPy: Python's
+// numbers must fit, NumPy's scalars are cast.
 Result<ir::Scalar> element_of(const UFuncOperand& scalar, DType dtype);
 
 }  // namespace arraycore::calls

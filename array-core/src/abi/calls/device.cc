@@ -12,7 +12,7 @@ bool is_packed(const Array& array) {
   return array.view.offset % 4 == 0 && is_c_contiguous(array.view, size_of(array.dtype));
 }
 
-// Returns the array after checking that the piece is inside of it.
+// Checks that the piece is inside the array, and returns the array.
 Result<const Array*> piece_of(Context& context, ArrayId id, std::int64_t offset,
                               std::size_t bytes) {
   TRY(const auto& array, context.get(id));

@@ -25,7 +25,7 @@ ValueWords value_after(Words& words, std::int32_t kind) {
   return value;
 }
 
-// Returns the operand as a value that is assigned to elements of `dtype`.
+// Returns the operand as a value that can be assigned to elements of `dtype`.
 Result<IndexedValue> assigned(const UFuncOperand& operand, DType dtype) {
   if (operand.array != nullptr) return IndexedValue{operand.array, {}, dtype};
   TRY(const auto& element, element_of(operand, dtype));
@@ -135,7 +135,7 @@ Status write_where(Context& context, const Array& target, const Array& mask,
 Status key_update(Context& context, const Array& target, ops::UFuncId number, bool cast,
                   const std::optional<UFuncOperand>& value, const std::vector<KeyItem>& key) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
-  // A ufunc of two operands takes a value, and one of one operand takes none.
+  // A ufunc of two operands needs a value; one of one operand must not have one.
   if ((ufunc.operands == 2) != value.has_value() || ufunc.results != 1) return bad_call();
   // As in NumPy, the result may be cast to the target's dtype by any cast.
   const ops::Operand first{target.dtype, false, std::nullopt};

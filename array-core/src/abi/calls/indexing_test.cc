@@ -1,4 +1,4 @@
-// The calls of indexing by their words, over the CPU back end: results, and invalid words.
+// Tests the words of indexing calls on the CPU back end: results, and invalid words.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -71,7 +71,7 @@ TEST_F(IndexingCalls, UpdatesFindTheirLoop) {
                Call{}.word(a).word(add).word(0).word(kArray).word(i).word(kIntegers).word(i)),
             0);
   EXPECT_EQ(values(a), (Ints{0, 0, 2}));
-  // It is computed in float64 and cast back, twice, from 0.
+  // Each element is computed in float64 from 0 and cast back, and that happens twice.
   EXPECT_EQ(id(AC_CALL_KEY_UPDATE,
                Call{}.word(a).word(add).word(0).python_float(1.75).word(kIntegers).word(i)),
             0);

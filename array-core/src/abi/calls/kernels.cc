@@ -24,7 +24,7 @@ Error other_kind() {
 
 Arguments read_arguments(Words& words) {
   Arguments read;
-  // Each argument has at least two words, so a wrong count cannot reserve more than there is.
+  // Each argument has at least two words, so a wrong count cannot reserve too much memory.
   const auto count =
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left() / 2) + 1));
   read.values.resize(count);

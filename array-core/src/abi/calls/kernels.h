@@ -1,4 +1,4 @@
-// The kernels that users write. Python's thread only.
+// Makes the kernels that users write. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace arraycore::calls {
 
-// Implements ac_kernel: returns the kernel's number. The same texts return the same number. Their
-// order is
+// Implements ac_kernel: makes a kernel from its texts and returns its number. The same texts give
+// the same number. The order of the texts is
 //   AC_KERNEL_ELEMENTWISE: name, in_params, out_params, operation, preamble, loop_prep, after_loop
 //   AC_KERNEL_REDUCTION: name, in_params, out_params, map_expr, reduce_expr, post_map_expr,
 //     identity, reduce_type, preamble

@@ -1,4 +1,4 @@
-// Users' kernels by words: results, and invalid words.
+// Tests users' kernels that are called by words: results, and invalid words.
 #include "abi/calls/kernels.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(KernelCalls, AReductionTakesAxesScalarsAndAnOutput) {
   const std::int32_t total =
       kernel(AC_KERNEL_REDUCTION, {"k", "T x, T w", "T y", "x * w", "a + b", "y = a", "0", "", ""});
   const ArrayId x = array({1, 2, 3}), out = array({0});
-  // keepdims, one axis: 0; two inputs, the second the integer 2; one output.
+  // The words: keepdims, one axis (0), two inputs (the second is the integer 2), one output.
   const auto none = call(AC_CALL_KERNEL, {total, 1, 1, 1, 0, 0, 2, -1, x, AC_PYTHON_INT, 0, 2, 0, 0,
                                           0, 0x40000000, 1, out});
   ASSERT_TRUE(none) << none.error().message;

@@ -1,4 +1,4 @@
-// Products of matrices. Python's thread only.
+// Operations that multiply matrices. Python's thread only.
 #include <array>
 #include <string>
 #include <utility>
@@ -39,7 +39,7 @@ Error terms_differ(ProductForm form, const View& a, const View& b) {
       std::string(kSignature) + " (size " + size_b + " is different from " + size_a + ")");
 }
 
-// Returns the view with a vector turned into a matrix of one row (axis 0) or one column (axis 1).
+// Returns the view. A vector becomes a matrix of one row (axis 0) or one column (axis 1).
 View as_matrix(const View& view, int axis) {
   if (view.ndim() > 1) return view;
   View matrix = view;
@@ -74,8 +74,8 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
   return operand;
 }
 
-// Checks `out` by NumPy's rules: the last `core` extents are the product's, and those before
-// broadcast.
+// Checks `out` by NumPy's rules: its last `core` extents must be those of the product, and the
+// extents before them must broadcast.
 Status check_out(ProductForm form, const Array& out, const Dims& shape, int core, DType dtype) {
   TRY_DONE(Launcher::writable(out));
   if (form == ProductForm::dot) {

@@ -12,7 +12,7 @@ namespace arraycore::calls {
 
 namespace {
 
-// Converts arrays to the common dtype of the first two. The pointers after these may be null.
+// Converts arrays to the common dtype of the first two. All other pointers may be null.
 template <std::size_t count>
 class Converted {
  public:

@@ -1,4 +1,4 @@
-// Random numbers. Python's thread only.
+// Operations that make random numbers. Python's thread only.
 #include "abi/calls/functions.h"
 #include "abi/calls/results.h"
 

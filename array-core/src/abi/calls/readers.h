@@ -1,6 +1,6 @@
-// Readers of those arguments of ac_call that take several words. array-core/calls/kinds.toml
-// describes the words of each. Readers check numbers as Words does. The functions named find_ and
-// those with a Context look up arrays, after all words were read. Python's thread only.
+// Reads those arguments of ac_call that take several words. array-core/calls/kinds.toml describes
+// the words of each. Readers check numbers as Words does. The functions named find_ and those with
+// a Context look up arrays; call them after all words were read. Python's thread only.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ std::uint32_t read_tile(Words& words);
 
 // ---- scalars and operands
 
-// Reads a scalar after its first word.
+// Reads the words of a scalar after its first word, `kind`.
 UFuncOperand read_scalar(Words& words, std::int32_t kind);
 
 struct Operands {
@@ -60,7 +60,7 @@ Status find_operands(const Context& context, Operands& operands);
 using OperandDTypes = std::array<DType, ops::kMaxOperands>;
 OperandDTypes read_operand_dtypes(Words& words, ops::UFuncId ufunc);
 
-// The words of an array's id or of a scalar.
+// The id of an array, or a scalar, as read from the words.
 struct ValueWords {
   std::optional<ArrayId> id;
   UFuncOperand scalar;
@@ -84,7 +84,7 @@ Initial read_initial(Words& words);
 
 // ---- keys
 
-// Reads an item of an index after its first word, which is below kItemHeads.
+// Reads an item of an index after its first word, `head`, which is below kItemHeads.
 inline constexpr std::int32_t kItemHeads = 32;
 Index read_item(Words& words, std::int32_t head);
 std::vector<Index> read_items(Words& words);
@@ -113,7 +113,7 @@ std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words);
 
 // ---- networks
 
-// `space` is only for gradients: the extents of space that the gradient has.
+// The words of a convolution. `space` is only for gradients: the gradient's extents in space.
 struct ConvolutionWords {
   ConvolutionGeometry how;
   Dims space;

@@ -51,7 +51,7 @@ UFuncOperand weak_float(double value) {
   return operand;
 }
 
-// Returns the first result's id and keeps a second one for AC_CALL_RESULT.
+// Computes a ufunc. Returns the first result's id and keeps a second one for AC_CALL_RESULT.
 Result<ArrayId> run(Context& context, const UFuncCall& call) {
   TRY(auto& results, context.ufuncs().run(call));
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
@@ -127,8 +127,8 @@ Result<std::int32_t> ufunc(Context& context, ops::UFuncId number, std::optional<
   return run(context, call);
 }
 
-// Returns the table's error bound for a loop, as the bits of a float. Tests and documents check
-// results by it.
+// Returns the error bound of a loop in the operation table, as the bits of a float. Tests and
+// documents check results against it.
 Result<std::int32_t> tolerance(Context&, ops::UFuncId number, bool on_gpu, bool floor,
                                const OperandDTypes& operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];

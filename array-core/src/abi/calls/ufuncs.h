@@ -10,7 +10,7 @@ namespace arraycore::calls {
 
 Result<ArrayId> unary(Context& context, std::int32_t ufunc, ArrayId a);
 Result<ArrayId> binary(Context& context, std::int32_t ufunc, ArrayId a, ArrayId b);
-// Computes `a OP value`, or with `left` `value OP a`. `kind` is one of ac_scalar_kind.
+// Computes `a OP value`, or `value OP a` if `left` is set. `kind` is one of ac_scalar_kind.
 Result<ArrayId> binary_scalar(Context& context, std::int32_t ufunc, ArrayId a, double value,
                               std::int32_t kind, bool left);
 

@@ -1,4 +1,4 @@
-// Views and reshapes that take more than one function of src/view. Python's thread only.
+// Operations on views that need more than one function of src/view. Python's thread only.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -26,7 +26,7 @@ Order resolved(const Array& array, Order order) {
   return only_f ? Order::f : Order::c;
 }
 
-// Returns `array` in the new shape. F order reshapes the transposed array in C order.
+// Returns `array` in the new shape. For F order, it reshapes the transposed array in C order.
 Result<Array> reshaped(Context& context, const Array& array, ReshapeMode mode, Order order,
                        std::vector<std::int64_t> shape) {
   const std::size_t size = size_of(array.dtype);

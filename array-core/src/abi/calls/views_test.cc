@@ -1,6 +1,6 @@
-// The calls of views and copies by their words, over the CPU back end: what is a view and what a
-// copy, scalars that do not fit, and invalid words. The tests of src/view check the views
-// themselves.
+// Tests the words of calls for views and copies, on the CPU back end: which results are views and
+// which are copies, scalars that do not fit, and invalid words. The tests of src/view check the
+// views themselves.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -22,7 +22,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 struct ViewCalls : CallTest {
-  // Returns 0, 1, 2, ... in the shape.
+  // Makes an array with the numbers 0, 1, 2, ... in this shape.
   ArrayId range(const Dims& shape) {
     std::vector<std::int32_t> values(static_cast<std::size_t>(contiguous(shape, 4).count()));
     std::iota(values.begin(), values.end(), 0);
@@ -100,13 +100,13 @@ TEST_F(ViewCalls, AReshapeIsAViewWhereStridesSayItAndElseACopy) {
   EXPECT_EQ(code(AC_CALL_RESHAPE, reshape(turned, 3, 0, {6})), "reshape_needs_copy");
   EXPECT_EQ(code(AC_CALL_RESHAPE, reshape(a, 0, 0, {4})), "cannot_reshape");
 
-  // In F order the transposed array is contiguous.
+  // The transposed array is contiguous in F order, so the result is a view.
   const ArrayId f = id(AC_CALL_RESHAPE, reshape(turned, 3, 1, {6}));
   EXPECT_TRUE(share(a, f));
   EXPECT_EQ(values(f), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(values(id(AC_CALL_RESHAPE, reshape(a, 0, 1, {3, 2}))),
             (std::vector<std::int32_t>{0, 4, 3, 2, 1, 5}));
-  // For the transposed array, "A" means F.
+  // For the transposed array, the order "A" means F.
   EXPECT_TRUE(share(a, id(AC_CALL_RESHAPE, reshape(turned, 3, 2, {6}))));
 
   EXPECT_FALSE(share(a, id(AC_CALL_RESHAPE, reshape(a, 2, 0, {6}))));
@@ -230,13 +230,13 @@ TEST_F(ViewCalls, ABroadcastViewCannotBeWrittenTo) {
   Call fill{{wide}};
   for (const std::int32_t word : one().words) fill.word(word);
   EXPECT_EQ(code(AC_CALL_FILL, fill), "read_only");
-  // A single row of it can be written.
+  // A single row of the broadcast view can be written.
   fill.word(kInteger).integer(0);
   EXPECT_EQ(code(AC_CALL_FILL, fill), "");
 }
 
 struct Filled : ViewCalls {
-  // Returns the code of the error when an array of the dtype is filled, or "".
+  // Fills an array of this dtype. Returns the code of the error, or "".
   std::string fill(DType dtype, const Call& scalar) {
     array = context.create(dtype, {2}, nullptr).value();
     Call made{{array}};

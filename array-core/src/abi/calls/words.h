@@ -55,9 +55,9 @@ class Words {
   }
 
   std::size_t left() const { return rest_.size(); }
-  // Returns whether everything read so far was valid.
+  // Returns whether all words that were read so far are valid.
   bool ok() const { return !bad_; }
-  // Succeeds if everything was valid and nothing is left. Call it before anything is done.
+  // Succeeds if all words were valid and none is left. Call it before any other work.
   Status end() const {
     if (!bad_ && rest_.empty()) return Done{};
     return bad_call();

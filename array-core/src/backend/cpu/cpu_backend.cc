@@ -118,13 +118,13 @@ class CpuBackend final : public Backend {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
   };
-  // A kernel is compiled once and its registers are kept, so that a launch allocates nothing.
+  // A kernel that is compiled once. Its registers are kept, so that a launch allocates nothing.
   struct Prepared {
     explicit Prepared(const ir::Kernel& kernel) : program(cpu::Program::compile(kernel)) {}
     cpu::Program program;
     cpu::ThreadedProgram threaded{program};
   };
-  // Id 0 stands for no storage.
+  // Returns the memory of a storage; id 0 means no storage.
   Block at(StorageId storage) const { return storage == 0 ? Block{} : storages_[storage - 1]; }
 
   std::vector<Block> storages_;  // by id - 1

@@ -1,5 +1,5 @@
-// The prologue and the epilogue of products on the CPU. The prologue changes b's elements when they
-// are packed, the epilogue changes the sums when the product is done. Touched by Python's thread
+// The prologue and the epilogue of products on the CPU. The prologue changes b's elements after
+// they are packed, and the epilogue changes the sums after the product is done. Python's thread
 // only.
 #pragma once
 
@@ -23,7 +23,7 @@ class CpuPrologue final : public cpu::PackedPrologue {
   Status apply(const Part& part, std::byte* packed) override;
 
  private:
-  // Copies an operand to `values` in the layout of the packed panels, and returns a view of them.
+  // Copies an operand to `values` in the layout of the packed panels. Returns a view of the copy.
   View spread(std::size_t operand, const Part& part, std::vector<std::byte>& values) const;
 
   cpu::Machine& machine_;
@@ -31,7 +31,7 @@ class CpuPrologue final : public cpu::PackedPrologue {
   std::array<std::byte*, gemm::kStageOperands> operands_;
 };
 
-// Applies the epilogue to the sums, which are in the result's storage `out`.
+// Applies the epilogue to the finished sums in the result's storage `out`.
 Status run_epilogue(cpu::ThreadedProgram& threaded, const GemmLaunch& launch, std::byte* out,
                     std::byte* first, std::byte* second);
 

@@ -34,7 +34,7 @@ bool is_row(const GemmLaunch& launch) {
 
 bool same(const gemm::Stage& one, const gemm::Stage& other) { return one.kernel == other.kernel; }
 
-// Appends the storages of the stages' operands to the bindings, in binding order.
+// Appends the storages of the operands of prologue and epilogue to the bindings, in binding order.
 void add_operands(const GemmLaunch& launch, const gemm::Stages& stages,
                   std::vector<StorageId>& bindings) {
   const auto* const operands = launch.operands.data();
@@ -47,8 +47,8 @@ std::uint32_t operands_of(const gemm::Stages& stages) {
   return static_cast<std::uint32_t>(stages.prologue.operands() + stages.epilogue.operands());
 }
 
-// Moves the stages' operands forward by so many rows and columns. With a window, `columns` counts
-// the outer columns (problem.h), which index the operands of a prologue.
+// Moves the operands of prologue and epilogue forward by so many rows and columns. With a window,
+// `columns` counts the outer columns (problem.h), which index the operands of a prologue.
 void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
   for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
@@ -70,7 +70,7 @@ GemmLaunch upright(const GemmLaunch& launch) {
   return turned;
 }
 
-// Divides a launch into two halves, by rows or by columns. The second half begins at a multiple of
+// Divides a launch into two launches, by rows or by columns. The second one begins at a multiple of
 // 4, so that no kernel's vector is split. Only the columns of a problem with a window (problem.h)
 // are divided differently: along the outer columns or, if there is only one, along the window's
 // first axis with more than one column.
@@ -117,11 +117,11 @@ double flop_of(const Problem& problem) {
          static_cast<double>(problem.k);
 }
 
-// A size below this is not divided, because its halves would leave most of a workgroup idle.
+// A smaller size is not divided, because each part would leave most of a workgroup idle.
 constexpr std::int64_t kLeastToHalve = 64;
 
 // Decides whether a batch takes so long that it must be divided: by rows (true), by columns
-// (false), or not at all (nullopt, also if it is too small).
+// (false), or not at all (nullopt), which is also the answer for a small batch.
 std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& device) {
   if (flop_of(problem) <= device.most_flop) return std::nullopt;
   const bool rows = problem.m >= problem.n;
@@ -129,7 +129,7 @@ std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& devi
   return rows;
 }
 
-// Returns the number of batches in one dispatch, each with all parts of its sums.
+// Returns how many batches one dispatch computes, times the parts of each divided sum.
 std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
                               const gemm::Device& device) {
   const double batches = std::max(1.0, std::floor(device.most_flop / flop_of(problem)));
@@ -137,8 +137,8 @@ std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
       std::min<double>(device.groups, batches * static_cast<double>(choice.splits)));
 }
 
-// Returns the problem whose results are the parts of a divided sum: for each batch, consecutive
-// C-ordered matrices.
+// Returns the problem that computes the parts of a divided sum. Its results are consecutive
+// C-ordered matrices for each batch.
 Problem into_parts(const Problem& problem, std::uint32_t splits) {
   Problem parts = problem;
   parts.out = {0, problem.n, 1, problem.batch};
@@ -201,7 +201,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
                  "Products of matrices have a device's kernel of their own in float32 only."};
   if (launch.problem.batch.size() <= gemm::kBatchAxes)
     return launch_within_limits(is_row(launch) ? upright(launch) : launch, device);
-  // A kernel loops over kBatchAxes axes at most. The loop over the other batch axes is here.
+  // A kernel loops over at most kBatchAxes axes. This code loops over the other batch axes.
   GemmLaunch inner = launch;
   Problem& problem = inner.problem;
   const std::int64_t extent = problem.batch[0];
@@ -252,7 +252,7 @@ Status DeviceGemm::launch_within_limits(const GemmLaunch& launch, const gemm::De
 // ---- the check of a variant at its first use
 
 Status DeviceGemm::check(Known& known) {
-  // Waits first, so that errors of earlier commands are not taken for this variant's.
+  // Waits first, so that errors of earlier commands are not blamed on this variant.
   TRY(const auto& some, backend_.create_storage(4));
   const Lent storage(backend_, some);
   TRY_DONE(backend_.download(storage.id(), 0, {}));
@@ -310,7 +310,7 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   return done ? join(launch, choice, parts, groups) : done;
 }
 
-// Issues as many dispatches as the batches need.
+// Issues as many dispatches as all the batches need.
 Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, KernelId kernel,
                             Grid grid, std::uint32_t groups) {
   const std::int64_t batches = launch.problem.batches();

@@ -1,6 +1,6 @@
 // Products of matrices and convolutions on a device that runs WGSL. This class chooses a kernel
 // variant, checks it once, and launches it. A variant that computes a wrong product is not used
-// again; the plain variant replaces it. Touched by Python's thread only.
+// again; the plain variant replaces it. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace arraycore {
 
 class DeviceGemm {
  public:
-  // It launches its kernels by launch_raw() of `backend`.
+  // Kernels are launched with launch_raw() of `backend`, which must outlive this object.
   explicit DeviceGemm(Backend& backend) : backend_(backend) {}
 
-  // See Backend::launch_gemm.
+  // Computes the product as Backend::launch_gemm describes.
   Status launch(const GemmLaunch& launch, const gemm::Device& device);
 
   // Forgets which variants were checked, because the device is a new one.
@@ -36,7 +36,7 @@ class DeviceGemm {
     State state = State::unchecked;
   };
 
-  // The kernel that adds the parts of a divided sum.
+  // The kernel that adds the parts of a divided sum, once it is prepared.
   struct Join {
     int axes = 0;
     gemm::Stage epilogue;

@@ -1,5 +1,5 @@
-// Products of matrices on a device: what is sent to it, the start-up check, and how a wrong kernel
-// is avoided.
+// Tests products of matrices on a device: the commands that it gets, the check of a kernel at its
+// first use, and how a wrong kernel is avoided.
 #include "backend/gpu/device_gemm.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace arraycore {
 namespace {
 
-// Computes what the library's own shaders should compute. It reads the uniform block as the shaders
-// do, and changes the results of kernels whose names contain a given text.
+// A device that computes in C++ what the library's shaders should compute. It reads the uniform
+// block as they do. It can give wrong results for kernels whose names contain a given text.
 class ShaderDevice final : public Backend {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {
@@ -54,7 +54,7 @@ class ShaderDevice final : public Backend {
     const bool in_a_row = window && name.find("outer") == std::string::npos &&
                           name.find("plain") == std::string::npos;
     const bool parts = name.find("split") != std::string::npos;
-    // Returns a number of the window: columns, terms, column_step or another one of an axis.
+    // Returns a uniform of the window for one axis: columns, terms, column_step and so on.
     const auto of = [&](std::size_t member, std::size_t axis) {
       return w[gemm::kUniformWords + member * gemm::kWindowAxes + axis];
     };
@@ -68,7 +68,7 @@ class ShaderDevice final : public Backend {
         at += column % of(0, axis) * of(7, axis);
       return at + column * w[11];
     };
-    // Returns b's element, or 0 outside the edge.
+    // Returns b's element, or 0 if the element is outside the edge.
     const auto b_of = [&](std::uint32_t start, std::uint32_t k, std::uint32_t column) {
       std::uint32_t place = start;
       if (!window) return at(launch.bindings[1], start + k * w[8] + column * w[9]);
@@ -140,7 +140,7 @@ class ShaderDevice final : public Backend {
 };
 
 struct DeviceGemmTest : testing::Test {
-  // Computes a product of small integers on the device and in three loops, and compares them.
+  // Computes a product of small integers on the device and with three loops, and compares them.
   void multiply(gemm::Problem problem, const gemm::Device& with) {
     std::int64_t last_a = 0;
     std::int64_t last_b = 0;
@@ -188,8 +188,8 @@ struct DeviceGemmTest : testing::Test {
     problem.out = {1, n, 1, {}};
     return problem;
   }
-  // Returns a 3 x 3 window over `groups` groups of images of `height` x `width`, with a result of
-  // the same extents.
+  // Returns the problem of a 3 x 3 window over `groups` groups of images of `height` x `width`,
+  // whose results have the same extents.
   static gemm::Problem window(std::int64_t groups, std::int64_t images, std::int64_t channels,
                               std::int64_t results, std::int64_t height, std::int64_t width) {
     gemm::Problem problem;
@@ -289,7 +289,7 @@ TEST_F(DeviceGemmTest, MoreWorkgroupsThanADispatchTakesAreSeveral) {
   multiply(problem, small);
 }
 
-// Every dispatch has at most `most_flop` operations if it can be divided, and the product is right.
+// A dispatch that can be divided has at most `most_flop` operations, and the product is right.
 TEST_F(DeviceGemmTest, NoDispatchIsLongerThanTheDeviceTakesInAGo) {
   gemm::Device slow = kDevice;
   slow.most_flop = 1e5;

@@ -55,7 +55,7 @@ class Matrices {
   std::size_t count_ = 0;
 };
 
-// Waits for everything that was launched. Returns the milliseconds from `since` until then.
+// Waits for everything that was launched. Returns the time since `since` in milliseconds.
 Result<std::uint64_t> waited(Backend& backend, StorageId any, ring::Host& host,
                              std::uint64_t since) {
   TRY_DONE(backend.download(any, 0, {}));
@@ -81,7 +81,7 @@ double DevicePace::most_flop() const {
 Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gemm::Device& device,
                                    ring::Host& host) const {
   double best =
-      // Infinity: not even the smallest product fits in memory.
+      // The value stays infinity if not even the smallest product fits in memory.
       std::numeric_limits<double>::infinity();
   for (const std::int64_t size : kSizes) {
     const Matrices matrices(backend, size);

@@ -1,6 +1,6 @@
-// How fast a device multiplies matrices. It is measured once, so that no dispatch takes long: a
-// device runs one dispatch after the other, and everything else that a phone draws waits for its
-// end. Touched by Python's thread only.
+// Measures how fast a device multiplies matrices. This is done once, so that no dispatch takes
+// long: a device runs one dispatch after the other, and everything else that a phone draws waits
+// for its end. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class DevicePace {
  public:
   // The longest time that a dispatch should take if it can be divided.
   static constexpr std::int64_t kLongestMs = 100;
-  // Every device of today needs less than kLongestMs for so many floating-point operations. As long
-  // as all products are smaller, nothing is measured.
+  // Today's devices compute this many floating-point operations in less than kLongestMs. As long as
+  // all products are smaller, nothing is measured.
   static constexpr double kNeverLong = 5e8;
 
   // Returns the most floating-point operations that one dispatch should have, for a product of
   // `flop` operations. While the speed is not known, a small product gets infinity. For a larger
   // one it first measures products of zeros of growing sizes on the device, until one takes 12 ms.
-  // That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. An error is that of
-  // a wait (Ctrl-C, a lost device); then nothing is known, and the next product measures again.
+  // That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. If a wait fails
+  // (Ctrl-C, a lost device), it returns that error, and the next product measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
   // Returns the same limit without measuring, or infinity while the speed is not known.

@@ -1,4 +1,4 @@
-// How a device's speed is measured, and what follows from it, on a device of known speed.
+// Tests how a device's speed is measured and used, with an emulated device of known speed.
 #include "backend/gpu/device_pace.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace arraycore {
 namespace {
 
-// Takes as long for a product as its operations need at `flop_per_ms`, and `wait_ms` for each wait.
-// It computes nothing, so each variant but the plain one fails its check.
+// A device that needs as long for a product as its operations take at `flop_per_ms`, and `wait_ms`
+// for each wait. It computes nothing, so each variant but the plain one fails its check.
 class PacedDevice final : public Backend, public ring::Host {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {

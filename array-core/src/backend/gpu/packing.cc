@@ -8,12 +8,12 @@ namespace arraycore {
 
 namespace {
 
-// A move by a multiple of it keeps the position of an element in its vec4.
+// If data move by a multiple of this, each element keeps its position in its vec4.
 constexpr std::int64_t kVectorBytes = 16;
 
 bool is_bound(const ir::Param& param) { return param.kind != ir::ParamKind::scalar; }
 
-// The part of a range of a buffer that the kernel uses.
+// The part of a bound range that the kernel uses.
 struct Touched {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = 0;
@@ -45,7 +45,7 @@ std::vector<Touched> touched_by(const ir::Kernel& kernel, const codegen::Launch&
   return result;
 }
 
-// Makes every operand of binding `from` use binding `to`, where its data begin `shift` bytes later.
+// Moves every operand of binding `from` to binding `to`, where its data begin `shift` bytes later.
 void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from, std::size_t to,
             std::int64_t shift, std::vector<bool>& moved) {
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
@@ -57,8 +57,8 @@ void rebind(const ir::Kernel& kernel, codegen::Launch& launch, std::size_t from,
   }
 }
 
-// Merges the ranges of the same heap until there are few enough ranges. A merged range also spans
-// the bytes between the ranges. Those bytes belong to arrays that the kernel does not use.
+// Merges ranges of the same buffer until there are at most `most` ranges. A merged range also has
+// the bytes between the ranges, which belong to arrays that the kernel does not use.
 void share_heaps(const ir::Kernel& kernel, codegen::Launch& launch, std::vector<BoundRange>& ranges,
                  std::uint32_t most) {
   for (std::size_t first = 0; first < ranges.size() && ranges.size() > most; ++first) {
@@ -97,7 +97,7 @@ Result<Packing> pack(const ir::Kernel& kernel, codegen::Launch& launch,
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return touched[a].cost() < touched[b].cost();
     });
-    // All packed ranges together need one binding, which is the block's.
+    // All packed ranges together need one binding, which is that of the block.
     order.resize(ranges.size() - most + 1);
     std::vector<bool> packed(ranges.size(), false);
     for (const std::size_t r : order) packed[r] = true;

@@ -1,7 +1,7 @@
 // Fits a launch to a device that binds fewer buffers than the launch has arguments. Arguments of
-// one heap share a binding that spans them. If that is not enough, the cheapest arguments go
-// through one block that is bound instead of them. They are copied in before the launch and, if
-// written, back after it. Pure; any thread. Only launches that do not fit come here.
+// one heap share a binding that spans them. If that is not enough, the arguments that cost least to
+// copy use one block as their binding. They are copied to it before the launch and, if written,
+// back after it. Pure; any thread. Only launches that do not fit come here.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace arraycore {
 
-// A bound range of a buffer; its bytes are a multiple of 16. An operand's `binding` is the index of
-// its range in the list.
+// A bound range of a buffer; its size is a multiple of 16 bytes. An operand's `binding` is the
+// index of its range in the list.
 struct BoundRange {
   std::uint32_t buffer = 0;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
 };
 
-// The bytes [offset, offset + bytes) of a buffer. `place` is their offset in the block.
+// The bytes [offset, offset + bytes) of a buffer. `place` is their offset in the packed block.
 struct PackedPiece {
   std::uint32_t buffer = 0;
   std::uint32_t offset = 0;

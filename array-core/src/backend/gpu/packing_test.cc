@@ -1,5 +1,5 @@
-// Packed launches compute what unpacked ones do. The reference interpreter runs both, with random
-// kernels' arguments spread over random buffers.
+// Tests that packed launches compute what unpacked launches do. The reference interpreter runs
+// both, on random kernels whose arguments are spread over random buffers.
 #include "backend/gpu/packing.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Buffers = std::map<std::uint32_t, std::vector<std::byte>>;
 
-// Runs a launch whose operands are in `ranges` of `buffers`.
+// Runs a launch whose operands are in `ranges`, which are parts of `buffers`.
 void run(const ir::Kernel& kernel, const codegen::Launch& launch,
          const std::vector<BoundRange>& ranges, Buffers& buffers) {
   ir::Launch reference{launch.loop, launch.reduced, {}};
@@ -36,8 +36,8 @@ struct Case {
   Buffers buffers;
 };
 
-// Makes outputs that are sums of some inputs. The arguments are slices of storages, some of one
-// heap.
+// Makes a kernel whose outputs are sums of some inputs. The arguments are slices of storages, some
+// of which are in one heap.
 Case random_case(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };

@@ -10,7 +10,7 @@ namespace arraycore {
 
 namespace {
 
-// Uploads of up to this size travel in the ring itself.
+// Uploads of at most this many bytes are sent in the ring itself.
 constexpr std::size_t kInlineBytes = 1024;
 
 }  // namespace
@@ -24,7 +24,7 @@ RingBackend::RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* ba
 }
 
 RingBackend::~RingBackend() {
-  // An error of the device no longer matters when the library closes.
+  // An error of the device no longer matters, because the library closes.
   static_cast<void>(writer_.close());
 }
 
@@ -80,7 +80,7 @@ Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
 }
 
 void RingBackend::destroy_buffer(BufferId buffer) {
-  // This fails if the device is lost, but then the buffer is gone anyway.
+  // This fails if the device is lost, and then the buffer is lost too.
   static_cast<void>(writer_.destroy_buffer(buffer));
 }
 
@@ -105,7 +105,7 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
-// Returns the free part of the staging block, up to `bytes`. If the block is full, it waits first.
+// Returns free memory in the staging block, at most `bytes`. If the block is full, it waits first.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
     TRY_DONE(finish());
@@ -205,7 +205,7 @@ Status RingBackend::begin_trace() {
   return started;
 }
 
-// REQUIRES: the executor no longer uses the staging block.
+// Starts a trace of kernel times. REQUIRES: the executor no longer uses the staging block.
 Status RingBackend::start_trace() {
   std::memset(trace_block(), 0, RingMemory::kTraceBytes);
   traced_from_ = memory_->control[ring::Word::dispatches].load();
@@ -249,7 +249,7 @@ Status RingBackend::reset() {
   tracing_ = false;
   TRY_DONE(writer_.reset());
   staging_bytes_ = RingMemory::kStagingBytes;
-  // Every buffer and pipeline is gone with the old device.
+  // Every buffer and pipeline was lost together with the old device.
   staged_ = 0;
   storages_.clear();
   free_.clear();

@@ -1,7 +1,7 @@
 // The back end that writes commands into the ring for an executor with a GPU. Kernels become WGSL,
 // one program for each layout of their arguments, and storages become buffers. A launch with the
 // same signature as an earlier launch of its kernel (codegen::LaunchSignature) reuses its program
-// and allocates nothing. Touched by Python's thread only.
+// and allocates nothing. Python's thread only.
 #pragma once
 
 #include <array>
@@ -44,8 +44,8 @@ struct RingMemory {
 
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
-  // Addresses count from `base` (null: addresses are pointers). `memory` is inside the memory that
-  // begins there.
+  // Addresses are offsets from `base`, or pointers if `base` is nullptr. `memory` lies in the
+  // memory that begins at `base`.
   RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
@@ -69,9 +69,9 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::uint32_t shared_buffer(StorageId storage) const override;
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
                       std::span<const BatchSegment> segments) override;
-  // Errors: value, "raw_limits" (more bindings or uniforms than the device takes), "raw_arguments"
-  // (not the number for which the kernel was made), "raw_grid", "raw_alias" (an array is bound
-  // twice and written).
+  // Errors: value, "raw_limits" (more bindings or uniforms than the device allows), "raw_arguments"
+  // (another number than the kernel was made for), "raw_grid", "raw_alias" (an array is bound twice
+  // and written).
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
@@ -121,7 +121,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   };
 
   // The recorded blocks of one owner: the words of their commands, and the scratch memory that
-  // these use.
+  // these commands use.
   struct Blocks {
     std::vector<std::vector<std::uint32_t>> words;
     Shelf scratch;
@@ -129,16 +129,16 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
 
   Result<BufferId> create_buffer(std::int64_t bytes) override;
   void destroy_buffer(BufferId buffer) override;
-  // A tag is a kernel's number plus 1, or kRawTag plus the number of a raw kernel.
+  // A trace's tag is a kernel's number plus 1, or kRawTag plus the number of a raw kernel.
   static constexpr std::uint32_t kRawTag = 0x8000'0000;
   std::string name_of(std::uint32_t tag) const override;
   const Region& at(StorageId storage) const { return storages_[storage - 1]; }
-  // Allocates a region that shares its buffer with no other region.
+  // Allocates a region that has its own buffer.
   Result<Region> allocate_alone(std::int64_t bytes);
   std::uint32_t bind(StorageId storage);
-  // Returns the kernel that runs `kernel` over this many segments in one launch (fuse/batch.h).
+  // Returns a kernel that runs `kernel` over this many segments in one launch (fuse/batch.h).
   Result<KernelId> batch_of(KernelId kernel, std::uint32_t segments);
-  // The functions below work on the launch in `gpu_` and `ranges_`.
+  // The functions below work on the current launch in `gpu_` and `ranges_`.
   Result<const Program*> program(Prepared& prepared);
   Result<const Program*> compile(Prepared& prepared);
   Status create_pipelines(const ir::Kernel& kernel, Program& program);
@@ -169,7 +169,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   DevicePace pace_;
   bool recording_ = false;  // a block is being recorded
   std::map<const void*, Blocks> blocks_;
-  // The launch that is being made. The vectors are members to reuse their memory.
+  // The current launch. The vectors are members so that their memory is reused.
   codegen::Launch gpu_;
   codegen::LaunchAnalysis analysis_;
   std::vector<BoundRange> ranges_;
@@ -179,7 +179,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;  // of the launch that is being made
-  // Bytes of the staging block that are in use or may still be used by the executor.
+  // The number of bytes of the staging block that are in use or may still be used.
   std::size_t staged_ = 0;
   // The usable size of the staging block. During a trace it is smaller, because the executor writes
   // times to its end.

@@ -33,7 +33,7 @@ Status RingBackend::launch_batch(KernelId kernel, std::span<const ir::Scalar> sc
   const ir::Kernel& own = kernels_[kernel].kernel;
   tag_ = batched + 1;
 
-  // There is one range for each shared buffer. It spans all slots that the segments use.
+  // Each shared buffer has one range, which spans all slots that the segments use.
   ranges_.clear();
   const std::size_t arrays = segments[0].arrays.size();
   std::vector<std::uint32_t> range_of(arrays);

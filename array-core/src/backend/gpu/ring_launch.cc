@@ -1,4 +1,4 @@
-// Launches of the ring's back end: turns a kernel and its arguments into commands.
+// Launches kernels on the ring: turns a kernel and its arguments into commands.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +29,7 @@ Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
   return static_cast<KernelId>(kernels_.size() - 1);
 }
 
-// The number is not reused, because a message may still name it.
+// The kernel's number is not reused, because a message may still name it.
 void RingBackend::forget(KernelId kernel) {
   Prepared& prepared = kernels_[kernel];
   for (const auto& program : prepared.programs)
@@ -42,7 +42,7 @@ void RingBackend::forget(KernelId kernel) {
   prepared.kernel.name = name;
 }
 
-// Returns the index of the storage's range in `ranges_`.
+// Returns the index of the storage's range in `ranges_`, which it adds if it is new.
 std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);
@@ -139,8 +139,8 @@ Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
   const auto scratch_bytes = static_cast<std::int64_t>(program.wgsl.scratch_bytes(analysis_.walks));
   if (scratch_bytes == 0) return dispatch_stages(program, {});
   TRY(const auto& scratch, allocate_alone(scratch_bytes));
-  // The memory is freed below while these commands still wait. That is safe: only later commands
-  // can use it next.
+  // The memory is freed below while these commands still wait. That is safe: only commands that are
+  // issued later can use it.
   const Status sent =
       dispatch_stages(program, {scratch.buffer, 0, static_cast<std::uint32_t>(scratch_bytes)});
   pool_->free(scratch);

@@ -1,5 +1,5 @@
-// Kernels of a user's own WGSL on the ring. They are checked before anything is sent, because the
-// device reports errors late.
+// Runs kernels of a user's own WGSL on the ring. They are checked before anything is sent, because
+// the device reports errors late.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -67,7 +67,7 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
   return sent;
 }
 
-// Products of matrices use shaders of the library's own, which are launched like a user's.
+// Products of matrices use the library's own shaders, which are launched as a user's are.
 Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const ring::ControlBlock& control = memory_->control;
   gemm::Device device;
@@ -80,7 +80,7 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const gemm::Problem& problem = launch.problem;
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
-  // While a block is recorded nothing is measured, so that the block holds only this launch.
+  // Nothing is measured while a block is recorded, so that the block contains only this launch.
   TRY(const auto& most, recording_ ? Result<double>(pace_.most_flop())
                                    : pace_.most_flop(flop, *this, gemm_, device, *host_));
   device.most_flop = most;

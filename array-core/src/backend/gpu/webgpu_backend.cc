@@ -8,13 +8,13 @@
 
 #include "backend/gpu/ring_backend.h"
 
-// Imports that the loader provides (worker-runtime/src/python/arraycore/arraycore_module.ts).
+// The loader provides these imports (worker-runtime/src/python/arraycore/arraycore_module.ts).
 extern "C" {
 // Sends the address of the control block to the gpu thread. Returns 0 if there is no gpu thread.
-// The second call for a control block asks for a new thread that replaces the one that serves it.
+// The second call for a control block asks for a new thread, which replaces the present one.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
-// Sleeps on a word; returns a WaitResult.
+// Sleeps while a word has the expected value. Returns a WaitResult.
 __attribute__((import_module("env"), import_name("ac_host_wait"))) std::int32_t ac_host_wait(
     void* word, std::uint32_t expected, std::uint32_t timeout_ms);
 // Posts one message to a gpu thread that cannot sleep on a word.

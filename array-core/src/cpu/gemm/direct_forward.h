@@ -1,7 +1,7 @@
-// Convolutions and the data's gradients, for windows that move by one element, without unfolding. A
-// block of rows and two vectors of columns stays in registers while the loops run over channels and
-// window, and the data are read in place. Packed panels would need a copy, which for few rows is as
-// much work as the product. Internal to cpu/; parts are divided among the thread pool.
+// Convolutions and gradients of their data without unfolding, for windows that move by one element.
+// A block of rows and two vectors of columns stays in registers while the loops run over channels
+// and window, and the data are read in place. Packed panels would need a copy, which for few rows
+// is as much work as the product. Internal to cpu/; parts are divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace arraycore::cpu {
 
-// Computes one batch.
+// Computes the convolutions of one batch.
 template <typename T>
 class DirectForward {
  public:
-  // Returns whether the problem is such a convolution and is not faster with packed panels. It is
-  // faster packed for small images, where much of a block would be outside the edge, and for
+  // Returns whether the problem is such a convolution and is not faster with packed panels. Packed
+  // panels are faster for small images, where much of a block would be outside the edge, and for
   // weights larger than every cache, which would be read again for each image.
   static bool suits(const gemm::Problem& problem) {
     if (!problem.window) return false;
@@ -53,15 +53,15 @@ class DirectForward {
     chunks_ = std::min(blocks_, wanted);
   }
 
-  // The bytes of the workspace of all threads. The terms' offsets precede the threads' data.
+  // Returns the size of the workspace of all threads: the terms' offsets, then the threads' data.
   std::size_t bytes() const {
     const std::int64_t elements = blocks_ * block_rows_ * p_.k + threads_ * thread_elements();
     return static_cast<std::size_t>(elements) * sizeof(T) +
            static_cast<std::size_t>(p_.k) * sizeof(std::int64_t);
   }
 
-  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes, aligned to
-  // 8.
+  // Computes the batch. Returns false if a thread was lost. `memory` has bytes() bytes and is
+  // aligned to 8 bytes.
   bool run(const T* a, const T* b, T* out, std::byte* memory) {
     b_ = b;
     out_ = out;
@@ -96,13 +96,13 @@ class DirectForward {
   static ReadRange read_range(const gemm::WindowAxis& axis) {
     return {axis.columns, axis.terms, axis.term_step, axis.origin, axis.extent};
   }
-  // Columns are consecutive, including those in the gaps between rows.
+  // Returns the number of panels. Columns are consecutive, with those in the gaps between rows.
   std::int64_t panels() const {
     const std::int64_t flat = (y_.columns - 1) * planes_.row() + x_.columns;
     return (flat + kColumns<T> - 1) / kColumns<T>;
   }
-  // padded() counts the elements of the padded image, with a few more that the last panel reads.
-  // thread_elements() adds those of a block of rows of the result.
+  // padded() is the number of elements of the padded image and of a few more, which the last panel
+  // reads. thread_elements() also counts a block of rows of the result.
   std::int64_t padded() const { return channels_ * planes_.size() + kColumns<T>; }
   std::int64_t thread_elements() const { return padded() + kRows * panels() * kColumns<T>; }
 
@@ -133,7 +133,7 @@ class DirectForward {
   template <int rows>
   void sweep(const T* weights, const T* data, T* sums) const {
     const std::int64_t flat = panels() * kColumns<T>;
-    // This has the width of an address, which is 32 bits in WebAssembly.
+    // `terms` is as wide as an address, which has 32 bits in WebAssembly.
     const auto terms = static_cast<std::ptrdiff_t>(p_.k);
     const std::ptrdiff_t* const places = places_;
     for (std::int64_t first = 0; first < flat; first += kColumns<T>) {
@@ -158,7 +158,7 @@ class DirectForward {
     }
   }
 
-  // Stores the sums, without what was computed in the gaps.
+  // Stores the sums, but not those that were computed in the gaps between rows.
   void put(const T* sums, std::int64_t image, std::int64_t first) const {
     const std::int64_t flat = panels() * kColumns<T>;
     const std::int64_t rows = std::min<std::int64_t>(block_rows_, p_.m - first);

@@ -1,5 +1,5 @@
 // Channels of data with zeros around them, for convolutions without unfolding. Rows are
-// consecutive. The zeros between two rows end the one and begin the other. Internal to cpu/; any
+// consecutive. The zeros after a row are also the zeros before the next row. Internal to cpu/; any
 // thread.
 #pragma once
 
@@ -36,10 +36,10 @@ class Planes {
 
   std::int64_t row() const { return row_; }                      // elements from row to row
   std::int64_t size() const { return rows_ * row_ + 2 * gap_; }  // elements of a channel
-  // The element that the first column reads with the first term.
+  // Returns the position of the element that the first column reads with the first term.
   std::int64_t origin() const { return gap_ + (y_.origin - y_.first()) * row_ + x_.origin; }
 
-  // `from` is element (0, 0) of the channel; the elements of a row are consecutive.
+  // Copies a channel. `from` is its element (0, 0); the elements of a row are consecutive.
   template <typename T>
   void fill(const T* from, std::int64_t y_stride, T* to) const {
     std::fill_n(to, size(), T{});

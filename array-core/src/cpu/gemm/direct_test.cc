@@ -33,7 +33,7 @@ struct Shape {
   std::int64_t origin() const { return (spread < 0 ? reach() : 0) - padding; }
 };
 
-// `forward`: columns are positions; otherwise they are the window's elements.
+// In the forward direction, columns are positions; otherwise they are elements of the window.
 gemm::WindowAxis axis_of(const Shape& s, std::int64_t extent, std::int64_t window,
                          std::int64_t stride, bool forward) {
   gemm::WindowAxis axis;
@@ -89,7 +89,7 @@ Problem problem_of(const Shape& s, DType dtype, bool forward) {
   return p;
 }
 
-// Fills with small integers, whose products and sums are exact in any order.
+// Fills the vector with small integers, whose products and sums are exact in any order.
 template <typename T>
 std::vector<T> numbers(std::int64_t count, int seed) {
   std::vector<T> values(static_cast<std::size_t>(count));
@@ -98,7 +98,7 @@ std::vector<T> numbers(std::int64_t count, int seed) {
   return values;
 }
 
-// Computes the parts of `threads` threads, all on this one.
+// Computes the parts of `threads` threads, one after the other, on this thread.
 template <typename Direct, typename T>
 void run(const Problem& p, int threads, const T* a, const T* b, T* out) {
   Direct direct(p, threads);
@@ -157,7 +157,7 @@ TEST(Direct, TakesManyImagesAndStridedResults) {
   check<float>({5, 4, 16, 14, 15, 3, 1, 1, 1, 2}, false);
 }
 
-// Lanes after a row's end, and columns in the gaps between rows, must not affect the result.
+// Values after a row's end, and columns in the gaps between rows, must not affect the result.
 TEST(Direct, AnInfinityStaysWithItsOwnWindows) {
   for (const bool forward : {true, false}) {
     const Problem p = problem_of({1, 1, 2, 14, 15, 3}, DType::float32, forward);
@@ -190,7 +190,7 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
   EXPECT_FALSE(suits({2, 512, 512, 32, 32, 3}, true));  // no cache holds the weights
 }
 
-// For small integers the transforms' quarters are exact, too.
+// Compares the transforms with plain loops. For small integers even their quarters are exact.
 void check_tiles(const Shape& s, int threads = 1) {
   check_by<float, Winograd>(s, true, threads);
   if (s.spread == 1) check_by<float, WinogradWeights>(s, false, threads);

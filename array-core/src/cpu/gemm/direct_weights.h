@@ -1,7 +1,7 @@
 // The gradients of weights, for convolutions whose window moves by one element, without unfolding.
-// The sums run along rows of the data, one vector of neighbouring elements at a time, for a few
-// output channels and a row of the window together. Internal to cpu/; parts are divided among the
-// thread pool.
+// The sums run along rows of the data, one vector of neighbouring elements at a time. They are
+// computed for a few output channels and a row of the window together. Internal to cpu/; parts are
+// divided among the thread pool.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace arraycore::cpu {
 
-// Computes one batch. Here the problem's columns are the window and the channels; its terms are the
-// positions and the images.
+// Computes the gradients of one batch. The problem's columns are the window and the channels, and
+// its terms are the positions and the images.
 template <typename T>
 class DirectWeights {
  public:
@@ -25,7 +25,7 @@ class DirectWeights {
     const auto& [z, y, x] = problem.window->axes;
     return z.columns == 1 && z.terms == 1 && z.origin == 0 && (y.term_step == 1 || y.terms == 1) &&
            x.term_step == 1 && x.b_stride == 1 && x.columns > 1 &&
-           // Rows are padded to whole vectors, and at most a fifth of a padded row may be padding.
+           // Rows are padded to whole vectors. At most a fifth of a padded row may be padding.
            x.terms * 5 >= round_up(x.terms) * 4;
   }
 
@@ -37,8 +37,8 @@ class DirectWeights {
         images_(problem.k / problem.window->terms()),
         channels_(problem.n / problem.window->columns()),
         threads_(threads) {
-    // The most elements in one channel of the gradient for the images that are computed together.
-    // So a block of channels stays in the first cache.
+    // The most elements of one channel of the gradient, in the images that are computed together.
+    // With this limit a block of channels stays in the first-level cache.
     constexpr std::int64_t kHeld = 1024;
     together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
     blocks_ = (problem.m + kResults - 1) / kResults;
@@ -83,7 +83,7 @@ class DirectWeights {
   }
   std::int64_t gradient_row() const { return round_up(x_.terms); }
   std::int64_t gradient_plane() const { return y_.terms * gradient_row(); }
-  // The elements of the channels of all images of a group; the last row is read beyond its end.
+  // Returns the elements of all channels of a group's images, and of a few after the last row.
   std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
 
   static void pad(void* task, std::int64_t image, int /*thread*/) {
@@ -137,7 +137,7 @@ class DirectWeights {
   void sum(const T* gradient, std::int64_t block, std::int64_t channel, std::int64_t ky,
            std::int64_t kx) const {
     Sums<taps> sums;
-    // These have the width of an address, which is 32 bits in WebAssembly.
+    // These variables are as wide as an address, which has 32 bits in WebAssembly.
     const auto whole = static_cast<std::ptrdiff_t>(x_.terms / kLanes<T> * kLanes<T>);
     const auto rows = static_cast<std::ptrdiff_t>(y_.terms);
     const auto line_step = static_cast<std::ptrdiff_t>(planes_.row());
@@ -162,8 +162,8 @@ class DirectWeights {
     put<taps>(sums, block, channel, ky, kx);
   }
 
-  // The vector at the end of a row also reads elements of the next row. They are cleared, because
-  // an infinity among them times the gradient's zeros would be NaN.
+  // The vector at the end of a row also contains elements of the next row. They are set to 0,
+  // because an infinity among them times a zero of the gradient would be NaN.
   enum class Row : std::uint8_t { whole, end };
 
   template <int taps, Row part>

@@ -20,7 +20,7 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-// Both operands have strides.
+// Packs operands that have strides, and finds the target in a result that has strides.
 template <typename T>
 struct Strided {
   const Matrix& left;
@@ -56,7 +56,7 @@ struct Strided {
 
 // ---- matrix by vector: nothing is used twice, so nothing is packed
 
-// out[row] = sum of matrix(row, p) * vector[p], where the elements of a row are consecutive.
+// Computes out[row] = sum of matrix(row, p) * vector[p]. The elements of a row are consecutive.
 template <typename T>
 void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std::int64_t row_stride,
                     const T* vector, T* out, std::int64_t out_stride) {
@@ -78,8 +78,8 @@ void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std:
   }
 }
 
-// The same for a matrix whose rows are next to each other: all rows of a block take one column at a
-// time.
+// Computes the same sums for a matrix whose columns are consecutive: all rows of a block take one
+// column at a time.
 template <typename T>
 void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
                        std::int64_t depth_stride, const T* vector, T* out,
@@ -133,7 +133,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
   const Matrix& left = problem.a;
   const Matrix& right = problem.b;
 
-  // With one row, the product is that of b's columns, as rows, with the vector a.
+  // If there is one row, the columns of b are multiplied, as rows, with the vector a.
   const bool row = m == 1;
   const std::int64_t rows = row ? n : m;
   const std::int64_t row_stride = row ? right.column_stride : left.row_stride;
@@ -183,8 +183,8 @@ Status Gemm::convolve(const Problem& problem, const T* a, const T* b, T* out,
   if (prologue == nullptr && DirectWeights<T>::suits(problem))
     return convolve_directly<DirectWeights<T>>(problem, a, b, out);
   const Blocks<T> blocks{problem.m, problem.n, problem.k};
-  // The positions of a block's columns and terms come first in the workspace, because their numbers
-  // have 8 bytes.
+  // The offsets of a block's columns and terms come first in the workspace, because they need
+  // alignment to 8 bytes.
   const std::size_t places = Windowed<T>::place_bytes(blocks);
   TRY_DONE(reserve(places + static_cast<std::size_t>(blocks.packed()) * sizeof(T)));
   T* const memory = reinterpret_cast<T*>(workspace_.get() + places);

@@ -29,8 +29,8 @@ class PackedPrologue {
     std::int64_t terms = 0;
     int width = 0;  // the columns of a panel; the last panel is as wide as the others
   };
-  // `packed` holds consecutive panels. In a panel, the elements of all its columns that belong to
-  // the same term of the sum are adjacent.
+  // Changes the elements in `packed`, which has consecutive panels. In a panel, elements of all its
+  // columns that belong to the same term of the sum are next to each other.
   virtual Status apply(const Part& part, std::byte* packed) = 0;
 };
 
@@ -39,7 +39,7 @@ class Gemm {
  public:
   static bool computes(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-  // Computes the problem. `prologue` changes b's elements; null: nothing does. REQUIRES:
+  // Computes the problem. `prologue` changes b's elements; nullptr changes none. REQUIRES:
   // computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are those of
   // the storages, aligned to elements. Error: memory, "out_of_host_memory"; device, "thread_lost".
   Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,

@@ -1,6 +1,6 @@
-// The outer loops of a product: when each part of both operands is packed, how blocks follow each
-// other, and what the threads of the thread pool share. The caller defines how a part is packed and
-// where a column of the result is. Internal to cpu/; one caller at a time.
+// The outer loops of a product. They decide when each part of both operands is packed, in which
+// order blocks are computed, and what the threads of the thread pool share. The caller defines how
+// a part is packed and where the result's columns are. Internal to cpu/; one caller at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace arraycore::cpu {
 
-// The sizes of what is packed at a time. A panel of b stays in the first cache, the block of a in
-// the second, and the block of b in the last.
+// The sizes of the blocks that are packed at a time. A panel of b stays in the first-level cache,
+// the block of a in the second-level cache, and the block of b in the last.
 inline constexpr std::int64_t kDepth = 256;
 inline constexpr std::int64_t kBlockRows = 96;
 inline constexpr std::int64_t kBlockColumns = 1024;
@@ -35,7 +35,7 @@ inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t ter
   return std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
 }
 
-// The sizes of the parts of one product that are packed together.
+// The sizes of the blocks of one product that are packed together.
 template <typename T>
 struct Blocks {
   std::int64_t m = 0;
@@ -48,12 +48,12 @@ struct Blocks {
   std::int64_t depth() const { return std::min(kDepth, k); }
   std::int64_t rows() const { return std::min(kBlockRows, round_up(m, kRows)); }
   std::int64_t columns() const { return std::min(kBlockColumns, round_up(n, kColumns<T>)); }
-  // Returns the elements of memory for both packed operands.
+  // Returns the number of elements of memory for both packed operands.
   std::int64_t packed() const { return depth() * (threads * rows() + columns()); }
 };
 
-// One packed block of b times every row of a, as a task of the thread pool. A part is a block of
-// rows and a range of columns, and each thread packs the rows that it needs.
+// Multiplies one packed block of b with every row of a, as a task of the thread pool. A part is a
+// block of rows and a range of columns. Each thread packs the rows that it needs.
 template <typename T, typename Packing>
 class Sweep {
  public:
@@ -66,7 +66,7 @@ class Sweep {
   T* packed_b() const { return packed_b_; }
 
   // Uses `columns` columns of b from `first_column` on, and `terms` terms from `first_term` on.
-  // Returns false when a thread was lost.
+  // Returns false if a thread was lost.
   bool run(std::int64_t first_column, std::int64_t columns, std::int64_t first_term,
            std::int64_t terms) {
     first_column_ = first_column;
@@ -120,7 +120,7 @@ class Sweep {
   std::int64_t terms_ = 0;
   std::int64_t stretch_ = 0;  // the columns of a part
   std::int64_t stretches_ = 0;
-  // The block of rows that each thread has packed last.
+  // The block of rows that each thread packed last.
   std::array<std::int64_t, ThreadPool::kMaxThreads> held_{};
 };
 

@@ -12,7 +12,7 @@
 
 namespace arraycore::cpu {
 
-// 16 bytes, which WebAssembly, SSE and NEON have. A wider unit takes two at a time.
+// A vector of 16 bytes, which WebAssembly, SSE and NEON have. AVX takes two at a time.
 template <typename T>
 struct LanesOf;
 template <>
@@ -45,8 +45,8 @@ template <typename T>
 void store(T* to, Lanes<T> lanes) {
   std::memcpy(to, &lanes, sizeof lanes);
 }
-// The elements are written out. A vector of zeros plus the value would stay an addition, because it
-// changes -0. The zeros took a register from the innermost loop, so that a sum was kept in memory.
+// Returns a vector with this value in all elements. They are written out, because adding a value to
+// zeros is a real addition (it changes -0), and the zeros would need a register of the inner loop.
 template <typename T>
 Lanes<T> splat(T value) {
   if constexpr (kLanes<T> == 4)

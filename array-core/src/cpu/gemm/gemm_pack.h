@@ -7,8 +7,8 @@
 
 namespace arraycore::cpu {
 
-// Packs `count` lines of `depth` elements into panels of `width` lines. A panel holds element 0 of
-// all its lines, then element 1 of all, and so on. Missing lines are zeros.
+// Packs `count` lines of `depth` elements into panels of `width` lines. A panel has element 0 of
+// all its lines, then element 1 of all lines, and so on. Missing lines are zeros.
 template <typename T, int width>
 void pack(const T* from, std::int64_t line_stride, std::int64_t depth_stride, std::int64_t count,
           std::int64_t depth, T* to) {

@@ -1,5 +1,5 @@
-// Compares the packed product with three plain loops, for every shape modulo the blocks and every
-// layout.
+// Compares the packed product with three plain loops. The shapes have every remainder by the
+// blocks' sizes, and the operands every layout.
 #include "cpu/gemm/gemm.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using gemm::Problem;
 
 enum class Layout { rows, columns, gaps, backwards };
 
-// Returns a matrix of `rows` x `columns` in storage that begins with three other elements.
+// Returns a matrix of `rows` x `columns`. Its storage begins with three other elements.
 Matrix matrix(Layout layout, std::int64_t rows, std::int64_t columns, std::int64_t batches,
               bool repeated) {
   constexpr std::int64_t kBefore = 3;
@@ -41,7 +41,7 @@ std::size_t span_of(const Matrix& m, std::int64_t rows, std::int64_t columns,
   return static_cast<std::size_t>(last) + 1;
 }
 
-// Fills with small integers, whose products and sums are exact in any order.
+// Fills the vector with small integers, whose products and sums are exact in any order.
 template <typename T>
 std::vector<T> numbers(std::size_t count, int seed) {
   std::vector<T> values(count);
@@ -98,8 +98,8 @@ void check_everything() {
 TEST(Gemm, Float32EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<float>(); }
 TEST(Gemm, Float64EqualsThreeLoopsInEveryShapeAndLayout) { check_everything<double>(); }
 
-// Returns a window over both edges of `axes` axes, reversed where `backwards`, at every second
-// position.
+// Checks a window with `axes` axes that crosses both edges and, on one axis, takes every second
+// position. It is reversed if `backwards` is set.
 template <typename T>
 void check_window(Gemm& product, int axes, std::int64_t m, std::int64_t columns,
                   std::int64_t outer_columns, std::int64_t outer_terms, std::int64_t batches,
@@ -200,7 +200,7 @@ TEST(Problem, ABatchOfRowsThatMeetOneMatrixIsMoreRows) {
   EXPECT_EQ(problem.m, 15);
   EXPECT_EQ(problem.batches(), 1);
   EXPECT_EQ(problem.b, (Matrix{2, 6, 1, {}}));
-  // Vectors work as well, with any distance between elements.
+  // A batch of single rows works too, with any distance between the rows.
   const View vectors{{5, 1, 4}, {80, 0, 4}, 0};
   const View results{{5, 1, 6}, {24, 24, 4}, 0};
   const Problem rows = gemm::problem_of(DType::float32, vectors, b, results);

@@ -16,11 +16,11 @@
 
 namespace arraycore::cpu {
 
-// Packs one batch; see multiply_blocks.
+// Packs the operands of one batch; see multiply_blocks.
 template <typename T>
 class Windowed {
  public:
-  // `memory` has place_bytes() bytes, aligned to 8.
+  // `memory` has place_bytes() bytes and is aligned to 8 bytes.
   Windowed(const gemm::Problem& problem, const Blocks<T>& blocks, std::byte* memory,
            const T* from_a, const T* from_b, T* out)
       : problem_(problem), window_(*problem.window), from_a_(from_a), from_b_(from_b), out_(out) {
@@ -51,7 +51,7 @@ class Windowed {
     }
   }
 
-  // `prologue` changes b's elements; null: nothing does.
+  // Sets the prologue that changes b's elements; nullptr changes none.
   void set_prologue(PackedPrologue* prologue, std::int64_t batch) {
     prologue_ = prologue;
     batch_ = batch;
@@ -65,7 +65,7 @@ class Windowed {
     if (prologue_ == nullptr) return Done{};
     const Status done = prologue_->apply({batch_, column, columns, term, terms, kColumns<T>},
                                          reinterpret_cast<std::byte*>(to));
-    // Elements outside the edge stay 0 even if the prologue would change a 0.
+    // Elements outside the edge must be 0, even if the prologue has changed them.
     panels<true>(columns, terms, to);
     return done;
   }
@@ -90,12 +90,12 @@ class Windowed {
  private:
   static constexpr std::size_t kAxes = gemm::kWindowAxes;
   static constexpr std::size_t kLast = kAxes - 1;
-  // What a column or a term adds to the offset in b, and to the position along each axis.
+  // What a column or a term adds to the offset in b and to the position along each axis.
   struct Place {
     std::int64_t at = 0;
     std::array<std::int64_t, kAxes> x{};
   };
-  // Consecutive columns whose windows are at neighbouring positions of the last axis.
+  // Consecutive columns whose windows are at neighbouring positions on the last axis.
   struct Run {
     std::int64_t lane = 0;
     std::int64_t count = 0;
@@ -134,7 +134,7 @@ class Windowed {
     }
   }
 
-  // Splits a number into digits and returns the outer one.
+  // Splits a number into digits, one for each axis. Returns the outermost digit.
   std::int64_t split(std::int64_t number, std::int64_t gemm::WindowAxis::* extent,
                      std::array<std::int64_t, kAxes>& digit) const {
     for (std::size_t axis = kAxes; axis-- > 0;) {
@@ -143,7 +143,7 @@ class Windowed {
     }
     return number;
   }
-  // Advances the digits to the next number.
+  // Advances the digits to those of the next number.
   void step(std::int64_t gemm::WindowAxis::* extent, std::array<std::int64_t, kAxes>& digit,
             std::int64_t& outer) const {
     for (std::size_t axis = kAxes; axis-- > 0;) {

@@ -1,5 +1,5 @@
-// Convolutions divided among threads give what three loops give. The thread pool belongs to the
-// process, so this is one test in a program of its own.
+// Tests that convolutions divided among threads give the same as three loops. The thread pool
+// belongs to the process, so this is one test in a program of its own.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -13,8 +13,8 @@
 namespace arraycore::cpu {
 namespace {
 
-// Returns a 3 x 3 convolution of 24 channels to 20, over 5 images of 30 x 32; `forward`, or the
-// gradient of its weights. It has small integers, whose sums are exact in any order.
+// Returns a 3 x 3 convolution of 24 channels to 20, over 5 images of 30 x 32; or, unless `forward`,
+// the gradient of its weights. It has small integers, whose sums are exact in any order.
 gemm::Problem convolution(bool forward) {
   constexpr std::int64_t kImages = 5, kChannels = 24, kResults = 20, kHeight = 30, kWidth = 32;
   constexpr std::int64_t kPlane = kHeight * kWidth;

@@ -24,7 +24,7 @@
 
 namespace arraycore::cpu {
 
-// Computes one batch in float32.
+// Computes the convolutions of one batch in float32.
 class Winograd {
  public:
   // Returns whether the problem is such a convolution, with enough channels, output channels and

@@ -1,7 +1,7 @@
 // The positions of Winograd's tiles in images, and a channel's lines with zeros around them, from
 // which the tiles are read. Tiles of 2 x 2 outputs are numbered image by image, row by row. They
-// are handled in pairs of neighbours, so a row of tiles ends with a whole pair. Internal to cpu/;
-// any thread.
+// are handled in pairs of neighbours, so the last pair of a row may have one tile too many.
+// Internal to cpu/; any thread.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace arraycore::cpu {
 
-// One axis of the image. The tile of output positions 2 t and 2 t + 1 begins with element 2 t +
-// first. Elements outside [0, extent) are 0.
+// The tiles along one axis of the image. Tile t has the outputs 2 t and 2 t + 1, and reads elements
+// from 2 t + first on. Elements outside [0, extent) are 0.
 struct TileAxis {
   std::int64_t places = 1;
   std::int64_t first = 0;
@@ -31,7 +31,7 @@ struct TileChunk {
   std::array<std::int32_t, kMost> y{};  // the first output position of a pair
   std::array<std::int32_t, kMost> x{};
   std::int64_t lines = 0;
-  // The offset of a line's data, or none for a line of zeros.
+  // The offset of each line's data; kNowhere for a line of zeros.
   std::array<std::int64_t, 4 * kMost> from{};
 };
 
@@ -49,19 +49,19 @@ class Tiles {
         pairs_(images * pairs_of_image_) {}
 
   std::int64_t pairs() const { return pairs_; }
-  // Returns the outputs of an image's tiles, including those outside the edge.
+  // Returns how many outputs an image's tiles have, including those outside the edge.
   std::int64_t computed() const { return pairs_of_image_ * 8; }
   std::int64_t line() const {
     return pairs_of_row_ * 4 + tile_size_ - 2;
   }  // elements from line to line
-  // Returns the most elements that the lines of `pairs` pairs have.
+  // Returns the maximum number of elements in the lines of `pairs` pairs.
   std::int64_t size(std::int64_t pairs) const {
     const std::int64_t rows = std::min(pairs, pairs / pairs_of_row_ + 2);
     return (rows + 1) * tile_size_ * line();
   }
 
-  // Finds the pairs [first, first + most), or as many as there are. The entries of missing pairs
-  // refer to zeros after all lines. REQUIRES: most <= TileChunk::kMost.
+  // Finds the pairs [first, first + most), or as many as exist. The entries of missing pairs refer
+  // to zeros after all lines. REQUIRES: most <= TileChunk::kMost.
   void find(std::int64_t first, std::int64_t most, TileChunk& chunk) const {
     chunk.pairs = std::min(most, pairs_ - first);
     chunk.lines = 0;
@@ -94,8 +94,8 @@ class Tiles {
           static_cast<std::int32_t>(size(most) - tile_size_ * line());
   }
 
-  // Copies the lines of one channel. Elements outside the image stay 0, because `lines` held zeros
-  // or another channel.
+  // Copies the lines of one channel. Elements outside the image stay 0: `lines` had zeros or
+  // another channel before.
   void copy(const float* from, const TileChunk& chunk, float* lines) const {
     const std::int64_t first = std::max<std::int64_t>(0, x_.first);
     const std::int64_t end = std::min(x_.extent, x_.first + line());

@@ -10,7 +10,7 @@ namespace arraycore::cpu {
 
 using Four = Lanes<float>;
 
-// evens() takes elements 0 and 2 of both, odds() elements 1 and 3.
+// evens() returns elements 0 and 2 of both vectors, odds() elements 1 and 3.
 inline Four evens(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
 inline Four odds(Four a, Four b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
 

@@ -20,8 +20,8 @@
 
 namespace arraycore::cpu {
 
-// Computes one batch in float32. Here the problem's columns are the window and the channels; its
-// terms are the positions and the images.
+// Computes the gradients of one batch in float32. The problem's columns are the window and the
+// channels, and its terms are the positions and the images.
 class WinogradWeights {
  public:
   // Returns whether the problem is such a gradient, with enough channels, output channels and

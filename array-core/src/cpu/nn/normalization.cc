@@ -18,11 +18,11 @@ using ir::Idiom;
 
 using Four = Lanes<float>;
 constexpr std::int64_t kBlock = 1024;  // elements that are summed lane by lane
-// The fewest neighbouring elements of a channel for which the loops are used.
+// The loops are used only if a channel has at least this many neighbouring elements.
 constexpr std::int64_t kFewest = 16;
 constexpr std::int64_t kSharedWork = 100'000;  // elements
 
-// The layout of the elements of channels: `images` times `channels` planes of `inner` elements.
+// The layout of the channels: for each image and each channel a plane of `inner` elements.
 struct Planes {
   std::int64_t images = 1;
   std::int64_t channels = 1;
@@ -35,7 +35,7 @@ struct Planes {
   }
 };
 
-// Combines the values of parts in pairs of equal size, the older part first.
+// Combines the values of parts in pairs of equal size; the left operand is the earlier part.
 template <typename Value>
 class Pairwise {
  public:
@@ -82,8 +82,8 @@ Sums joined(const Sums& a, const Sums& b) {
   return {a.gradient + b.gradient, a.product + b.product};
 }
 
-// Returns the sum of term(place) over `count` places. It takes four places at a time, and the last
-// ones one by one.
+// Returns the sum of term(place) over `count` places. It takes four places at a time, and the
+// remaining places one by one.
 template <typename Term>
 float sum_of(std::int64_t count, Term term) {
   constexpr std::int64_t kStep = 4;
@@ -98,7 +98,7 @@ float sum_of(std::int64_t count, Term term) {
   return total;
 }
 
-// Return four elements, or one, from a place on.
+// Return four elements, or one, from a pointer on.
 Four at(const float* from, Four /*four*/) { return load(from); }
 float at(const float* from, float /*one*/) { return *from; }
 
@@ -114,7 +114,7 @@ struct Task {
   const float* product_sums = nullptr;
   const float* gradient_sums = nullptr;
   float eps = 0, kept = 0, fresh = 0, fresh_unbiased = 0, share = 0;
-  // The results: mean and inv_std; or gbeta and ggamma; or only gx.
+  // The results: mean and inv_std, or gbeta and ggamma, or only gx.
   float* first = nullptr;
   float* second = nullptr;
   float* running_mean = nullptr;  // null: there is none
@@ -125,7 +125,7 @@ struct Task {
   void spread(std::int64_t channel) const;
 
   // Calls body(first image, images, first element of a plane, elements) for each block of a
-  // channel, which is planes of several images or a part of one plane.
+  // channel. A block is planes of several images or a part of one plane.
   template <typename Body>
   void each_block(Body body) const {
     const std::int64_t together = std::max<std::int64_t>(1, kBlock / planes.inner);
@@ -212,14 +212,14 @@ void part(void* task, std::int64_t channel, int /*thread*/) {
   work.spread(channel);
 }
 
-// Takes a launch's arguments one after the other. It stops at one whose layout the loops cannot
-// use.
+// Takes a launch's arguments one after the other, and stops at an argument whose layout the loops
+// cannot use.
 class Arguments {
  public:
   explicit Arguments(const ir::Launch& launch) : launch_(launch) {}
 
   bool fit() const { return fit_; }
-  // Returns `count` elements of a C-ordered array.
+  // Returns the next argument if it is a C-ordered array of `count` elements.
   float* array(std::int64_t count) {
     const Argument& argument = launch_.arguments[next_++];
     std::byte* const first = argument.base + argument.view.offset;
@@ -239,7 +239,7 @@ class Arguments {
   bool fit_ = true;
 };
 
-// Returns the layout if the channels are one axis, whose bit is not in `reduced`. Axes of one
+// Returns the layout if exactly one axis is not in `reduced`: that of the channels. Axes with one
 // element do not matter.
 std::optional<Planes> planes_of(const Dims& loop, std::uint32_t reduced) {
   Planes planes;

@@ -15,7 +15,7 @@ namespace {
 
 using ir::Argument;
 
-// T is float for the loops and double for the reference.
+// The results; T is float for the loops and double for the reference.
 template <typename T>
 struct Case {
   static constexpr DType kType = sizeof(T) == 4 ? DType::float32 : DType::float64;
@@ -114,7 +114,7 @@ void check(const Dims& shape) {
   want.inv_std.assign(got.inv_std.begin(), got.inv_std.end());
   run(ops::make_norm_sums_kernel(got.kTypes), got.sums());
   ASSERT_TRUE(ir::interpret(ops::make_norm_sums_kernel(want.kTypes), want.sums()));
-  // x - mean has the size of the variance, and an error of the mean's last bit.
+  // The sum over x - mean has the variance's size, and the error of the mean's last bit.
   expect_near(got.gbeta, want.gbeta, 1e-6 * std::sqrt(of_channel), "gbeta");
   expect_near(got.ggamma, want.ggamma, 1e-6 * std::sqrt(of_channel), "ggamma");
   run(ops::make_norm_gradient_kernel(got.kTypes), got.gradient());

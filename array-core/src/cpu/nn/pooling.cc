@@ -17,7 +17,7 @@ using ir::Idiom;
 
 constexpr std::size_t kAxes = 3;
 constexpr std::size_t kNumbers = 5;  // numbers of an axis, in the launch's order
-// The number of elements of data and results from which on threads share the work.
+// If data and results have at least this many elements, threads share the work.
 constexpr std::int64_t kSharedWork = 100'000;
 constexpr std::int64_t kPlanesOfPart = 8;
 
@@ -41,12 +41,12 @@ struct Axis {
   // Returns whether no window crosses the edge of the data.
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
-  // The first element of the window at `at` that exists, and the one past the last.
+  // For the result at `at`: the window's first element in the data, and the end of those elements.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
   std::int64_t end(std::int64_t at) const { return std::min(window, data - start(at)); }
 };
 
-// The planes of one launch.
+// The planes and windows of one launch.
 struct Pool {
   Idiom idiom = Idiom::none;
   std::array<Axis, kAxes> axes{};
@@ -75,8 +75,8 @@ struct Pool {
   void spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const;
   void spread_mean(const float* gradients, float* data) const;
 
-  // Calls body(elements, first result, end of results, tap) for each element of the window, in
-  // order, for a row of results. `elements` begins with the element that the first result reads.
+  // For a row of results, calls body(elements, first result, end of results, tap) for each element
+  // of the window, in order. `elements` begins with the element that the first result reads.
   template <typename Body>
   void each_tap(std::int64_t z, std::int64_t y, Body body) const {
     const auto& [az, ay, ax] = axes;
@@ -99,8 +99,8 @@ struct Pool {
   }
 };
 
-// Takes the larger values of a row of results. `stride` 0 stands for any stride; it is then the
-// axis's own.
+// Takes the larger values of a row of results. `stride` 0 stands for any stride, which is then read
+// from the axis.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {
@@ -152,7 +152,7 @@ void Pool::mean_row(const float* data, std::int64_t z, std::int64_t y, float* su
   for (std::int64_t x = 0; x < axes[2].result; ++x) sums[x] *= share;
 }
 
-// Finds the offsets of a window's elements from its first one.
+// Computes the offset of each element of a window from the window's first element.
 void Pool::find_taps() {
   const auto& [az, ay, ax] = axes;
   taps = az.window * ay.window * ax.window;

@@ -12,7 +12,7 @@
 
 namespace arraycore::cpu {
 
-// Runs the launch if there is a loop for it. Returns nothing for other kernels, dtypes and layouts.
+// Runs the launch if there is a loop for it. Returns nullopt for other kernels, dtypes and layouts.
 // Error: device, "thread_lost". REQUIRES: ir::check_launch(kernel, launch) passes.
 std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& launch);
 

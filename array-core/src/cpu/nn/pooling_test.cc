@@ -33,7 +33,7 @@ void add(std::vector<Argument>& arguments, const Axes& axes) {
       arguments.push_back(Argument::value(DType::int32, number));
 }
 
-// Returns few different values, so that several are the largest, and some special ones.
+// Returns numbers with few different values, so that maxima repeat, and some special values.
 std::vector<float> numbers(std::int64_t count) {
   std::vector<float> values(static_cast<std::size_t>(count));
   std::uint32_t state = 12'345;
@@ -47,7 +47,7 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// The arguments of a kernel, over buffers that it writes.
+// The arguments of a kernel, over buffers that this object owns and the kernel writes.
 struct Written {
   std::vector<float> floats;
   std::vector<std::int32_t> places;
@@ -94,7 +94,7 @@ void check_all(const Axes& axes) {
         arguments.push_back(array(out.places, of_result));
         return arguments;
       });
-  // Positions that are in no window get nothing.
+  // Some places now lie outside their windows. They must not get a gradient.
   std::vector<std::int32_t> exact = most.places;
   std::vector<std::int32_t> places = exact;
   for (std::size_t i = 0; i < places.size(); i += 11) places[i] += i % 2 == 0 ? 1 : -400;
