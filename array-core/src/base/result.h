@@ -27,7 +27,7 @@ enum class ErrorKind : std::uint8_t {
 };
 
 // `code` is stable and listed in array-core/docs/errors.md. `message` is one sentence that says
-// what to do; it names the operation and the kernel where there is one.
+// what to do. It names the operation and, if there is one, the kernel.
 struct Error {
   ErrorKind kind = ErrorKind::internal;
   std::string code;
@@ -76,7 +76,7 @@ using Status = Result<Done>;
   auto ARRAYCORE_RESULT(__LINE__) = __VA_ARGS__;                              \
   if (!ARRAYCORE_RESULT(__LINE__)) return ARRAYCORE_RESULT(__LINE__).error(); \
   declaration = *ARRAYCORE_RESULT(__LINE__)
-// TRY_DONE(f()) does the same for a Status, which has no value.
+// TRY_DONE(f()) is TRY for a Status, which has no value.
 #define TRY_DONE(...)                                                                   \
   if (const auto ARRAYCORE_RESULT(__LINE__) = __VA_ARGS__; !ARRAYCORE_RESULT(__LINE__)) \
   return ARRAYCORE_RESULT(__LINE__).error()

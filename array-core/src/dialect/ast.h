@@ -16,8 +16,8 @@ namespace arraycore::dialect {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
-// A type as written. Names are resolved when the code around them is typed, because a template's
-// parameter means another type at each use.
+// A type as written in the text. A name is resolved only when the code around it is typed, because
+// a template's parameter means another type at each use.
 struct TypeName {
   enum class Kind : std::uint8_t { none, builtin, named, automatic, nothing };  // `nothing` is void
   Kind kind = Kind::none;
@@ -70,7 +70,7 @@ struct Declarator {
   std::string_view name;
   bool is_pointer = false;
   bool is_array = false;
-  // The length of an array. kNoNode means that the array is as long as its list of initial values.
+  // The length of an array; kNoNode if the array is as long as its list of initial values.
   NodeId length = kNoNode;
   NodeId init = kNoNode;
   bool has_list = false;  // it has a list of initial values, {...}

@@ -12,7 +12,7 @@ namespace arraycore::dialect {
 
 struct Builtin {
   enum class Rule : std::uint8_t {
-    // Operands and result are floating; integer operands get the type of floating literals.
+    // Operands and result are floating. Integer operands are converted to the type of literals.
     floating,
     number,     // floating or complex
     test,       // floating or complex -> bool
@@ -37,8 +37,8 @@ struct Builtin {
   DType type = DType::int32;
 };
 
-// `single`: the name has the suffix of float or is an intrinsic (expf, __expf), so the function
-// computes in float32.
+// `single` is true if the name has the suffix of float or is an intrinsic (expf, __expf). The
+// function then computes in float32.
 struct FoundBuiltin {
   const Builtin* builtin = nullptr;
   bool single = false;

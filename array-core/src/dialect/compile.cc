@@ -7,7 +7,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// The beginning of every compilation: the sources, the types, the preamble.
+// What both kinds of compilation share: the sources, the types and the preamble.
 struct Compilation {
   Compilation(const std::string& name, const BoundTypes& bound)
       : sources(name), types(bound), tokenizer(sources) {
@@ -138,8 +138,8 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
   }
   if (type == DType::float16) type = DType::float32;
 
-  // Each text sees only its own names. For example, the elements no longer exist when the result is
-  // made.
+  // Each text sees only its own names. For example, the result's text does not see the elements. So
+  // these parameters have no names yet.
   std::vector<ir::Id> in;
   std::vector<ir::Id> out;
   for (std::size_t k = 0; k < text.in_params.size(); ++k)

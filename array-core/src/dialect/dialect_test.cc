@@ -1,4 +1,4 @@
-// What kernels compute: the statements and expressions of the subset, and the typing rule.
+// Tests what kernels compute: the statements and expressions of the subset, and the typing rule.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -38,7 +38,7 @@ TEST(Typing, SuffixedAndDeclaredTypesStay) {
 
 TEST(Typing, HalvesComputeInFloat32AndNarrowWhenStored) {
   const auto kernel = compiled({"T x", "T y", "T s = x * x; y = s + x;"}, {kF16, kF16});
-  // 300^2 overflows float16 when it is stored in `s`, and not before.
+  // 300^2 overflows float16 only when it is stored in `s`.
   Array<std::uint16_t> x{{0x5cb0}};  // 300
   Array<std::uint16_t> y{{0}};
   run(kernel, {1}, 0, x.argument(), y.argument());
@@ -229,7 +229,7 @@ TEST(Raw, ArraysOfVariables) {
   EXPECT_EQ(
       mapped("float t[4]; for (int k = 0; k < 4; ++k) t[k] = x * k; y = t[(int)x] + t[3];", {2}),
       Floats{10});
-  // No variable indexes it, so no array remains.
+  // No variable indexes the array, so none remains in the kernel.
   const auto kernel =
       compiled({"raw T x", "T y", "int at[] = {i, 0}; at[1] += 1; y = x[at];"}, {kF32, kF32});
   ASSERT_TRUE(kernel.ok());

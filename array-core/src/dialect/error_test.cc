@@ -1,4 +1,4 @@
-// What is refused, and the text of the message. No text may crash the compiler.
+// Tests which texts are refused, and the messages. No text may crash the compiler.
 #include "dialect/test_support.h"
 
 namespace arraycore::dialect {

@@ -160,14 +160,14 @@ Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
       const auto rounded = [single](double v) {
         return single ? static_cast<double>(static_cast<float>(v)) : v;
       };
-      // One operation in double, rounded to float, gives the result of float's own operation,
+      // One operation in double, rounded to float, gives the same result as float's own operation,
       // because 53 digits are at least 2 * 24 + 2.
       if (op == ir::Op::add) return number(rounded(*x + *y), type);
       if (op == ir::Op::subtract) return number(rounded(*x - *y), type);
       if (op == ir::Op::multiply) return number(rounded(*x * *y), type);
       if (op == ir::Op::divide) {
-        // Division by 0 is written out, because it is undefined in C++ although every machine
-        // defines it.
+        // Division by 0 is computed here without C++'s `/`, for which it is undefined, although
+        // every machine defines it.
         if (*y != 0) return number(rounded(*x / *y), type);
         if (*x == 0 || std::isnan(*x)) return number(std::nan(""), type);
         const bool negative = std::signbit(*x) != std::signbit(*y);

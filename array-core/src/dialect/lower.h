@@ -1,6 +1,6 @@
-// Turns the syntax tree into typed IR. Expressions become IR trees. An effect inside of a C++
-// expression (an assignment, ++, a call that writes its arguments) becomes a statement before it.
-// Operands are evaluated from left to right. Serves one kernel, on one thread.
+// Turns the syntax tree into typed IR. Expressions become IR trees. An effect in a C++ expression
+// (an assignment, ++, a call that writes its arguments) becomes a statement before it. Operands are
+// evaluated from left to right. An object serves one kernel, on one thread.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct Value {
   bool nothing = false;  // the value of a void function
 };
 
-// Something that can be read and, unless it is const, written.
+// A variable or an element: it can be read and, unless it is const, written.
 struct Place {
   enum class Kind : std::uint8_t { local, local_at, param, param_at };
   Kind kind = Kind::local;
@@ -99,14 +99,14 @@ class Lowering {
   struct Scope {
     std::unordered_map<std::string_view, Symbol> names;
   };
-  // The meaning of `return` at this point.
+  // Says what `return` means at the present point of the code.
   struct Context {
     enum class Kind : std::uint8_t { kernel, function, inlined };
     Kind kind = Kind::kernel;
     std::optional<DType> result;
     Id result_local = ir::kNone;
     Id done =
-        // In an inlined function: the Local that is set when loops around a `return` must end.
+        // In an inlined function: the Local that is set if a `return` must end loops around it.
         ir::kNone;
     // In an inlined function: the code is inside of do {} while (false), which `return` leaves.
     bool wrapped = false;
@@ -136,7 +136,7 @@ class Lowering {
   void branch(Value condition, Id then, Id otherwise = ir::kNone);
   void simple(ir::StmtKind kind);
   Value local(Id id) { return make(ir::Op::local, kernel_.locals[id].type, {}, id); }
-  // Evaluates `value` before the statements that were added to the current block since `position`.
+  // Saves `value` in a Local before the statements that were added since `position`.
   Value keep(Value value, std::size_t position);
   Value fold(ir::Op op, DType type, Value a, Value b);
   std::optional<double> constant_number(Value value) const;

@@ -1,4 +1,4 @@
-// Calls of mathematical and atomic functions.
+// Lowers calls of mathematical and atomic functions.
 #include <algorithm>
 
 #include "dialect/builtin.h"
@@ -127,7 +127,7 @@ Value Lowering::call_builtin(const Node& n, const Builtin& b, bool single) {
   return integer(0);
 }
 
-// This is atomicAdd(&x[k], v). The dialect has no pointer arithmetic like x + k.
+// Lowers atomicAdd(&x[k], v) and similar calls. The form x + k does not exist in the dialect.
 Value Lowering::call_atomic(const Node& n, bool wanted) {
   const Atomic& atomic = *find_atomic(n.text);
   const std::string name(n.text);

@@ -1,6 +1,6 @@
-// Calls of the functions of a kernel's text. A function whose arguments are values becomes an IR
-// function for each list of types. A function that writes its arguments (`int &low`) is inlined
-// where it is called.
+// Lowers calls of functions in a kernel's text. A function whose arguments are values becomes an IR
+// function for each list of types. A function that writes its arguments (`int &low`) is inlined at
+// each call.
 #include <algorithm>
 #include <utility>
 
@@ -220,8 +220,8 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
   Value out;
   out.nothing = !gives;
   if (!failed() && convert_arguments(f, arguments, where)) {
-    // Converting the arguments added expressions only. So the state of the function, which begins
-    // here, has no statements of the caller.
+    // Converting the arguments has added no statements, only expressions. So the function's state,
+    // which begins here, contains no statements of the caller.
     auto found = instances_.find(key);
     if (found == instances_.end()) {
       ir::Function made;

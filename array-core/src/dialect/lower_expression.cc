@@ -88,7 +88,7 @@ void Lowering::discard(NodeId id) {
     discard(n.a);
     discard(n.b);
   } else {
-    // Only the effects matter. lower() turns them into statements, and its value is dropped.
+    // Only the effects of this expression matter. lower() turns them into statements.
     lower(id);
   }
 }

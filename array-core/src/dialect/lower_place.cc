@@ -1,4 +1,4 @@
-// Everything that can be read and written: variables, elements of arrays, raw arrays and their
+// Lowers what can be read and written: variables, elements of arrays, raw arrays and their
 // shapes.
 #include "dialect/lower.h"
 #include "dialect/types.h"
@@ -70,8 +70,8 @@ Value Lowering::index_value(NodeId id) {
 }
 
 // In the text, x[k] is the k-th element in C order, and x[at] has one index for each axis. The IR
-// has one form for each parameter. So a kernel that uses both forms on one array gets the one that
-// it used first.
+// has only one of these forms for each parameter. If a kernel uses both on one array, the array
+// gets the form that was used first.
 std::vector<ir::Id> Lowering::indices(NodeId id, const Symbol& raw) {
   const Node& n = node(id);
   const Id param_id = raw.place.target;
@@ -200,7 +200,7 @@ void Lowering::fix_index(Place& p) {
   }
 }
 
-// Returns whether it is x.shape()[k], _ind.get()[k] or x.strides()[k].
+// Returns whether the subscript is x.shape()[k], _ind.get()[k] or x.strides()[k].
 bool Lowering::is_special_subscript(const Node& n) const {
   const Node& base = node(n.a);
   return base.kind == NodeKind::method &&

@@ -121,8 +121,8 @@ void Lowering::declaration(const Statement& s) {
   }
 }
 
-// Declares an array. If no variable indexes it, it becomes one Local for each element. So `int at[]
-// = {b, t}; x[at]` takes no memory.
+// Declares an array. If no variable indexes it, each element becomes a Local. So `int at[] = {b,
+// t}; x[at]` takes no memory.
 void Lowering::declare_array(const Statement& s, const Declarator& d) {
   const auto type = type_of(s.type);
   if (!type) return;
@@ -239,7 +239,7 @@ void Lowering::loop_until(const Statement& s) {
     out.kind = ir::StmtKind::loop_until;
     out.value = test.expr;
   } else {
-    // The condition needs statements, which `continue` must not skip, so they become the step.
+    // The condition needs statements, and `continue` must not skip them. So they become the step.
     const Id more = new_local("more", DType::boolean);
     assign(more, integer(1, DType::boolean));
     ir::Block block = kernel_.blocks[tail];
@@ -256,8 +256,8 @@ void Lowering::loop_until(const Statement& s) {
   state_.context.done_set = state_.context.done_set || outer_done;
 }
 
-// Ends the loop around the one that was just lowered, if a `return` inside has left only the inner
-// one.
+// After an inner loop: ends the outer loop too, if a `return` has left the inner
+// loop.
 void Lowering::after_loop() {
   Context& c = state_.context;
   if (c.kind != Context::Kind::inlined || !c.done_set) return;

@@ -1,4 +1,4 @@
-// Parameter lists, and the dtype of each type letter.
+// Tests parameter lists, and the dtype of each type letter.
 #include "dialect/test_support.h"
 
 namespace arraycore::dialect {

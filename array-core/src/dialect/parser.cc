@@ -8,8 +8,8 @@
 namespace arraycore::dialect {
 namespace {
 
-// Words of C++ that begin something that the dialect does not have. They are listed so that the
-// message can name them.
+// Words that begin constructs of C++ that the dialect lacks. They are listed so that the message
+// can name them.
 constexpr std::array<std::string_view, 14> kRefused{
     "switch", "goto", "struct", "class", "enum",       "union",        "try",
     "throw",  "new",  "delete", "asm",   "__shared__", "__constant__", "namespace"};

@@ -41,7 +41,7 @@ class Parser {
   TypeName type();
   Declarator declarator();
 
-  // The next functions are in parser_expression.cc.
+  // The next functions are in parser_expression.cc and parse expressions.
   NodeId expression();  // includes ','
   NodeId assignment();
   NodeId binary(int lowest);
@@ -65,7 +65,7 @@ class Parser {
   bool accept(std::string_view text);
   void expect(std::string_view text, std::string_view after);
   std::string_view expect_name(std::string_view what);
-  // Reports an error at the next token and moves to the end, so that every loop stops.
+  // Reports an error at the next token. Moves to the end of the tokens, so that every loop stops.
   void fail(std::string_view message) { fail_at(peek().where, message); }
   void fail_at(Where where, std::string_view message);
   bool failed() const { return sources_.failed(); }

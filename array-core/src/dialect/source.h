@@ -21,7 +21,7 @@ class Sources {
  public:
   explicit Sources(std::string kernel) : kernel_(std::move(kernel)) {}
 
-  // `label` is CuPy's name of the argument: "operation". The object keeps the text.
+  // Adds a text and keeps a copy. `label` is CuPy's name of the argument, such as "operation".
   std::uint32_t add(std::string label, std::string_view text);
   std::string_view text(std::uint32_t index) const { return texts_[index].text; }
   const std::string& kernel() const { return kernel_; }

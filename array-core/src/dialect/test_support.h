@@ -1,4 +1,4 @@
-// For the dialect's tests: compiles a text for given dtypes, checks it, and runs it on vectors.
+// Compiles a text for given dtypes, checks it, and runs it on vectors, for the dialect's tests.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// Punctuation, the longest first.
+// The dialect's punctuation, the longest signs first.
 constexpr std::array<std::string_view, 46> kPunctuation{
     "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
     "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::", "##",
@@ -20,7 +20,7 @@ bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) !=
 bool in_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads a text once. Comments and line continuations count as space.
+// Splits a text into tokens in one pass. Comments and line continuations count as space.
 class Scanner {
  public:
   Scanner(Sources& sources, std::uint32_t text)
@@ -236,8 +236,8 @@ void Tokenizer::directive(const Tokens& line) {
     if (conditions_.empty()) return sources_.fail(line[1].where, "#endif without #ifdef");
     conditions_.pop_back();
   } else if (skipping() || word == "pragma" || word == "include") {
-    // Nothing to do. An #include adds nothing, because what CUDA's and CuPy's headers declare is
-    // built in.
+    // An #include needs no work, because everything that CUDA's and CuPy's headers declare is built
+    // in.
   } else if (word == "define") {
     define(line);
   } else if (word == "undef" && line.size() == 3) {

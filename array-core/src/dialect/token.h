@@ -37,13 +37,13 @@ struct Token {
   }
 };
 
-// Reads texts one after another. A macro that one text defines is known in the next ones.
+// Reads several texts in turn. A macro that one text defines is known in the texts after it.
 class Tokenizer {
  public:
   explicit Tokenizer(Sources& sources) : sources_(sources) {}
 
-  // Returns the tokens of one text, with an `end` as the last. On an error Sources::failed() is
-  // true, and the result is what was read.
+  // Returns the tokens of one text; the last one is `end`. After an error Sources::failed() is
+  // true, and the result has the tokens up to the error.
   std::vector<Token> run(std::uint32_t text);
 
  private:

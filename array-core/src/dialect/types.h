@@ -1,4 +1,4 @@
-// The typing rule of dialect.h as functions of dtypes.
+// The typing rule of dialect.h, as functions of dtypes.
 #pragma once
 
 #include "dtype/dtype.h"
@@ -7,7 +7,7 @@
 namespace arraycore::dialect {
 
 // Returns the type in which a value is computed: int32 for small integers and bool, float32 for
-// float16.
+// float16, and the type itself for others.
 constexpr DType promoted(DType d) {
   switch (d) {
     case DType::boolean:
@@ -23,8 +23,8 @@ constexpr DType promoted(DType d) {
   }
 }
 
-// C++'s usual arithmetic conversions of two promoted operands. complex64 with float64 gives
-// complex128.
+// Returns the common type of two promoted operands by C++'s usual arithmetic conversions. complex64
+// with float64 gives complex128.
 constexpr DType common_type(DType a, DType b) {
   a = promoted(a);
   b = promoted(b);

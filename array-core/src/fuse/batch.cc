@@ -26,8 +26,8 @@ using ir::StmtKind;
 
 constexpr std::size_t kMostArrays = 6;
 constexpr std::size_t kMostScalars = 16;
-// How many of a launch's 256 uniform words segments may use. The kernel's own scalars and the
-// buffers' extents use the rest.
+// The number of a launch's 256 uniform words that segments may use. The kernel's own scalars and
+// the buffers' extents use the rest.
 constexpr std::uint32_t kSegmentWords = 192;
 
 bool asks_where(Op op) {
@@ -82,8 +82,8 @@ struct Segment {
   std::vector<Id> places;  // Param, one for each array
 };
 
-// Adds code that finds the element's segment by bisection and sets its places. Returns the block of
-// the tree's root.
+// Adds code that finds the element's segment by bisection and sets its places. Returns the root
+// block of the tree of comparisons.
 Id find_segment(Writer& w, const std::vector<Segment>& segments, const std::vector<Id>& places,
                 std::size_t first, std::size_t last) {
   if (last - first == 1) {
@@ -129,7 +129,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
   Writer w{made};
   const std::size_t own = kernel.params.size();
 
-  // The body reads and writes locals in the place of its arrays' elements.
+  // The body reads and writes locals instead of the elements of arrays.
   std::vector<Id> value(own, kNone);
   for (Id p = 0; p < own; ++p)
     if (is_array(kernel.params[p]))
@@ -162,7 +162,7 @@ Kernel batch(const Kernel& kernel, std::uint32_t segments) {
 
   const Id tree = find_segment(w, list, places, 0, segments);
   Block body = made.blocks[tree];
-  // The root of the tree is the beginning of the body, not a block of its own.
+  // The tree's root becomes the beginning of the body, so it is no block of its own.
   made.blocks.pop_back();
   const auto item = [&](std::size_t a) {
     const Id place = w.expr(Op::local, DType::int32, places[a]);

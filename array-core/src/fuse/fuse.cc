@@ -57,14 +57,14 @@ class Fuser {
   }
 
  private:
-  // What later parts read as the result of a part: a local, or the expression itself.
+  // The result of a part as later parts read it: a local, or the expression itself.
   struct Value {
     Id local = kNone;
     Id expr = kNone;
   };
 
-  // Finds the parts whose results need no local, because only one expression in a single statement
-  // reads them.
+  // Finds the parts whose result needs no local, because only one expression in a single statement
+  // reads it.
   std::vector<bool> forwarded() {
     uses_.assign(parts_.size(), 0);
     std::vector<bool> into_simple(parts_.size(), true);
@@ -254,8 +254,8 @@ class Fuser {
   std::vector<Value> values_;  // one for each part
   Kernel to_;
   std::vector<std::uint32_t> depth_;  // of each expression of `to_`
-  // The indices in `to_` at which the current part begins, and the index in `to_` of each of its
-  // expressions.
+  // The indices in `to_` where the current part begins, and, for each of its expressions, the index
+  // in `to_`.
   Id first_local_ = 0, first_function_ = 0, first_block_ = 0, first_stmt_ = 0;
   std::vector<Id> at_;
 };

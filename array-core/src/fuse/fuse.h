@@ -14,7 +14,7 @@
 
 namespace arraycore::fuse {
 
-// What can be done with a kernel.
+// Says in which ways a kernel can be fused.
 struct Traits {
   // The kernel can be a part before others: it is elementwise, has one result, its operands are
   // elements or scalars, its body does not return early, and it does not use its operands' shapes.
@@ -29,7 +29,7 @@ struct Traits {
 };
 Traits traits_of(const ir::Kernel& kernel);
 
-// What replaces a parameter of a part.
+// Says what replaces a parameter of a part in the fused kernel.
 struct Wire {
   enum class Kind : std::uint8_t {
     // Parameter `index` of the fused kernel. Several wires may name the same parameter if it is

@@ -166,7 +166,7 @@ struct Random {
   }
 };
 
-// A producer over the consumer's loop, with its own arguments and memory for its result.
+// A producer that computes one element for each element of the consumer's loop, and its memory.
 struct Producer {
   ir::Kernel kernel;
   std::vector<std::vector<std::byte>> bytes;
@@ -211,7 +211,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     const ir::RandomCase clean = ir::random_case(seed, ir::Subset::all);
     if (!traits_of(clean.kernel).consumer || contiguous(clean.loop, 1).count() > 2000) continue;
     Random random{std::mt19937_64(seed)};
-    // Every element that the kernel reads comes from another producer, as long as there is one.
+    // Each parameter that the kernel reads gets its own producer, if one has the dtype.
     std::vector<Part> parts;
     std::vector<Producer> producers;
     std::vector<std::pair<std::size_t, std::size_t>> fed;  // parameter and producer
@@ -228,7 +228,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     if (fed.empty()) continue;
 
-    // First, one kernel after the other.
+    // Runs first one kernel after the other.
     ir::RandomCase apart = clean;
     ir::Launch second = apart.launch();
     for (Producer& producer : producers)
@@ -242,7 +242,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     const Status expected = ir::interpret(clean.kernel, second);
 
-    // Then fused, with some results stored too.
+    // Then runs the fused kernel, which also stores some results.
     ir::RandomCase together = clean;
     ir::Launch launch = together.launch();
     std::vector<ir::Argument> arguments;

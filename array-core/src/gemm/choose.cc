@@ -14,9 +14,9 @@ constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
-// For sums that are long compared with the result: how many times longer they are, how many
-// workgroups they shall have, so that few multiprocessors wait for the last one, and the limits
-// for a division of such sums.
+// For sums that are long compared with the result: from which ratio on they count as long, how many
+// workgroups they get (many, so that few multiprocessors wait for the last one), and the limits for
+// a division of such sums.
 constexpr std::int64_t kLongSum = 2;
 constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;
@@ -36,7 +36,7 @@ constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
 // A convolution with fewer rows in the result leaves most of a block idle.
 constexpr std::int64_t kFewRows = 2;
-// The tiles of a product of 4096 x 4096 in blocks of 128 x 128.
+// The number of tiles of 128 x 128 in a product of 4096 x 4096.
 constexpr std::int64_t kPrefetchTiles = 1024;
 // The number of rows, and of columns, that a workgroup of the plain kernel computes.
 constexpr std::int64_t kPlainBlock = 8;
@@ -69,8 +69,8 @@ std::int64_t count(const Tile& tile, const Problem& problem) {
   return over(problem.m, tile.rows) * over(problem.n, tile.columns) * problem.batches();
 }
 
-// Returns whether a sum has so many more terms than the result has rows or columns that its parts,
-// not tiles of the result, must keep a device busy. The gradient of weights is an example.
+// Returns whether a sum has so many more terms than the result has rows or columns that a device is
+// busy only if the sum is divided. The gradient of weights is an example.
 bool is_long(const Problem& problem) {
   return problem.k >= kLongSum * std::max(problem.m, problem.n);
 }
@@ -81,7 +81,7 @@ std::int64_t parts_of(const Problem& problem) {
                           : 1;
 }
 
-// Returns whether half of the tile would hold the whole result of a long sum or of a convolution.
+// Returns whether a long sum or a convolution has a result that fills at most half of the tile.
 // Then the other half has no work, and a smaller tile suffices.
 bool is_half_idle(const Tile& tile, const Problem& problem) {
   const Tile& least = tiles().back();
@@ -98,8 +98,8 @@ std::int64_t window_parts(const Problem& problem, const Tile& tile) {
   return std::clamp<std::int64_t>(wanted, 1, kMostLongSplits);
 }
 
-// Returns the largest tile that gives enough workgroups, parts of a long sum included, or else the
-// smallest that fits.
+// Returns the largest tile that gives enough workgroups, counting the parts of a long sum; or else
+// the smallest that fits.
 Tile tile_of(const Problem& problem, const Device& device) {
   if (problem.window && fits(kWindowTile, device) && problem.m > kWindowTile.rows / 2 &&
       problem.n > kWindowTile.columns / 2 &&
@@ -149,13 +149,13 @@ void choose_loads(Variant& variant, const Problem& problem) {
 // invocations read neighbouring terms, as in the gradient of weights.
 bool lies_along_terms(const Window& window) { return window.terms() > window.columns(); }
 
-// Returns whether the next tiles are fetched while the current ones are used. It pays where each
+// Returns whether the next tiles are fetched while the current ones are used. It is faster if each
 // multiprocessor computes several large tiles in turn.
 bool prefetches(const Tile& tile, const Problem& problem) {
   return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
 }
 
-// Divides the sum into `wanted` parts of whole steps.
+// Divides the sum into about `wanted` parts. Each has a multiple of `step` terms.
 void cut(Choice& choice, const Problem& problem, std::int64_t wanted, std::int64_t step) {
   const std::int64_t depth = over(over(problem.k, std::max<std::int64_t>(wanted, 1)), step) * step;
   choice.depth = static_cast<std::uint32_t>(depth);
@@ -186,7 +186,7 @@ void split_tiles(Choice& choice, const Problem& problem) {
 
 }  // namespace
 
-// Ordered from the largest to the smallest. The last one fits every device.
+// Returns the tiles from the largest to the smallest. The last one fits every device.
 const std::vector<Tile>& tiles() {
   static const std::vector<Tile> all{{128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 4, 4},
                                      {64, 64, 16, 8, 4},   {32, 64, 16, 4, 4},  {32, 32, 16, 4, 4}};

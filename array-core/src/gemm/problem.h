@@ -43,7 +43,7 @@ struct Problem {
   std::optional<Window> window;
 
   std::int64_t batches() const;
-  // The offsets of the three matrices of one batch; `index` counts in C order.
+  // The offsets of the three matrices of one batch.
   struct Place {
     std::int64_t a = 0;
     std::int64_t b = 0;

@@ -19,7 +19,7 @@ std::vector<float> numbers(std::int64_t count, std::size_t seed) {
 
 std::int64_t whole4(std::int64_t value) { return (value + 3) / 4 * 4; }
 
-// The strides of `lines` by `terms` elements that a load needs, and how many elements they span.
+// The strides of `lines` by `terms` elements that a Load needs, and the elements that they span.
 struct StridedLayout {
   std::int64_t line_stride;
   std::int64_t term_stride;
@@ -31,7 +31,7 @@ StridedLayout layout_for(Load load, std::int64_t lines, std::int64_t terms) {
   return {1, step, step * terms};
 }
 
-// Gives the problem a window that crosses both edges of every axis, with more positions than a
+// Gives the problem a window that crosses both edges of every axis. It has more positions than a
 // block has columns, and more terms than a step takes.
 void add_window(Problem& problem, const Variant& variant) {
   const bool tiled = variant.kind == Kind::tiled;
@@ -63,7 +63,7 @@ void add_window(Problem& problem, const Variant& variant) {
   std::int64_t outer_columns = columns / inner + 1;
   if (!variant.store4 && outer_columns % 4 == 0)
     ++outer_columns;  // then there are no whole vectors
-  // A multiple of four, so that a's rows are whole vectors.
+  // This is a multiple of four, so that a's rows are whole vectors.
   const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
   problem.n = outer_columns * inner;
   problem.k = outer_terms * window.terms();
@@ -106,7 +106,7 @@ SelfTest test_of_matrices(const Variant& variant) {
   SelfTest test;
   Problem& problem = test.problem;
   const bool vectors = variant.a == Load::terms4 || variant.b == Load::terms4;
-  // These are more than one workgroup's block, and more terms than one step takes.
+  // The sizes exceed one workgroup's block, and the terms exceed those of one step.
   problem.m = 35;
   problem.n = variant.store4 ? 36 : 35;
   problem.k = vectors ? 12 : 11;
@@ -135,7 +135,7 @@ SelfTest test_of_matrices(const Variant& variant) {
   return test;
 }
 
-// Applies a stage to values, each of which has its own element of every operand.
+// Applies a stage to `values`. Each of them has its own element of every operand.
 void apply_stage(const Stage& stage, std::vector<float>& values,
                  std::vector<std::vector<float>>& operands) {
   const View view{{static_cast<std::int64_t>(values.size())}, {sizeof(float)}, 0};
@@ -146,7 +146,7 @@ void apply_stage(const Stage& stage, std::vector<float>& values,
   for (std::vector<float>& operand : operands)
     launch.arguments.push_back(ir::Argument::array(operand.data(), view));
   launch.arguments.push_back(ir::Argument::array(made.data(), view));
-  // A kernel that cannot run fails the check, as a wrong one does.
+  // A stage that cannot run leaves `values` unchanged, so the check fails.
   if (ir::interpret(*stage.kernel, launch)) values = made;
 }
 

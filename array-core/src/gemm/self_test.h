@@ -1,5 +1,5 @@
-// The start-up check of a variant. Some phones' drivers compile some tiles wrongly, so each variant
-// runs once on a device, on small integers whose sums are exact in any order. Pure; any thread.
+// Checks a variant before its first use. Some phones' drivers compile some tiles wrongly, so each
+// runs once on the device, on small integers whose sums are exact in any order. Pure; any thread.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct SelfTest {
   std::vector<float> b;
   std::vector<float> want;  // the expected content of the result's memory
 
-  // Compares exactly. With stages, whose functions may round, it allows a small error.
+  // Compares the result exactly. With stages, whose functions may round, it allows a small error.
   bool accepts(const std::vector<float>& got) const;
 };
 

@@ -12,7 +12,7 @@
 
 namespace arraycore::gemm {
 
-// The limits of a device that the choice depends on.
+// The device's limits on which the choice depends.
 struct Device {
   std::uint32_t invocations = 128;        // of one workgroup
   std::uint32_t workgroup_bytes = 16384;  // the most workgroup memory
@@ -29,8 +29,8 @@ enum class Kind : std::uint8_t {
   columns,  // n = 1: 4 invocations share a row of a, with any strides
 };
 
-// The block of the result that a workgroup computes, the depth that it loads at a time, and the
-// block of an invocation.
+// The block of the result that a workgroup computes, the number of terms that it loads at a time,
+// and the block of an invocation.
 struct Tile {
   std::uint16_t rows = 64;
   std::uint16_t columns = 64;
@@ -53,7 +53,7 @@ enum class Load : std::uint8_t {
   lines4,  // vectors of four lines
   terms,   // single elements; neighbouring invocations read along a line
   lines,   // single elements; neighbouring invocations read across lines
-  // For `a` with a window, if its terms are not all consecutive: like `terms`, but a term is split
+  // For `a` with a window, if its terms are not all consecutive: as `terms`, but a term is split
   // into two digits.
   outer,
   window,  // for `b` through a window: single elements; neighbouring invocations read across lines
@@ -77,14 +77,14 @@ struct Variant {
   std::string name() const;
 };
 
-// A variant, and how the sum is divided for one problem.
+// A variant for one problem, and how the sum is divided.
 struct Choice {
   Variant variant;
   std::uint32_t splits = 1;  // the number of parts of the sum
   std::uint32_t depth = 0;   // terms of each part
 };
 
-// Choices of benchmarks and tests that replace the usual ones.
+// Replaces the usual choices, for benchmarks and tests.
 struct Tuning {
   std::uint32_t tile = 0;  // number + 1 in tiles(); 0: the usual choice
   bool prefetch = false;
@@ -99,7 +99,7 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);
 
-// The workgroups of one dispatch along x and y; z counts batches times splits.
+// The numbers of workgroups of one dispatch along x and y; z counts batches times splits.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;

@@ -1,4 +1,4 @@
-// Which variant is chosen for which product, and that every variant can run its own check.
+// Tests which variant is chosen for which product, and that every variant can run its own check.
 #include "gemm/variant.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Choose, StaysWithinTheDevice) {
       EXPECT_LE(variant.tile.threads(), device.invocations);
       EXPECT_LE(variant.tile.bytes(), device.workgroup_bytes);
     }
-  // A tile that does not fit is not taken, even if it is asked for.
+  // A tile that does not fit is not used, even if the tuning requests it.
   EXPECT_LE(choose(square(64, 64, 64), kPhone, {.tile = 1}).variant.tile.threads(), 128U);
 }
 
@@ -71,7 +71,7 @@ TEST(Choose, TheNextTilesAreFetchedEarlyWhereThereAreMany) {
   EXPECT_TRUE(choose(square(8192, 8192, 8192), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(2048, 2048, 2048), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kPhone).variant.prefetch);
-  // Asking for a tile changes only what was asked for.
+  // A requested tile changes nothing but the tile.
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kLarge, {.tile = 1}).variant.prefetch);
 }
 
@@ -84,7 +84,7 @@ TEST(Choose, VectorsAndSoftwareDevicesHaveKernelsOfTheirOwn) {
   EXPECT_EQ(choose(square(9, 9, 9), {.software = true}).variant.kind, Kind::direct);
 }
 
-// A window of 3 x 3 over `height` x `width`.
+// Returns a convolution with a 3 x 3 window over images of `height` x `width`.
 Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
                std::int64_t height, std::int64_t width) {
   Problem problem;
@@ -103,7 +103,7 @@ Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
   return problem;
 }
 
-// The gradient of its weights: columns and terms are exchanged.
+// Returns the gradient of this convolution's weights: columns and terms are exchanged.
 Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_t results,
                          std::int64_t height, std::int64_t width) {
   Problem problem = window(images, channels, results, height, width);
@@ -130,7 +130,7 @@ TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
   EXPECT_EQ(choose(window(64, 512, 512, 4, 4), kLarge).splits, 4U);  // of 128 tiles
   EXPECT_FALSE(choose(window(64, 128, 128, 32, 32), kLarge).variant.split);
   EXPECT_FALSE(choose(window(16, 128, 128, 16, 16), kLarge).variant.split);  // a short sum
-  // Half of a tile is not left idle if a smaller tile suffices.
+  // A tile is not left half idle if a smaller tile suffices.
   EXPECT_EQ(choose(weights_gradient(32, 3, 64, 224, 224), kLarge).variant.tile, tiles().back());
   EXPECT_EQ(choose(window(128, 16, 16, 28, 28), kLarge).variant.tile, tiles()[4]);
   for (const Device& device : {kPhone, kLarge})
@@ -140,7 +140,7 @@ TEST(Choose, ConvolutionsAreCutUntilThereAreEnoughWorkgroups) {
           const Problem problem = weights_gradient(32, channels, results, width, width);
           const Choice choice = choose(problem, device);
           const Grid grid = grid_of(choice.variant, problem);
-          // The memory for the parts does not grow with the problem.
+          // The memory for the parts stays bounded, whatever the size of the problem.
           if (choice.variant.split) {
             EXPECT_LE(std::int64_t{grid.x} * grid.y * choice.splits, 512) << choice.variant.name();
           }
@@ -166,7 +166,7 @@ TEST(Choose, WindowsAreReadAsTheyLie) {
   EXPECT_EQ(turned.b, Load::window_terms);
   EXPECT_FALSE(turned.three);
   EXPECT_EQ(choose(gradient, {.software = true}).variant.b, Load::window);
-  // A single channel in each group.
+  // With one channel in each group, the plain kernel is used.
   EXPECT_EQ(choose(window(4, 1, 1, 28, 28), kLarge).variant.kind, Kind::plain);
   EXPECT_EQ(choose(window(4, 8, 8, 28, 28), {.software = true}).variant.kind, Kind::direct);
 }

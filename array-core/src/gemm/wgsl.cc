@@ -93,7 +93,7 @@ Result<std::string> generate(const Variant& variant, const Stages& stages) {
   return vector_text(variant, stage);
 }
 
-// The sums of the parts are consecutive C-ordered matrices of `part` elements for each batch.
+// Adds the parts of a divided sum. For each batch they are consecutive C-ordered matrices.
 Result<std::string> generate_join(int window_axes, const Stages& stages) {
   TRY(const auto& stage, stage_text(stages, 3, window_axes > 0));
   const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";
@@ -152,7 +152,7 @@ Stages stages_of_join(const Stages& stages) {
 
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages) {
-  // With a window whose terms are consecutive in `a`, `a` is read like a matrix.
+  // If the window's terms are consecutive in `a`, `a` is read as a matrix.
   const bool in_a_row = problem.window && choice.variant.a != Load::outer;
   std::vector<std::uint32_t> words{
       word(problem.m),
@@ -172,7 +172,7 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
       word(problem.out.offset),
   };
   words.resize(uniform_count(choice.variant.axes, stages));
-  // The batch's axes are written as the last ones; missing axes at the front have extent 1.
+  // The batch's axes are the last ones of the block. Missing axes before them have extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
     const int axis = axes - kBatchAxes + i;

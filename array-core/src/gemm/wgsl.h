@@ -13,7 +13,7 @@
 
 namespace arraycore::gemm {
 
-// The most batch axes that a kernel walks itself.
+// The largest number of batch axes over which a kernel loops itself.
 inline constexpr int kBatchAxes = 4;
 // The uniform block: sizes, strides in elements (integers that wrap), and the batch. With a window
 // its axes follow, then the layouts of the operands of prologue and epilogue.
@@ -28,14 +28,14 @@ inline std::uint32_t uniform_count(int window_axes, const Stages& stages) {
 Stages stages_of_product(const Variant& variant, const Stages& stages);
 Stages stages_of_join(const Stages& stages);
 
-// Error: not_implemented, "gpu_operation", for a prologue or epilogue that no GPU text exists for.
+// Error: not_implemented, "gpu_operation", for a prologue or epilogue that WGSL cannot express.
 Result<std::string> generate(const Variant& variant, const Stages& stages);
 // Returns the second dispatch of a divided sum, which adds the parts (binding 1) into the result
 // (binding 2). `window_axes` is a variant's `axes`; here the window only gives the layout of the
 // result.
 Result<std::string> generate_join(int window_axes, const Stages& stages);
 
-// REQUIRES: at most kBatchAxes batch axes. `first` is the batch of workgroup 0 along z.
+// Returns the uniform words; workgroup 0 along z has batch `first`. REQUIRES: <= kBatchAxes axes.
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages);
 

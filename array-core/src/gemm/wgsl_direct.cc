@@ -1,13 +1,13 @@
-// The shaders without tiles. In one an invocation computes a block of 4 x 4, in another one
-// element. The third is for results that are vectors.
+// The shaders without tiles. In the first, an invocation computes a block of 4 x 4; in the second,
+// one element. The third is for results that are vectors.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {
 
 namespace {
 
-// One operand of the 4 x 4 block, as text. `name`0 to `name`3 are its four lines at the terms k, k
-// + 1, and so on.
+// The code for one operand of the 4 x 4 block. Its four lines, at a term, are the variables `name`0
+// to `name`3.
 struct Lines {
   std::string name;
   Load load;
@@ -88,7 +88,7 @@ std::string main_text(const StageText& stages) {
 }  // namespace
 
 // If an operand is read as vectors along terms, the loop takes four terms at a time; such operands
-// have whole vectors. Otherwise it takes one.
+// have whole vectors. Otherwise it takes one term.
 std::string direct_text(const Variant& variant, const StageText& stages) {
   const Lines a{"a", variant.a, "p.a_row", "p.a_column", "p.m", "row"};
   const Lines b{"b", variant.b, "p.b_column", "p.b_row", "p.n", "column", stages.prologue};
@@ -142,8 +142,8 @@ std::string vector_text(const Variant& variant, const StageText& stages) {
   std::string text = head(variant, stages) +
                      "var<workgroup> sums: array<f32, 128>;\n@compute @workgroup_size(128)\n" +
                      main_text(stages);
-  // The invocations of a group of 32 share a row, or neighbouring invocations are on neighbouring
-  // rows.
+  // Either 32 neighbouring invocations share a row, or neighbouring invocations compute
+  // neighbouring rows.
   text += rows ? "  let lane = t % 32u;\n  let row = group.x * 4u + t / 32u;\n"
                : "  let lane = t / 32u;\n  let row = group.x * 32u + t % 32u;\n";
   text += "  let line = at.a + min(row, p.m - 1u) * p.a_row;\n  var sum = 0.0;\n";

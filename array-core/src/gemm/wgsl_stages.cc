@@ -1,5 +1,5 @@
-// The prologue and the epilogue in shaders: the IR's kernels as functions, loads of their operands,
-// and both for four elements at once.
+// Writes the prologue and the epilogue in shaders: the IR's kernels as functions, loads of their
+// operands, and versions for four elements at once.
 #include "codegen/wgsl_function.h"
 #include "gemm/wgsl_text.h"
 
@@ -26,8 +26,8 @@ Result<std::string> function_of(const Stage& stage, const std::string& name, int
          arguments + ");\n}\n";
 }
 
-// Returns a function of four elements with consecutive rows or columns. Positions after the last
-// row or column are clamped to it.
+// Returns a function for four elements with consecutive rows or columns. Positions after the last
+// row or column are clamped to the last one.
 std::string by_fours(const std::string& name, const std::string& of, bool columns,
                      const std::string& most) {
   std::string text = "fn " + name +

@@ -1,5 +1,5 @@
-// Texts that the shaders of products share: the uniform block, and where the matrices of a batch
-// begin. Any thread.
+// WGSL that the shaders of products share: the uniform block, and the places where the matrices of
+// a batch begin. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace arraycore::gemm {
 
-// A literal of WGSL's u32.
+// Returns a u32 literal of WGSL.
 inline std::string u(std::uint64_t value) { return std::to_string(value) + "u"; }
 
-// The text of a shader's prologue and epilogue.
+// The WGSL of a shader's prologue and epilogue.
 struct StageText {
   bool prologue = false;
   bool epilogue = false;
@@ -24,16 +24,16 @@ struct StageText {
   std::string functions;
   std::string begin;  // the first statements of `main`
 };
-// `binding` is the first binding of the operands.
+// Returns the WGSL of the stages. `binding` is the first binding of their operands.
 Result<StageText> stage_text(const Stages& stages, int binding, bool of_window);
 
-// Returns the uniform block. `window_axes` is a variant's `axes`.
+// Returns the uniform block's WGSL. `window_axes` is a variant's `axes`.
 std::string block_text(int window_axes, bool stages);
-// The text of `place(z) -> Place`, whose members are offsets in elements, the part's range of
-// terms, and the batch.
+// The WGSL function `place(z) -> Place`. Place has offsets in elements, the part's range of terms,
+// and the batch.
 extern const char* const kPlace;
-// Returns the uniform block, the bindings of a and b (by how they are loaded) and of the result,
-// the text of `place`, and the functions that read through the window.
+// Returns WGSL: the uniform block, the bindings of a and b (by how they are loaded) and of the
+// result, `place`, and the functions that read through the window.
 std::string head(const Variant& variant, const StageText& stages);
 inline bool is_vector(Load load) { return load == Load::terms4 || load == Load::lines4; }
 inline bool is_window(Load load) { return load == Load::window || load == Load::window_terms; }

@@ -9,7 +9,7 @@ namespace arraycore::gemm {
 
 namespace {
 
-// The tile of one operand, as text. Names begin with `a` or `b`.
+// Writes the WGSL for the tile of one operand. Its names begin with `a` or `b`.
 struct Side {
   std::string name;
   Load load;
@@ -26,7 +26,7 @@ struct Side {
   bool prologue = false;
   bool by_term = false;  // for `a`: it is read at the same Term as `b`
 
-  // Whether the tile consists of single elements.
+  // Returns whether the tile consists of single elements.
   bool scalars() const { return load == Load::terms4; }
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
   std::string slot(std::uint32_t s) const { return name + "_" + std::to_string(s); }
@@ -78,7 +78,7 @@ struct Side {
     return text;
   }
 
-  // Returns the vector of fetch `s` of the tiles that begin with term `k`.
+  // Returns the vector that fetch `s` reads for the tiles that begin with term `k`.
   std::string fetched(std::uint32_t s, const std::string& k) const {
     const std::string at = slot(s);
     if (load == Load::terms4) return name + "[" + at + "_at + " + k + " / 4u]";
@@ -97,7 +97,7 @@ struct Side {
     return text + ")";
   }
 
-  // Returns the same vector after the prologue, if there is one.
+  // Returns the vector of fetched() after the prologue, if there is one.
   std::string taken(std::uint32_t s, const std::string& k) const {
     if (!prologue || is_window(load)) return fetched(s, k);
     const std::string at = slot(s);
@@ -136,8 +136,8 @@ struct Side {
     return text;
   }
 
-  // Returns code that loads four lines of the invocation's block at term `i` of the tile, for each
-  // group, as `name`v`group`.
+  // Returns code that loads the lines of the invocation's block at term `i` of the tile. Each group
+  // of four lines becomes a variable `name`v`group`.
   std::string take() const {
     std::string text;
     for (std::uint32_t g = 0; g < groups; ++g) {

@@ -1,4 +1,4 @@
-// The text of convolutions' shaders that replaces a matrix b. It splits columns and terms into
+// The WGSL that replaces matrix b in the shaders of convolutions. It splits columns and terms into
 // digits and returns the element of the data that the window reads. Numbers are u32 and wrap, so
 // that one comparison detects positions before the edge as well as after it.
 #include "gemm/wgsl_text.h"

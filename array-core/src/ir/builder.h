@@ -56,7 +56,7 @@ class Builder {
   ParamRef in(std::string name, DType dtype);
   ParamRef out(std::string name, DType dtype);
   ParamRef in_out(std::string name, DType dtype);
-  // With ndim >= 0 the parameter is indexed by one index for each axis.
+  // Adds a raw parameter. If ndim >= 0, it has one index for each axis.
   ParamRef raw(std::string name, DType dtype, Access access = Access::read, int ndim = -1);
   ParamRef scalar(std::string name, DType dtype);
 
@@ -94,7 +94,7 @@ class Builder {
   void store(ParamRef param, Value value);
   void store_at(ParamRef param, std::initializer_list<Value> index, Value value);
   void if_(Value condition, const Body& then, const Body& otherwise = nullptr);
-  // Without a condition the loop runs until leave().
+  // Adds a loop. Without a condition it runs until leave().
   void while_(std::optional<Value> condition, const Body& body, const Body& step = nullptr);
   void do_while(const Body& body, std::optional<Value> condition, const Body& step = nullptr);
   void leave();
@@ -113,8 +113,8 @@ class Builder {
   void reduce(Value mapped, std::optional<Value> identity,
               const std::function<Value(Value, Value)>& combine,
               const std::function<void(Value)>& post);
-  // Reduces several values together. `combine` gets two lists: the values combined so far, and one
-  // more of each. It returns the list of the new combined values.
+  // Reduces several values together. `combine` gets two lists: the values so far, and those of one
+  // more element. It returns the list of the new combined values.
   using Values = std::vector<Value>;
   struct Mapped {
     Value value;
@@ -124,7 +124,7 @@ class Builder {
   void reduce(const std::vector<Mapped>& mapped, const Combine& combine,
               const std::function<void(const Values&)>& post);
   // Makes the kernel a scan. `post` gets two lists: the values combined up to and including the
-  // element, and the element's own values.
+  // element, and the values of the element itself.
   void scan(const std::vector<Mapped>& mapped, const Combine& combine,
             const std::function<void(const Values&, const Values&)>& post);
 
@@ -158,7 +158,7 @@ Value operator==(Value a, Value b);
 Value operator!=(Value a, Value b);
 Value operator-(Value a);
 Value operator!(Value a);
-// The number gets the other operand's type.
+// The number is converted to the other operand's type.
 Value operator+(Value a, double b);
 Value operator-(Value a, double b);
 Value operator*(Value a, double b);

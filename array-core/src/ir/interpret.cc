@@ -152,8 +152,8 @@ class Interpreter {
     return values;
   }
 
-  // Returns the combined values of `count` elements from `first` on. It combines two halves
-  // recursively.
+  // Returns the combined values of `count` elements from `first` on. It splits them into two
+  // groups, recursively.
   Values tree(const Dims& outer_at, const Dims& inner, std::int64_t first, std::int64_t count) {
     if (count == 1) return map(outer_at, inner, first);
     const std::int64_t half = count / 2;
@@ -187,7 +187,7 @@ class Interpreter {
     return argument.base + offset;
   }
 
-  // Returns nullptr for an array without elements.
+  // Returns the address of an element; nullptr if the array has no elements.
   std::byte* element_at(Id param, const std::vector<std::int64_t>& index) const {
     const Argument& argument = launch_.arguments[param];
     const View& view = argument.view;

@@ -1,7 +1,7 @@
 // The reference interpreter. It computes one element after the other, with every value as a Scalar,
-// and is simple on purpose, because every other executor is compared with it. Reductions combine
-// halves recursively, so that a float sum has errors like those of NumPy's pairwise sum. Any
-// thread; it touches only the arrays that it is given.
+// and is simple on purpose, because every other executor is compared with it. Reductions split a
+// row in the middle, recursively, so that a float sum has errors like those of NumPy's pairwise
+// sum. Any thread; it accesses only the arrays that it is given.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,10 @@ struct Argument {
   }
 };
 
-// What a kernel runs over. Elementwise arguments broadcast to `loop`; written ones have exactly its
-// shape. In a reduction, bit `k` of `reduced` says that axis `k` is reduced, and written
-// elementwise arguments have the shape of the other axes. A scan runs along the axes of `reduced`,
-// and its written arguments have the loop's shape.
+// The loop and the arguments of a run. Elementwise arguments broadcast to `loop`; written ones have
+// exactly its shape. In a reduction, bit `k` of `reduced` says that axis `k` is reduced, and
+// written elementwise arguments have the shape of the other axes. A scan runs along the axes of
+// `reduced`, and its written arguments have the loop's shape.
 struct Launch {
   Dims loop;
   std::uint32_t reduced = 0;

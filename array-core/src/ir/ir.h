@@ -41,11 +41,11 @@ enum class Op : std::uint8_t {
   constant,  // bits (and bits_high, the imaginary part of complex128) as in memory
   local,     // index: a Local
   local_at,  // index: a Local that is an array; args[0]: int32
-  // `i`: the C-order number of the element in the loop (in `post`: in the output); int32.
+  // `i`: the index of the element in the loop (in `post`: in the output) in C order; int32.
   loop_index,
   loop_size,   // `n`: the number of elements of the loop (in `post`: of the output); int32
   axis_index,  // the coordinate along axis `index` in the loop (in `post`: in the output); int32
-  // `_j`: the number of the mapped element in its reduction, in C order over the reduced axes;
+  // `_j`: the index of the mapped element in its reduction, in C order over the reduced axes;
   // int32. Only in `body`.
   reduce_index,
   param,     // index: a Param. An elementwise one gives its element here, a scalar one its value
@@ -149,9 +149,9 @@ enum class Op : std::uint8_t {
   fma,     // (a, b, c): a * b + c, rounded once or twice
   select,  // (condition, then, else); only the chosen one is evaluated
   call,    // index: a Function; args
-  // Reads, changes and writes an element of a raw parameter atomically, and gives the old value.
-  // The args are the index or indices, then the value. The element may be an integer or a float of
-  // any size.
+  // Reads, changes and writes an element of a raw parameter atomically. The result is the old
+  // value. The args are the index or indices, then the value. The element may be an integer or a
+  // float of any size.
   atomic_add,
   atomic_min,
   atomic_max,
@@ -173,8 +173,8 @@ struct Expr {
 struct Local {
   std::string name;  // the user's name, for messages and readable code
   DType type = DType::float32;
-  // If over 0, the local is an array of that many elements (the dialect's `int idx[3]`). local_at
-  // reads it, assign_at writes it, and indices are clamped.
+  // If above 0, the local is an array with this number of elements (the dialect's `int idx[3]`).
+  // local_at reads it, assign_at writes it, and indices are clamped.
   std::uint32_t length = 0;
 };
 
@@ -192,7 +192,7 @@ struct Param {
   ParamKind kind = ParamKind::elementwise;
   Access access = Access::read;
   bool atomic = false;  // some statement updates it atomically
-  // The number of axes of a raw parameter with one index for each axis; otherwise -1.
+  // The number of axes of a raw parameter that takes one index for each axis; otherwise -1.
   std::int8_t ndim = -1;
 };
 
@@ -223,8 +223,8 @@ struct Stmt {
 
 using Block = std::vector<Id>;  // Stmt
 
-// A function calls earlier functions only, so there is no recursion. It sees its own locals and
-// scalar arguments, not the kernel's parameters.
+// A function may call only functions before it, so there is no recursion. It sees its own locals
+// and scalar arguments, not the kernel's parameters.
 struct Function {
   std::string name;
   std::vector<Id> arguments;  // Local
@@ -233,7 +233,7 @@ struct Function {
 };
 
 // One of the values that a reduction combines. All accumulators are combined in one step, so that
-// one can decide for another. For example, the largest value decides which position is kept.
+// one can decide about another. For example, the largest value decides which position is kept.
 struct Accumulator {
   Id mapped = kNone;    // Local that the body sets for each element
   Id a = kNone;         // Local: the value so far
@@ -247,7 +247,7 @@ struct Reduction {
     totals,   // one result for each row
     running,  // one result for each element: a scan, in C order over the reduced axes
   };
-  // At least one. All `combine` expressions together are one associative and commutative operation.
+  // Not empty. All `combine` expressions together form one associative and commutative operation.
   std::vector<Accumulator> values;
   Id post = kNone;  // Block: reads every a, stores outputs
   Gives gives = Gives::totals;

@@ -63,7 +63,7 @@ TEST(Interpret, WritesThroughNegativeStrides) {
 }
 
 TEST(Interpret, RunsTheStepAfterContinueAndLeavesAtBreak) {
-  // The sum of the odd numbers below 10, of which at most 5 count.
+  // Adds up the odd numbers below 10, but at most five of them.
   Builder k("odd");
   const auto out = k.out("out", DType::int32);
   const auto i = k.local("i", k.integer(DType::int32, 0));
@@ -257,7 +257,7 @@ TEST(Print, IsStable) {
   EXPECT_EQ(to_text(DType::float32, put(std::nanf(""))), "nan:7fc00000");
 }
 
-// Breaks each rule once.
+// Breaks each rule of the language once.
 TEST(Verify, RefusesWhatTheLanguageForbids) {
   const auto refused = [](const Kernel& kernel, const std::string& why) {
     const Status status = verify(kernel);

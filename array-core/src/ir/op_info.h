@@ -1,5 +1,5 @@
 // The table of the kernel language's operations: the name, the operands, the kinds of types that
-// each takes, and what it gives. The verifier, the printer, the interpreters, the random kernel
+// each takes, and the result. The verifier, the printer, the interpreters, the random kernel
 // generator and the code generators read it; nothing else lists the operations.
 #pragma once
 
@@ -36,7 +36,7 @@ struct OpInfo {
       kinds;
 };
 
-// In the order of `Op`.
+// The rows are in the order of the enumeration `Op`.
 inline constexpr std::array kOpInfo{
     OpInfo{Op::constant, "constant", Shape::leaf, kAny},
     OpInfo{Op::local, "local", Shape::leaf, kAny},

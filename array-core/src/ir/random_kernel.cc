@@ -138,7 +138,7 @@ class Maker {
     }
   }
 
-  // Adds an array of `shape`: contiguous, or with gaps, reversed axes and an offset.
+  // Adds an array argument of this shape: contiguous, or with gaps, reversed axes and an offset.
   void array(DType dtype, Dims shape) {
     RandomArgument argument;
     const auto item = static_cast<std::int64_t>(size_of(dtype));
@@ -375,7 +375,7 @@ class Maker {
     for (int i = 1 + random_.below(3); i > 0; --i) statement(depth, in_loop);
   }
 
-  // The loop runs at most five times, whatever its body does.
+  // Adds a loop that runs at most five times, whatever its body does.
   void loop(int depth) {
     const LocalRef count = b_.local("count", b_.integer(DType::int32, 0));
     counters_.insert(count.id);
@@ -396,7 +396,7 @@ class Maker {
     locals_.resize(seen);
   }
 
-  // Returns a value and an operation that combines it, with a result that does not depend on the
+  // Returns a value and an operation that combines it. The result does not depend on the
   // order.
   std::pair<Value, Op> accumulated() {
     const DType dtype = type();
@@ -408,7 +408,7 @@ class Maker {
     const Op way = random_.pick(ways);
     const Value mapped = expression(is_complex(dtype) ? DType::int32 : dtype, 3);
     if (!floats) return {mapped, way};
-    // fmin and fmax may give either of two zeros, so a zero is replaced by another number.
+    // fmin and fmax may return either of two zeros, so a zero is replaced by another number.
     const Value zero = b_.constant(dtype, 0);
     return {b_.select(mapped == zero, b_.constant(dtype, 1), mapped), way};
   }
@@ -422,7 +422,7 @@ class Maker {
       mapped.push_back({value, std::nullopt});
       ways.push_back(way);
     }
-    // The position of the largest number, as an example of one value that decides for another.
+    // Also keeps the position of the largest number, as a value that another value decides about.
     const bool place = random_.chance(25);
     if (place) {
       mapped.push_back({expression(DType::int32, 2), std::nullopt});

@@ -30,7 +30,7 @@ struct RandomCase {
   std::uint32_t reduced = 0;
   std::vector<RandomArgument> arguments;
 
-  // The launch points into `arguments`.
+  // Returns the launch. It refers to `arguments`.
   Launch launch();
 };
 

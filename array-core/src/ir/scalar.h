@@ -47,7 +47,7 @@ inline constexpr bool kIsBool = std::is_same_v<T, bool>;
 template <typename T>
 inline constexpr bool kIsInteger = std::is_integral_v<T> && !kIsBool<T>;
 
-// The C++ type of a dtype that is known at compile time.
+// Gives the C++ type of a dtype that is known at compile time.
 template <DType>
 struct Type;
 // clang-format off
@@ -393,7 +393,7 @@ T unary(T x) {
     if constexpr (op == Op::cosh) return std::cosh(x);
     if constexpr (op == Op::tanh) return std::tanh(x);
     if constexpr (op == Op::asinh) return std::asinh(x);
-    // Browsers' C libraries give numbers for large negative operands.
+    // Browsers' C libraries return numbers for large negative operands, instead of NaN.
     if constexpr (op == Op::acosh)
       return x < 1 ? std::numeric_limits<T>::quiet_NaN() : std::acosh(x);
     if constexpr (op == Op::atanh) return std::atanh(x);
@@ -404,7 +404,7 @@ T unary(T x) {
     if constexpr (op == Op::round) return std::round(x);
     if constexpr (op == Op::erf) return std::erf(x);
     if constexpr (op == Op::erfc) return std::erfc(x);
-    // Functions that the C library lacks, or that write to a global there, compute in double.
+    // Functions that the C library lacks, or that write to a global there, are computed in double.
     const auto wide = static_cast<double>(x);
     if constexpr (op == Op::erfinv) return static_cast<T>(special::erfinv(wide));
     if constexpr (op == Op::erfcinv) return static_cast<T>(special::erfcinv(wide));

@@ -80,7 +80,7 @@ double erfinv(double y) {
 
 double erfcx(double x) {
   if (x < 10) return exp_square(x) * std::erfc(x);
-  // Laplace's continued fraction, evaluated from its end.
+  // Evaluates Laplace's continued fraction from its end.
   double value = x;
   for (int k = 40; k > 0; --k) value = x + k * 0.5 / value;
   return 1 / kSqrtPi / value;

@@ -1,4 +1,4 @@
-// The value of one element outside arrays: its bits as in memory. Pure; any thread.
+// The value of one element outside of arrays: its bits as in memory. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 namespace arraycore::lower {
 namespace {
 
-// Makes a view of an output over the whole loop. Reduced axes have one element each.
+// Makes a view of an output over the whole loop. Each reduced axis has one element in the output.
 void widen(const View& own, const Dims& loop, std::uint32_t reduced, View& wide) {
   wide.shape.clear();
   wide.strides.clear();

@@ -21,7 +21,7 @@ struct Walk {
   std::int64_t count() const;
 };
 
-// Whether axes may be merged. `off` keeps every axis, for kernels that use the index along an axis.
+// Says whether axes may be merged. Kernels that use the index along an axis need `off`.
 enum class Merge : std::uint8_t { off, on };
 void walk(const Dims& loop, std::uint32_t axes, std::span<const View* const> views, Merge merge,
           Walk& result);

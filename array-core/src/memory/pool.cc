@@ -126,8 +126,8 @@ void Pool::free(const Region& region) {
   if (heap.free.empty()) open.push_back(region.buffer);
   heap.free.push_back(static_cast<std::uint16_t>(region.offset / slot_bytes(heap.slot_class)));
   if (heap.free.size() < heap.slots) return;
-  // The whole heap is free. One heap of each class is always kept; otherwise a single array that
-  // comes and goes would make and destroy a heap each time.
+  // The whole heap is free. One heap of each class is always kept. Otherwise repeated allocation of
+  // a single array would create and destroy a heap each time.
   if (open.size() > 1 && !may_keep(kHeapBytes)) {
     open.erase(std::find(open.begin(), open.end(), region.buffer));
     heaps_.erase(found);

@@ -1,7 +1,7 @@
 // The regions of a GPU's buffers that hold arrays. The pool allocates and frees regions under a
 // byte budget. It only does the accounting; a BufferSource creates and destroys the buffers. Its
 // commands run in order, so a region may be allocated again while commands that use it still wait.
-// Touched by one thread.
+// Used by one thread.
 //
 // A small region is a slot of a heap, a buffer that many regions share. A larger region has a
 // buffer of its own, rounded up to a size class below kExactBytes. Empty buffers and heaps are kept
@@ -39,7 +39,7 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Regions that are reserved for one user. See Pool::hold().
+// Regions that are kept for one user; see Pool::hold().
 struct Shelf {
   std::vector<Region> all;
   std::vector<Region> unused;  // the regions that are not in use
@@ -64,19 +64,19 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Error: memory, "over_budget" (the message says what is live and what was requested) or
-  // "too_large" (no buffer of this device can be that large). After an error the pool has destroyed
-  // the buffers that it kept; nothing else has changed.
+  // Allocates a region. Error: memory, "over_budget" (the message says how much is in use and was
+  // requested) or "too_large" (no buffer of this device can be that large). After an error the pool
+  // has destroyed the buffers that it kept, and nothing else has changed.
   Result<Region> allocate(std::int64_t bytes);
   // REQUIRES: `region` came from allocate() since the last forget() and was not freed.
   void free(const Region& region);
   // Between hold() and let_go(), allocate() prefers regions of the right size from the shelf, and
-  // free() returns to the shelf what was allocated in between. So the same commands, issued again,
-  // use the same regions. Regions on the shelf count as handed out until clear_shelf().
+  // free() returns regions that were allocated in that time to the shelf. So the same commands,
+  // issued again, use the same regions. Regions on the shelf count as in use until clear_shelf().
   void hold(Shelf& shelf) { shelf_ = &shelf; }
   void let_go() { shelf_ = nullptr; }
   void clear_shelf(Shelf& shelf);
-  // Destroys every buffer that holds no region.
+  // Destroys every buffer that contains no region in use.
   void trim();
   // Forgets all buffers, because the device is gone.
   void forget();

@@ -121,7 +121,7 @@ TEST(Pool, TheBudgetCountsBuffersAndTrimsBeforeItRefuses) {
   EXPECT_TRUE(f.pool.allocate(8 * kMiB));
 }
 
-// Allocates `each` regions of every size, then frees them, as a training step does.
+// Allocates `each` regions of every size and frees them all, as a training step does.
 void step(Pool& pool, const std::vector<std::int64_t>& sizes, int each) {
   std::vector<Region> taken;
   for (int i = 0; i < each; ++i)
@@ -199,7 +199,7 @@ TEST(Pool, RandomUseKeepsItsBooks) {
     ASSERT_EQ(f.pool.held_bytes(), f.source.held());
     ASSERT_LE(f.pool.held_bytes(), 48 * kMiB);
   }
-  // No two regions share a byte.
+  // Checks that no two regions share a byte.
   std::map<std::pair<BufferId, std::int64_t>, std::int64_t> ends;
   for (const Taken& t : taken)
     ASSERT_TRUE(

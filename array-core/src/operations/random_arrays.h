@@ -1,5 +1,5 @@
-// New arrays of random numbers. Each is made by one launch of a kernel of ops/random.h. The kernels
-// are kept. Touched by Python's thread only.
+// Makes arrays of random numbers. Each takes one launch of a kernel of ops/random.h. The kernels
+// are kept. Python's thread only.
 #pragma once
 
 #include <array>
@@ -28,15 +28,15 @@ class RandomArrays {
  public:
   explicit RandomArrays(Launcher& launcher) : launcher_(launcher) {}
 
-  // REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value, "loop_too_long",
-  // "shapes_do_not_broadcast".
+  // Makes an array. REQUIRES: ops::draws(distribution, dtype). Errors: those of allocate; value,
+  // "loop_too_long", "shapes_do_not_broadcast".
   Result<Array> make(const RandomRequest& request);
 
  private:
   Result<KernelRef> kernel(ops::Distribution distribution, DType dtype);
 
   Launcher& launcher_;
-  // Indexed by distribution * kDTypes + dtype.
+  // The kernels that were made, at index distribution * kDTypes + dtype.
   std::array<std::optional<KernelRef>, ops::kDistributions * kDTypes> kernels_;
 };
 

@@ -1,4 +1,4 @@
-// The axes that a reduction removes, as bits, and how views lose and regain them. Pure; any thread.
+// Encodes the axes that a reduction removes as bits, and removes them from views. Pure; any thread.
 #pragma once
 
 #include <cstdint>

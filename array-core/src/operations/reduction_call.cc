@@ -24,7 +24,7 @@ const ops::UFunc& ufunc_named(std::string_view name) {
 
 bool empty(const Dims& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
-// Returns the number of elements of one row.
+// Returns the number of elements of one row, which the reduction combines.
 std::int64_t length_of(const Dims& loop, std::uint32_t axes) {
   std::int64_t length = 1;
   for (int axis = 0; axis < loop.size(); ++axis)
@@ -56,7 +56,7 @@ View rows_of(const View& view, std::uint32_t bits) {
   return rows;
 }
 
-// Returns the elements [begin, end) along an axis.
+// Returns a view of the elements [begin, end) along an axis.
 View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   View part{{}, {}, view.offset};
   for (int k = 0; k < view.ndim(); ++k) {
@@ -158,7 +158,7 @@ Result<Array> ReductionCalls::place(const Array* out, DType dtype, const Dims& s
 }
 
 // Returns the value with which a total begins: the caller's number, or the identity if the kernel
-// needs a value for elements that do not count. Otherwise nothing.
+// needs a value for elements that do not count. Otherwise nullopt.
 Result<std::optional<ir::Scalar>> ReductionCalls::initial_of(const ReductionSpec& spec,
                                                              const ReductionCall& call) const {
   if (spec.form != Form::fold) return std::optional<ir::Scalar>();
@@ -251,7 +251,7 @@ Status ReductionCalls::reduce(const ReductionSpec& spec, const ReductionCall& ca
   const Dims& loop = call.x->view.shape;
   std::optional<Array> mean;
   if (spec.form == Form::variance) {
-    // The mean has the type of the computation. It keeps the reduced axes, so that it broadcasts to
+    // The mean has the type of the computation and keeps the reduced axes, so that it broadcasts to
     // every element.
     ReductionSpec first = spec;
     first.form = Form::mean;
@@ -330,9 +330,9 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
   const View rows = rows_of(call.x->view, axis);
   const int last = rows.ndim() - 1;
   const std::int64_t extent = rows.shape[last];
-  // A long row needs separate memory for its totals in two cases. The result has another type than
-  // the computation, whose type the totals must have. Or there is an `out`, which must not be
-  // overwritten before all of the input was read.
+  // A long row needs separate memory for its totals in two cases. Either the result has another
+  // type than the computation, whose type the totals must have. Or there is an `out`, which must
+  // not be overwritten before all of the input was read.
   const bool apart = extent > kSteps && (call.out != nullptr || spec.out != spec.loop);
   Array totals = result;
   if (apart) {
@@ -352,7 +352,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     Array so_far{totals.dtype, written, totals.storage};
     std::vector<Operand> operands{{&x, {}}};
     if (spec.carried) {
-      // The totals at the end of the last launch.
+      // The totals that the last launch has reached.
       so_far.view = part_of(written, last, begin - 1, begin);
       so_far.view.shape.resize(last);
       so_far.view.strides.resize(last);

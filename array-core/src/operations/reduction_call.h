@@ -1,6 +1,6 @@
-// Calls of the table's reductions, of `ufunc.reduce` and of `ufunc.accumulate` over arrays. They
-// decide dtypes, axes and results, and make one launch (two for a variance). The decision for a
-// combination of dtypes is kept. Touched by Python's thread only.
+// Runs the table's reductions, `ufunc.reduce` and `ufunc.accumulate` on arrays. It decides dtypes,
+// axes and results, and makes one launch (two for a variance). The decision for a combination of
+// dtypes is kept. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class ReductionCalls {
   ReductionCalls(const ReductionCalls&) = delete;
   ReductionCalls& operator=(const ReductionCalls&) = delete;
 
-  // Each run() returns the result, or nothing if it was written to `out`. REQUIRES: `where` is
+  // Each run() returns the result, or nullopt if it was written to `out`. REQUIRES: `where` is
   // bool; ufuncs have two operands and one result. Errors: value, "axis_out_of_bounds",
   // "repeated_axis", "out_shape", "read_only", "empty_reduction", "not_reorderable",
   // "where_needs_initial", "shapes_do_not_broadcast", "scalar_out_of_bounds"; type, "no_loop";
@@ -61,8 +61,8 @@ class ReductionCalls {
   enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
   Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
   Result<ops::ReductionSpec> spec_of(const ReductionCall& call) const;
-  // Returns the array for the result: `out`, or a new one. `shape` is the shape that the caller
-  // sees.
+  // Returns the array for the result: `out`, or a new one. `shape` is the result's shape for the
+  // caller.
   Result<Array> place(const Array* out, DType dtype, const Dims& shape);
   Result<ir::Scalar> of_nothing(const ops::ReductionSpec& spec, const ReductionCall& call,
                                 std::optional<ir::Scalar> initial) const;

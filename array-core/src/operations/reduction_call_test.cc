@@ -1,5 +1,5 @@
-// Calls of reductions: axes, dtypes, reductions of nothing, launches, and ufuncs whose order
-// matters.
+// Tests calls of reductions: axes, dtypes, reductions without elements, launches, and ufuncs whose
+// order matters.
 #include "operations/reduction_call.h"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST_F(ReductionCallTest, WhatHasAnOrderIsReducedInIt) {
   EXPECT_EQ(code(reduce("less", x)), "no_loop");
 }
 
-// a[0] - a[1] - ..., for a row that takes three launches.
+// Computes a[0] - a[1] - ..., for a row that takes three launches.
 TEST_F(ReductionCallTest, LongRowsInOrderTakeSeveralLaunches) {
   const std::int64_t length = 2 * ReductionCalls::kSteps + 7;
   std::vector<std::int32_t> values(static_cast<std::size_t>(2 * length));
@@ -176,7 +176,7 @@ TEST_F(ReductionCallTest, LongRowsInOrderTakeSeveralLaunches) {
   EXPECT_EQ(counters.dispatches - before, 3);
   EXPECT_EQ(read<std::int64_t>(out), last);
 
-  // Without every second element: each part of the row has its part of the mask.
+  // Leaves out every second element: each part of the row uses its part of the mask.
   std::vector<std::uint8_t> odd(static_cast<std::size_t>(length));
   std::int64_t expected = 100;
   for (std::size_t at = 0; at < odd.size(); ++at)
@@ -213,7 +213,7 @@ TEST_F(ReductionCallTest, TotalsOnTheWay) {
   const auto ordered = calls.run(totals("subtract", x, 0));
   ASSERT_TRUE(ordered) << ordered.error().message;
   EXPECT_EQ(read<float>(**ordered), (std::vector<float>{1, 5, 2, -7, 2, -6}));
-  // The target is what it reads.
+  // The target is the array that is read.
   AccumulateCall onto = totals("maximum", x, 0);
   onto.out = &x;
   ASSERT_TRUE(calls.run(onto));

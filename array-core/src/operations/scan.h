@@ -1,8 +1,8 @@
-// Running sums of integers over an array. They give each element that a mask selects its place in
-// the result. Touched by Python's thread only.
+// Computes running sums of integers over an array. For a mask they give the place of each selected
+// element in the result. Python's thread only.
 //
-// Scans scans(launcher);
-// scans.add(positions, mask, ScanKind::exclusive);  // int32 of a bool
+//   Scans scans(launcher);
+//   scans.add(positions, mask, ScanKind::exclusive);  // int32 of a bool
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class Scans {
   Scans& operator=(const Scans&) = delete;
 
   // Writes the sums over `source` in C order, whatever its strides. A bool counts as 0 or 1, and
-  // sums wrap. It is one launch that reads nothing back. The target may be the source. REQUIRES:
+  // sums wrap. It takes one launch and reads nothing back. The target may be the source. REQUIRES:
   // `target` is int32 and has the source's shape; the source has bools or integers.
   Status add(const Array& target, const Array& source, ScanKind kind);
 

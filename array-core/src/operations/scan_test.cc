@@ -1,5 +1,5 @@
-// Compares running sums with plain ones, for lengths around a chunk's end, all dtypes, strides, and
-// the array itself as the target.
+// Compares running sums with a plain loop, for lengths around a chunk's end, all dtypes, strides,
+// and with the array itself as the target.
 #include "operations/scan.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Sorts along an axis where the array lives: on a device by the kernels of ops/sorting.h, on the
-// CPU by the standard library. Touched by Python's thread only.
+// Sorts along an axis where the array is: on a device with the kernels of ops/sorting.h, on the CPU
+// with the standard library. Python's thread only.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Sorts where arrays live. The device's kernels and the CPU give the same order.
+// Tests sorting on a device and on the CPU. Both must give the same order.
 #include "operations/sorter.h"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ TEST_F(SorterTest, UnsignedAndWideIntegersKeepTheirOrder) {
 }
 
 TEST(ExchangeSteps, SortEveryPatternOfZerosAndOnes) {
-  // A network that sorts these inputs sorts all (Knuth's zero-one principle).
+  // A sorting network that sorts these inputs sorts all (Knuth's zero-one principle).
   for (std::int32_t length = 1; length <= 12; ++length) {
     const auto steps = ops::exchange_steps(length);
     for (std::uint32_t pattern = 0; pattern < 1U << length; ++pattern) {

@@ -31,8 +31,8 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
-  // The ufunc is the last field and has a fixed size. It determines how many operands the fields
-  // before it describe.
+  // The ufunc is the last field and has a fixed size. It determines how many operands the earlier
+  // fields describe.
   add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }
@@ -68,8 +68,8 @@ bool is_comparison(const ops::UFunc& ufunc) {
   return std::find(kNames.begin(), kNames.end(), ufunc.name) != kNames.end();
 }
 
-// Returns the result, the same for every element, of `array OP value` (or with `left`, `value OP
-// array`), if no 64-bit integer type holds the value.
+// Returns the result of `array OP value` (or with `left`, `value OP array`) if no 64-bit integer
+// type can hold the value. It is the same for every element.
 bool beyond_compares(std::string_view name, bool negative, bool left) {
   if (name == "equal") return false;
   if (name == "not_equal") return true;
@@ -159,8 +159,8 @@ const UFuncCalls::Decided* UFuncCalls::put(std::vector<Decided>& table, const De
   return &table[place];
 }
 
-// Compares an integer array with a Python int that its dtype cannot hold: with the exact value if
-// it has 64 bits, otherwise without any computation.
+// Compares an integer array with a Python int that its dtype cannot hold: exactly in 64 bits if the
+// int fits, otherwise without any computation.
 Result<std::optional<UFuncResults>> UFuncCalls::compare_beyond(const UFuncCall& call,
                                                                std::span<UFuncOperand> operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
@@ -216,7 +216,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
   TRY(const auto& decision, decide(call));
   const Decided& decided = *decision;
 
-  // Finds the shape of the loop. Usually all arrays have the same shape.
+  // Determines the shape of the loop. Usually all arrays have the same shape.
   std::array<const Array*, ops::kMaxOperands + 1 + ops::kMaxResults> arrays{};
   std::size_t count = 0;
   for (const UFuncOperand& operand : call.operands)
@@ -252,7 +252,7 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
     if (operands[at].array != nullptr) continue;
     auto made = launcher_.allocate(decided.results[i], loop);
     if (!made) return named(made.error(), operation_name(launcher_.kernel(decided.kernel)));
-    // A new result is 0 where `where` is false, and not what the memory held before.
+    // In a new result, elements are 0 where `where` is false, instead of old content of the memory.
     if (call.where != nullptr) {
       TRY_DONE(launcher_.fill_zero(*made));
     }

@@ -1,5 +1,5 @@
-// Calls of the operation table's ufuncs over arrays. They decide dtypes, broadcasting and results,
-// and make one launch. The decision for a combination of dtypes is kept. Touched by Python's thread
+// Runs the operation table's ufuncs on arrays. It decides dtypes, broadcasting and results,
+// and makes one launch. The decision for a combination of dtypes is kept. Python's thread
 // only.
 #pragma once
 

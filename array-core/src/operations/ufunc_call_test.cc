@@ -1,4 +1,4 @@
-// Calls of ufuncs: dtypes of scalars, `out`, `where`, `dtype`, broadcasting, exact comparisons.
+// Tests calls of ufuncs: scalars' dtypes, `out`, `where`, `dtype`, broadcasting, comparisons.
 #include "operations/ufunc_call.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST_F(UFuncCallTest, CuPysModeKeepsAnArraysDtypeAgainstANumPyScalar) {
   EXPECT_EQ(run("multiply", {of(a), two}, call)->arrays[0].dtype, DType::float32);
 }
 
-// WebGL2 needs this: every operation writes only at its own element.
+// Every operation writes only its own element, which WebGL2 needs.
 TEST(UFuncKernels, EachOnlyGathers) {
   int kernels = 0;
   for (const ops::UFunc& ufunc : ops::table())

@@ -28,7 +28,7 @@ Value magnitude(Builder& b, Value x) {
   return b.bitcast(unsigned_type, b.apply(Op::absolute, {x}));
 }
 
-// Euclid's algorithm.
+// Computes the greatest common divisor by Euclid's algorithm.
 Value unsigned_gcd(Builder& b, Value x, Value y) {
   const ir::LocalRef a = b.local("a", x);
   const ir::LocalRef c = b.local("c", y);
@@ -69,9 +69,9 @@ Values divide(Builder& b, const Values& x) {
 
 Values power(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::power, x)};
-  // The power is computed by logarithms, and 0 has no logarithm. So a base of 0 is a case of its
-  // own: the result is 1 for the exponent 0, 0 for an exponent with a positive real part, otherwise
-  // NaN.
+  // The power is computed with logarithms, and 0 has no logarithm. So a base of 0 is handled
+  // separately: the result is 1 for the exponent 0, 0 for an exponent with a positive real part,
+  // otherwise NaN.
   const Value zero = zero_of(b, x[0]);
   const Value nan = zero / zero;
   const Value positive = b.apply(Op::real, {x[1]}) > 0.0;
@@ -86,7 +86,7 @@ Values absolute(Builder& b, const Values& x) {
 
 Values sign(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::sign, x)};
-  // NumPy 2 defines x / |x|, and 0 for 0. If a part is infinite, a finite part counts as 0.
+  // NumPy 2 defines x / |x|, and 0 for 0. If one part is infinite, a finite other part counts as 0.
   const Value modulus = b.apply(Op::absolute, x);
   const Value one = one_of(b, modulus);
   const Value zero = zero_of(b, modulus);
@@ -134,7 +134,7 @@ Values degrees(Builder&, const Values& x) { return {x[0] * (180.0 / kPi)}; }
 Values radians(Builder&, const Values& x) { return {x[0] * (kPi / 180.0)}; }
 
 Values logaddexp(Builder& b, const Values& x) {
-  // Equal operands are a case of their own, because the difference of two equal infinities is NaN.
+  // Equal operands are handled separately: the difference of two equal infinities is NaN.
   const Value larger = b.apply(Op::maximum, x);
   const Value distance = b.apply(Op::absolute, {x[0] - x[1]});
   const Value sum = larger + b.apply(Op::log1p, {b.apply(Op::exp, {-distance})});
@@ -149,7 +149,7 @@ Values logaddexp2(Builder& b, const Values& x) {
 }
 
 Values heaviside(Builder& b, const Values& x) {
-  // A value that is neither less nor greater is 0, or so small that a device takes it for 0.
+  // A value that is neither less than nor greater than 0 is 0, or a device treats it as 0.
   const Value zero = zero_of(b, x[0]);
   const Value rest = b.select(b.apply(Op::is_nan, {x[0]}), x[0], x[1]);
   return {b.select(x[0] < zero, zero, b.select(x[0] > zero, one_of(b, x[0]), rest))};
@@ -162,7 +162,7 @@ Values spacing(Builder& b, const Values& x) {
   const Value not_finite = b.constant(x[0].type, std::numeric_limits<double>::quiet_NaN());
   const Value finite = b.apply(Op::is_finite, x);
   if (x[0].type == DType::float16) {
-    // NumPy defines it differently for half precision: the step upwards, never negative.
+    // NumPy defines spacing differently for half precision: the distance to the next larger half.
     const Value inner = size - b.apply(Op::nextafter, {size, zero_of(b, size)});
     const Value distance = b.select(x[0] < 0.0, inner, step);
     return {b.select(finite, distance, not_finite)};
@@ -215,7 +215,7 @@ Values compare_mixed(Builder& b, Op op, const Values& x) {
       b.apply(op, {b.convert(DType::uint64, x[0]), b.convert(DType::uint64, x[1])});
   const bool less = op == Op::less || op == Op::less_equal;
   const bool greater = op == Op::greater || op == Op::greater_equal;
-  // The result if the signed operand is negative.
+  // The result of the comparison if the signed operand is negative.
   const bool decides = op == Op::not_equal || (signed_first ? less : greater);
   return {b.select(negative, b.constant(DType::boolean, decides ? 1 : 0), as_unsigned)};
 }

@@ -1,4 +1,4 @@
-// What the table's ufuncs compute for one element, as IR. Each function is a Body of ufunc.h.
+// The IR of one element for the table's ufuncs. Each function is a Body of ufunc.h.
 #pragma once
 
 #include "ops/ufunc.h"
@@ -11,8 +11,8 @@ Values direct(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, x)};
 }
 
-// Applies `op` to floating and complex types. Integers, which are whole and finite already, get
-// Otherwise; by default that is the value itself.
+// Applies `op` to floating and complex types. Integers are whole and finite already, so Otherwise
+// is applied to them; by default it returns the value itself.
 template <ir::Op op, Body Otherwise>
 Values float_or(ir::Builder& builder, const Values& x) {
   if (is_floating(x[0].type) || is_complex(x[0].type)) return direct<op>(builder, x);
@@ -61,7 +61,7 @@ Values arcsinh(ir::Builder& builder, const Values& x);
 Values arccosh(ir::Builder& builder, const Values& x);
 Values arctanh(ir::Builder& builder, const Values& x);
 
-// Applies `op` to the operands as bools.
+// Converts the operands to bools and applies `op`.
 template <ir::Op op>
 Values logical(ir::Builder& builder, const Values& x) {
   Values bools;
@@ -69,7 +69,7 @@ Values logical(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, bools)};
 }
 
-// Compares int64 with uint64 as numbers.
+// Compares int64 with uint64 by their values.
 Values compare_mixed(ir::Builder& builder, ir::Op op, const Values& x);
 
 // Compares complex numbers in NumPy's order: by the real part, then by the imaginary one.
@@ -95,8 +95,8 @@ Values compare(ir::Builder& builder, const Values& x) {
   return {builder.apply(ir::Op::logical_or, {by_real, by_imag})};
 }
 
-// minimum and maximum (the first NaN is the result), fmin and fmax (the operand that is not NaN is
-// the result) of complex numbers.
+// Computes minimum and maximum (the first NaN is the result), fmin and fmax (NaN is skipped) of
+// complex numbers.
 template <ir::Op op>
 Values extreme(ir::Builder& builder, const Values& x) {
   if (!is_complex(x[0].type)) return {builder.apply(op, x)};

@@ -24,7 +24,7 @@ Parts parts_of(Builder& b, Value z) { return {b.apply(Op::real, {z}), b.apply(Op
 Value complex_of(Builder& b, Parts z) { return b.make_complex(z.re, z.im); }
 Value real_number(Builder& b, Value like, double value) { return b.constant(like.type, value); }
 
-// Returns sqrt(1 + z) and similar roots.
+// Returns the square root of a complex number, as its two parts.
 Parts root(Builder& b, Value re, Value im) {
   return parts_of(b, b.apply(Op::sqrt, {b.make_complex(re, im)}));
 }
@@ -47,7 +47,7 @@ Parts artanh(Builder& b, Parts z) {
   return {b.apply(Op::copysign, {re, z.re}), real_number(b, z.re, 0.5) * im};
 }
 
-// Returns f(i z) / i. arcsinh is made of arcsin this way, and arctan of arctanh.
+// Returns f(i z) / i. So arcsinh is computed with arcsin, and arctan with arctanh.
 template <Parts (*function)(Builder&, Parts)>
 Value turned(Builder& b, Value z) {
   const Parts given = parts_of(b, z);

@@ -15,7 +15,7 @@ namespace arraycore::ops {
 // Returns the dtype in which values are computed; lse and coeff have it too.
 DType loss_dtype(DType scores);
 
-// Makes a reduction over the classes. Parameters: x, lse.
+// Makes a reduction over the classes. Parameters: x (scores), lse (the result).
 ir::Kernel make_log_sum_exp_kernel(DType scores);
 
 // Makes a reduction over all labels. Parameters: t, lse, x (raw), classes and inner (int32: the
@@ -23,8 +23,8 @@ ir::Kernel make_log_sum_exp_kernel(DType scores);
 // number for 1 / the number of labels that count), loss = coeff * sum of (lse - x[t]), coeff.
 ir::Kernel make_cross_entropy_kernel(DType scores, DType labels);
 
-// Parameters: x, lse, t, gloss, coeff, ignore, gx = (exp(x - lse) - (class is t)) * gloss * coeff.
-// Axis 1 of the loop is the classes.
+// Makes the gradient's kernel. Parameters: x, lse, t, gloss, coeff, ignore, gx = (exp(x - lse) -
+// (class is t)) * gloss * coeff. Axis 1 of the loop is the classes.
 ir::Kernel make_cross_entropy_gradient_kernel(DType scores, DType labels);
 
 }  // namespace arraycore::ops

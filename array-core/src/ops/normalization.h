@@ -4,7 +4,7 @@
 // A row is all elements of a channel. Statistics are combined as (count, mean, sum of squared
 // distances), so that a large mean does not cancel: T. F. Chan, G. H. Golub, R. J. LeVeque,
 // "Algorithms for Computing the Sample Variance: Analysis and Recommendations", The American
-// Statistician 37 (1983). Sums are float64 where some operand is, otherwise float32.
+// Statistician 37 (1983). Sums are float64 if some operand is, otherwise float32.
 #pragma once
 
 #include <optional>
@@ -29,15 +29,15 @@ DType computed_in(const NormalizationTypes& types);
 // + variance * fresh_unbiased. Scalars have the computed dtype.
 ir::Kernel make_moments_kernel(const NormalizationTypes& types, std::optional<DType> running);
 
-// Parameters: x, mean, inv_std, gamma, beta, y = gamma * (x - mean) * inv_std + beta.
+// Makes a kernel of: x, mean, inv_std, gamma, beta, y = gamma * (x - mean) * inv_std + beta.
 ir::Kernel make_normalize_kernel(const NormalizationTypes& types);
 
 // Makes a reduction. Parameters: gy, x, mean, inv_std, gbeta = sum of gy, ggamma = sum of gy *
 // x_hat, where x_hat = (x - mean) * inv_std.
 ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types);
 
-// Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (a scalar: 1 / the number of
-// elements in a row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
+// Makes the gradient's kernel. Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (1 /
+// the elements in a row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
 ir::Kernel make_norm_gradient_kernel(const NormalizationTypes& types);
 
 }  // namespace arraycore::ops

@@ -37,7 +37,7 @@ Value integer(Builder& k, std::int64_t value) { return k.integer(DType::int32, v
 Value least(Builder& k, Value a, Value b) { return k.apply(Op::minimum, {a, b}); }
 Value most(Builder& k, Value a, Value b) { return k.apply(Op::maximum, {a, b}); }
 
-// The element's plane and its coordinates, in locals.
+// The plane and the coordinates of the loop's element, in locals.
 struct Place {
   Value plane;
   Coordinates at;
@@ -63,7 +63,7 @@ Value number_of(Builder& k, const Axes& axes, ParamRef Axis::* extent, Value pla
   return number;
 }
 
-// Runs the body for each coordinate in the box from `first` to `end`, without `end`.
+// Runs the body for each coordinate from `first` up to, but without, `end` in every axis.
 void each(Builder& k, const Coordinates& first, const Coordinates& end,
           const std::function<void(const Coordinates&)>& body, std::vector<Value> at = {}) {
   const std::size_t axis = at.size();
@@ -78,7 +78,7 @@ void each(Builder& k, const Coordinates& first, const Coordinates& end,
       [&] { k.set(i, k.read(i) + integer(k, 1)); });
 }
 
-// Visits the elements of the data in the window of a result.
+// Runs the body for each element of the data that lies in the window of a result.
 void each_of_window(Builder& k, const Axes& axes, const Coordinates& result,
                     const std::function<void(const Coordinates&, Value tap)>& body) {
   Coordinates first, end, start;
@@ -99,7 +99,7 @@ void each_of_window(Builder& k, const Axes& axes, const Coordinates& result,
   });
 }
 
-// Visits the results whose windows contain an element of the data, with its position in the window.
+// Runs the body for each result whose window contains an element, with its position there.
 void each_result(Builder& k, const Axes& axes, const Coordinates& data,
                  const std::function<void(const Coordinates&, Value tap)>& body) {
   Coordinates first, end, moved;
@@ -107,7 +107,7 @@ void each_result(Builder& k, const Axes& axes, const Coordinates& data,
     const Axis& a = axes[axis];
     const Value stride = k.read(a.stride);
     moved[axis] = k.read(k.local("moved" + std::to_string(axis), data[axis] + k.read(a.padding)));
-    // The dividend is at least 0, because the division rounds towards 0.
+    // The dividend is made at least 0, because the division rounds towards 0.
     const Value before = most(k, moved[axis] - k.read(a.window) + stride, integer(k, 0));
     first[axis] = k.read(k.local("first" + std::to_string(axis), before / stride));
     end[axis] = k.read(k.local("end" + std::to_string(axis),

@@ -22,13 +22,13 @@ DType pooled_in(DType dtype);
 // (int32) = the first position that holds it. y is NaN if an element is NaN, and -infinity if a
 // window has no element of the data.
 ir::Kernel make_max_pool_kernel(DType dtype);
-// Parameters: gy, places (raw), numbers, gx = the sum of gy over the windows in which the element
-// was the largest.
+// Makes a kernel. Parameters: gy, places (raw), numbers, gx = the sum of gy over the windows in
+// which the element was the largest.
 ir::Kernel make_max_pool_gradient_kernel(DType dtype);
-// Parameters: x (raw), numbers, share (a scalar of pooled_in()), y = the sum times share.
+// Makes a kernel. Parameters: x (raw), numbers, share (of pooled_in()), y = sum times share.
 ir::Kernel make_mean_pool_kernel(DType dtype);
-// Parameters: gy (raw), numbers, share, gx = share times the sum of gy over the windows that
-// contain the element.
+// Makes a kernel. Parameters: gy (raw), numbers, share, gx = share times the sum of gy over the
+// windows that contain the element.
 ir::Kernel make_mean_pool_gradient_kernel(DType dtype);
 
 }  // namespace arraycore::ops

@@ -21,9 +21,9 @@ constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
-// After so many refused draws an element keeps its last draw.
+// After this many refused draws, an element keeps its last draw.
 constexpr int kMostAttempts = 64;
-// The mean below which a Poisson distribution is drawn by waiting times.
+// Below this mean, a Poisson distribution is drawn by waiting times.
 constexpr double kFewArrivals = 12;
 
 bool is_floating_distribution(Distribution distribution) {

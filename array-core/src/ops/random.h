@@ -37,10 +37,10 @@ enum class Distribution : std::uint8_t {
 };
 inline constexpr int kDistributions = 13;
 
-// Returns whether there is such a kernel.
+// Returns whether a kernel exists for this distribution and dtype.
 bool draws(Distribution distribution, DType dtype);
 
-// Returns the type of `a` and `b`: the dtype itself for a floating distribution, otherwise uint64.
+// Returns the type of `a` and `b`: the dtype of a floating distribution, otherwise uint64.
 DType parameter_of(Distribution distribution, DType dtype);
 
 // Returns whether the kernel has one more parameter: an array of the result's dtype that broadcasts

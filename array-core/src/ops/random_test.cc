@@ -42,7 +42,7 @@ std::vector<T> run(Distribution distribution, DType dtype, const Drawn& at, std:
 }
 
 TEST(Philox, GivesTheWordsThatItsAuthorsPublished) {
-  // From kat_vectors of Random123, philox4x32 with 10 rounds.
+  // The words are from kat_vectors of Random123, philox4x32 with 10 rounds.
   const auto words = [](const Drawn& at) {
     return run<std::uint32_t>(Distribution::bits, DType::uint32, at, 4);
   };
@@ -89,7 +89,7 @@ TEST(RandomKernels, IntegersScaleTheirWords) {
 }
 
 TEST(RandomKernels, LogarithmsAreTakenOfNumbersAboveZero) {
-  // A million words, some of them below 2^-18, give no infinity.
+  // Among a million words, some are below 2^-18. None may give infinity.
   const auto drawn =
       run<float>(Distribution::gumbel, DType::float32, {}, 400'000, ir::put(0.0F), ir::put(1.0F));
   for (const float value : drawn) ASSERT_TRUE(std::isfinite(value));

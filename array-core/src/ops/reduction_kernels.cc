@@ -1,4 +1,4 @@
-// The kernels of the table of reductions.
+// Makes the kernels of the table of reductions.
 #include "ir/op_info.h"
 #include "ops/bodies.h"
 #include "ops/reductions.h"
@@ -32,7 +32,7 @@ DType real_of_computed(DType loop) {
   return is_floating(computed) ? computed : DType::float64;
 }
 
-// The parameters that every kernel has first.
+// The parameters that every kernel has first, and functions that use them.
 struct Frame {
   Frame(Builder& builder, const ReductionSpec& given)
       : k(builder), spec(given), computed(computed_in(given.loop)) {
@@ -52,7 +52,7 @@ struct Frame {
   Value element() const { return k.convert(computed, k.convert(spec.loop, k.read(x))); }
   Value start() const { return k.convert(computed, k.read(initial)); }
 
-  // Returns whether the element counts, or nothing if all elements count.
+  // Returns whether the element counts; nullopt if all elements count.
   std::optional<Value> counted(Value value) const {
     std::optional<Value> yes;
     if (spec.where) yes = k.read(where);
@@ -82,7 +82,7 @@ struct Frame {
   }
 };
 
-// Returns what replaces an element that does not count.
+// Returns the value that replaces an element that does not count.
 Value neutral(const Frame& f) {
   const auto identity = identity_of(*f.spec.ufunc, f.computed);
   if (!identity) return f.start();
@@ -112,7 +112,7 @@ void count(const Frame& f) {
       [&](Value total) { k.store(f.y, k.convert(f.spec.out, total)); });
 }
 
-// Adds a reduction to a sum and a count, of all elements or of those that count.
+// Adds a reduction to a sum and a count, of all elements or of those for which `counted` is true.
 void averaged(const Frame& f, Value value, std::optional<Value> counted,
               const std::function<void(Value, Value)>& post) {
   Builder& k = f.k;
@@ -179,8 +179,8 @@ void range(const Frame& f) {
       [&](const Values& ends) { f.store(ends[0] - ends[1]); });
 }
 
-// Finds the best element and its number. A NaN is better than any number. If NaN is skipped, a NaN
-// is worse than any number instead, and its number is -1.
+// Finds the best element and its index. A NaN is better than any number. If NaN is skipped, a NaN
+// is worse than any number instead, and its index is -1.
 void place(const Frame& f) {
   Builder& k = f.k;
   const bool largest = f.spec.ufunc->name == "maximum";
@@ -198,7 +198,7 @@ void place(const Frame& f) {
         Value first = either(k, better, both(k, alike, earlier));
         if (counted) {
           const Value zero = k.integer(DType::int32, 0);
-          // If neither of the two elements counts, either may stay.
+          // If neither element counts, either of them may be kept.
           first = both(k, a[1] >= zero, either(k, b[1] < zero, first));
         } else if (has_nan(value.type)) {
           const Value nan_a = is_nan(k, a[0]);

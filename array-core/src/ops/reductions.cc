@@ -10,8 +10,8 @@
 namespace arraycore::ops {
 namespace {
 
-// The errors of float sums grow with the height of the tree of additions. The errors of a quotient,
-// a root and a square are added.
+// The error of a float sum grows with the height of its tree of additions. The errors of a
+// quotient, a root and a square are added to it.
 constexpr Growth kExact{};
 constexpr Growth kSum{.base = 2, .by_log = 1};
 constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
@@ -52,7 +52,7 @@ struct Row {
 };
 constexpr bool kReorderable = true;
 constexpr bool kByTree = true;
-// Ufuncs that are not listed have no identity, and their order matters.
+// Ufuncs that are not listed have no identity, and the order of their elements matters.
 constexpr std::array kReducibles{
     Row{"add", {Identity::zero, kReorderable, kByTree}},
     Row{"multiply", {Identity::one, kReorderable, kByTree}},
@@ -69,7 +69,7 @@ constexpr std::array kReducibles{
     Row{"hypot", {Identity::zero, kReorderable, kByTree}},
     Row{"logaddexp", {Identity::infinity_below, kReorderable, kByTree}},
     Row{"logaddexp2", {Identity::infinity_below, kReorderable, kByTree}},
-    // Euclid's algorithm is a loop.
+    // gcd uses a loop (Euclid's algorithm), so no tree combines it.
     Row{"gcd", {Identity::zero, kReorderable, false}},
     Row{"lcm", {Identity::none, kReorderable, false}},
 };
@@ -132,7 +132,7 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
     if (kind_of(array) == Kind::unsigned_integer) return DType::uint64;
     if (is_integer(array) || array == DType::boolean) return DType::int64;
   }
-  // The total is the first operand of the next step.
+  // The first operand of the next step is the total.
   std::array<Operand, 2> operands;
   operands[0].dtype = dtype ? *dtype : out.value_or(array);
   operands[1].dtype = dtype ? *dtype : array;
@@ -143,8 +143,8 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
       if (dtype && result != *dtype) break;
       return result;
     }
-    // A loop whose result is a float (a quotient of integers) is looked up again with floats.
-    // Comparisons give bools, which cannot be compared again.
+    // If the loop's result is a float (a quotient of integers), a loop for floats is searched next.
+    // Comparisons give bools, for which no further loop is searched.
     if (result == DType::boolean) break;
     operands[0].dtype = operands[1].dtype = result;
   }

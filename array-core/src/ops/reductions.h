@@ -15,7 +15,7 @@
 
 namespace arraycore::ops {
 
-// A reduction's number is its position in reductions(); Python asks for it by name once.
+// A reduction's index in reductions(). Python asks for it once, by name.
 using ReductionId = std::int32_t;
 
 enum class Form : std::uint8_t {
@@ -28,7 +28,7 @@ enum class Form : std::uint8_t {
 };
 
 // How the error of a result may grow, in units in the last place of the type of the computation.
-// For a sum they are units of the sum of magnitudes, because terms that cancel leave their errors.
+// For a sum they are units of the sum of magnitudes, because errors remain when terms cancel.
 struct Growth {
   float base = 0;
   float by_log = 0;   // for each doubling of the number of elements, which adds a level to the tree
@@ -58,12 +58,12 @@ enum class Identity : std::uint8_t { none, zero, one, all_bits, infinity_below }
 struct Reducible {
   Identity identity = Identity::none;
   bool reorderable = false;
-  // True: an expression combines two values, in any order, so a tree can do it. Other ufuncs take
-  // one element after the other.
+  // True: an expression combines two values in any order, so that a tree of additions is possible.
+  // Other ufuncs take one element after the other.
   bool by_tree = false;
 };
 Reducible reducible(const UFunc& ufunc);
-// Returns the identity as a value of `dtype`, or nothing where there is none.
+// Returns the identity as a value of `dtype`, or nullopt if the ufunc has none.
 std::optional<ir::Scalar> identity_of(const UFunc& ufunc, DType dtype);
 
 // Returns the dtype in which the ufunc combines, as NumPy chooses it from the operands' dtype
@@ -84,13 +84,13 @@ struct ReductionSpec {
   DType out = DType::float32;
   bool where = false;  // there is an operand of bools; elements where it is false do not count
   bool initial =
-      // In a fold: a scalar with which the total is combined. With by_tree, if the ufunc has no
+      // In a fold: a scalar that is combined with the total. With by_tree, if the ufunc has no
       // identity, it also replaces elements that do not count.
       false;
   bool skips_nan = false;
   bool root = false;
-  // Only for make_ordered_kernel: an operand holds each row's total so far. It cannot be combined
-  // with `initial`.
+  // Only for make_ordered_kernel: an operand has each row's total so far. It excludes
+  // `initial`.
   bool carried = false;
 };
 

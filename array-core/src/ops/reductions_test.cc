@@ -1,4 +1,4 @@
-// The table of reductions: names, dtypes, identities, and kernels that the verifier accepts.
+// Tests the table of reductions: names, dtypes, identities, and kernels that can be verified.
 #include "ops/reductions.h"
 
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@ using ir::Value;
 
 constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
 
-// Returns a float32's key: its bits, mirrored below 0. NaN has the key kLast. The keys of numbers
-// are below kLast - 1.
+// Returns a float32's key: its bits, with the order reversed for negative numbers. NaN has the key
+// kLast. The keys of numbers are below kLast - 1.
 Value float_key(Builder& b, Value x) {
   const auto word = [&](std::int32_t value) { return b.integer(DType::int32, value); };
   const Value bits = b.bitcast(DType::int32, x);
@@ -24,8 +24,8 @@ Value float_key(Builder& b, Value x) {
 }
 
 // The real part decides first. Numbers of which only the imaginary part is NaN come after all
-// others, sorted by their real parts. Then come numbers whose real part is NaN, sorted by their
-// imaginary parts.
+// others, sorted by their real parts. After these come numbers whose real part is NaN, sorted by
+// their imaginary parts.
 Value complex_key(Builder& b, Value x) {
   const Value real = b.apply(Op::real, {x});
   const Value imag = b.apply(Op::imag, {x});

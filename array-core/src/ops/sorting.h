@@ -12,11 +12,11 @@
 
 namespace arraycore::ops {
 
-// Returns int32, or int64 for 64-bit elements. REQUIRES: on_gpu(dtype).
+// Returns the dtype of keys: int32, or int64 for 64-bit elements. REQUIRES: on_gpu(dtype).
 DType sort_key(DType dtype);
 
-// Parameters: source (in), keys and places (out; int32, counted along axis 1). REQUIRES:
-// on_gpu(dtype).
+// Makes the kernel that computes keys. Parameters: source (in), keys and places (out; int32,
+// counted along axis 1). REQUIRES: on_gpu(dtype).
 ir::Kernel encode_kernel(DType dtype);
 
 // Makes one step of the sort, over a loop of rows x (length - distance). Parameters: keys and
@@ -24,8 +24,8 @@ ir::Kernel encode_kernel(DType dtype);
 // int32 or int64.
 ir::Kernel exchange_kernel(DType key);
 
-// Parameters: source (raw, two axes), places (in), target (out): target[r, i] = source[r, places[r,
-// i]].
+// Makes a kernel of: source (raw, two axes), places (in), target (out), where target[r, i] =
+// source[r, places[r, i]].
 ir::Kernel gather_kernel(DType dtype);
 
 // A step compares element i with element i + distance where (i & bit) == wanted.

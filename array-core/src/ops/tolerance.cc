@@ -10,8 +10,8 @@ namespace {
 Bound cpu_bound(const UFunc& ufunc, const Loop& loop) {
   const bool complex = is_complex(loop.operands[0]);
   Bound bound{complex ? ufunc.tolerance.complex_ulp : ufunc.tolerance.ulp, ufunc.tolerance.floor};
-  // float64 functions are not rounded from a wider type, neither here nor in NumPy. So both may
-  // err.
+  // float64 functions are not rounded from a wider type, neither here nor in NumPy. So both results
+  // may have errors.
   if (loop.results[0] == DType::float64) bound.ulp *= 2;
   return bound;
 }
@@ -19,7 +19,7 @@ Bound cpu_bound(const UFunc& ufunc, const Loop& loop) {
 }  // namespace
 
 Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
-  // Integers are exact.
+  // Integer results are exact.
   if (!is_floating(loop.results[0]) && !is_complex(loop.results[0])) return {};
   Bound bound = cpu_bound(ufunc, loop);
   if (executor == Executor::cpu) return bound;
@@ -35,7 +35,7 @@ Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
     sum += static_cast<float>(accuracy.ulp);
     bound.floor = std::max(bound.floor, static_cast<float>(accuracy.floor));
   }
-  // A half that was computed in single precision is off by at most one neighbour.
+  // A half that was computed in single precision differs by at most one neighbour.
   if (loop.results[0] == DType::float16) sum = std::min(sum, 1.0F);
   bound.ulp = std::max(bound.ulp, sum);
   return bound;

@@ -1,5 +1,5 @@
-// How far a result of the operation table may be from the exact one. It combines a row's own
-// tolerance (ufunc.h) and, on a GPU, the bounds of the operations in its kernel
+// Computes how far a result of the operation table may be from the exact one. It combines a row's
+// own tolerance (ufunc.h) and, on a GPU, the bounds of the operations in its kernel
 // (codegen/accuracy.h). Every comparison with NumPy uses it. Pure; any thread.
 #pragma once
 

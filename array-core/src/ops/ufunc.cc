@@ -10,7 +10,7 @@ constexpr std::string_view kLetters = "?bBhHiIqQefdFD";
 
 DType dtype_of(char letter) { return static_cast<DType>(kLetters.find(letter)); }
 
-// Returns one pattern, such as "11->?", with its 1s replaced.
+// Returns the loop of a pattern such as "11->?", in which `letter` replaces each 1.
 Loop loop_from(std::string_view pattern, char letter) {
   Loop loop;
   const std::size_t arrow = pattern.find("->");
@@ -51,7 +51,7 @@ std::string operand_name(const Operand& operand) {
   return {};
 }
 
-// Returns the dtype that the scalars, weak or not, have in the search for a loop.
+// Returns the dtype of the scalars, weak or not, for the search for a loop.
 DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   std::array<DType, kMaxOperands> arrays{};
   std::array<ScalarOperand, kMaxOperands> scalars{};
@@ -183,7 +183,7 @@ ir::Kernel make_kernel(const KernelSpec& spec) {
   if (spec.where) where = builder.in("where", DType::boolean);
   std::vector<ir::ParamRef> outs;
   for (std::size_t i = 0; i < static_cast<std::size_t>(ufunc.results); ++i) {
-    // With `where` not every element is written, so the array's old values belong to the result.
+    // With `where`, elements that are not written keep the values that the array had.
     const std::string name = "y" + std::to_string(i);
     outs.push_back(spec.where ? builder.in_out(name, spec.out[i]) : builder.out(name, spec.out[i]));
   }

@@ -17,7 +17,7 @@
 
 namespace arraycore::ops {
 
-// A ufunc's number is its position in table(); Python asks for it by name once.
+// A ufunc's index in table(). Python asks for it once, by name.
 using UFuncId = std::int32_t;
 
 inline constexpr int kMaxOperands = 3;
@@ -27,11 +27,11 @@ using Values = std::vector<ir::Value>;
 // Returns the results of one element. `x` are the operands, converted to the loop's types.
 using Body = Values (*)(ir::Builder& builder, const Values& x);
 
-// How far a result may be from the exact one, as far as it depends on the ufunc's row of the table.
+// The part of a result's possible error that depends on the ufunc's row of the table.
 // codegen/accuracy.h has the errors of single operations on a GPU, and tolerance.h combines both.
 struct Tolerance {
   float ulp = 0;  // on a CPU, in units in the last place of the result's type; 0: the same bits
-  // The same for complex loops; the larger error of the two parts counts. Even a product has a
+  // The same tolerance for complex loops, for the part with the larger error. Even a product has a
   // tolerance here, because NumPy may compute complex products with fused multiply-add.
   float complex_ulp = 0;
   // For functions that pass through 0: a result smaller than `floor` may have the error that
@@ -51,7 +51,7 @@ struct UFunc {
   // in_float32: float16 operands are computed in float32 and rounded once. native: the bits of
   // float16 itself matter.
   enum class Half : std::uint8_t { in_float32, native } half = Half::in_float32;
-  // Refuses operands that are all bool, as NumPy does for - and similar ufuncs, although a safe
+  // Refuses operands that are all bool, as NumPy does for - and some other ufuncs, although a safe
   // cast would find a loop.
   bool refuses_bool = false;
 };
@@ -91,8 +91,8 @@ struct KernelSpec {
   std::array<DType, kMaxOperands> operands{};  // as in memory
   std::array<bool, kMaxOperands> scalar{};
   std::array<DType, kMaxResults> out{};
-  // There is one more operand before the results, the bool `where`. Where it is false nothing is
-  // stored.
+  // If true, the results follow one more operand, the bool `where`. Elements where it is false are
+  // not stored.
   bool where = false;
 };
 ir::Kernel make_kernel(const KernelSpec& spec);

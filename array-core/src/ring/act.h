@@ -5,13 +5,13 @@
 
 namespace arraycore::ring {
 
-// What the host has to do after a step.
+// What the host must do after a step.
 enum class Act : std::uint8_t {
   none,
   notify_executor,   // wake the thread that sleeps on `sleeps`
   message_executor,  // post one message to the executor
   notify_issuer,     // wake the thread that sleeps on `signal`
-  // Issuer: sleep while `signal` holds `seen_signal`. Drain: sleep while `sleeps` holds 1.
+  // Issuer: sleep while `signal` has the value `seen_signal`. Drain: sleep while `sleeps` is 1.
   wait,
   execute,      // drain: execute the command at `position`, then executed()
   reset,        // drain: drop all objects and open the device again, then was_reset()

@@ -29,25 +29,25 @@ inline constexpr std::uint32_t kNoPosition =
 inline constexpr std::uint32_t kTraceWords = 6;     // of each dispatch that `trace` records
 inline constexpr std::uint32_t kDispatchWords = 7;  // of a dispatch without bindings and uniforms
 inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
-// Values of `sleeps`: 0, or how the executor is to be woken.
+// Values of `sleeps`: 0 if the executor is awake; otherwise how it must be woken.
 inline constexpr std::uint32_t kSleepsOnWord = 1;
 inline constexpr std::uint32_t kSleepsForMessage = 2;
-// Values of `interrupt`: 0, or what Python is to raise. A revoke stays set.
+// Values of `interrupt`: 0, or the exception that Python must raise. A revoke stays set.
 inline constexpr std::uint32_t kInterruptOnce = 1;
 inline constexpr std::uint32_t kInterruptRevoke = 2;
 
 // Words of the control block. Each line of 16 words has one writer, so that the two sides do not
 // compete for a cache line. Words that both sides write have a line of their own.
 enum class Word : std::uint32_t {
-  // The issuer sets these before an executor attaches.
+  // The issuer sets the next words before an executor attaches.
   magic = 0,
   ring_address = 1,  // byte address of the ring's first word
   ring_words = 2,    // a power of two
   strict = 3,        // 1: each command gets an error scope and a submit of its own
-  // The issuer writes these.
+  // Only the issuer writes the next words.
   written = 16,  // words published since the beginning, modulo 2^32
   request = 17,  // number of the newest reset, or kCloseRequest
-  // The executor writes these.
+  // Only the executor writes the next words.
   consumed = 32,    // words taken, modulo 2^32
   fence_done = 33,  // the newest fence before which everything is done
   state = 34,       // State
@@ -56,11 +56,11 @@ enum class Word : std::uint32_t {
   silence_ms = 37,  // the executor promises to change `progress` within this time; 0: kSilenceMs;
                     // at first kStartSilenceMs
   signal = 38,      // changes, with a wake-up, after any change that an issuer may wait for
-  // Both sides write these.
+  // Both sides write the next words.
   sleeps = 48,      // the executor sets it and sleeps on it; the issuer clears it and wakes
   interrupt = 49,   // any thread sets it (then adds to `signal` and notifies); the issuer clears
   error_full = 50,  // the executor fills the error slot and sets 1; the issuer reads and clears
-  // Counters of the executor.
+  // The next words are counters of the executor.
   commands = 64,
   dispatches = 65,
   submits = 66,
@@ -75,14 +75,14 @@ enum class Word : std::uint32_t {
   buffers_live = 75,
   buffer_bytes_live = 76,  // 64 bits
   buffer_bytes_live_high = 77,
-  // The error slot: one error, until the issuer has read it.
+  // The error slot contains one error until the issuer has read it.
   error_code = 80,      // ErrorCode
   error_position = 81,  // the command's position in words since the beginning, or kNoPosition
   error_opcode = 82,    // Opcode
   error_tag = 83,       // the dispatch's tag; 0 elsewhere
   error_text_bytes = 84,
   error_text = 88,  // kErrorTextBytes of UTF-8
-  // What the device can do. Sizes are bytes, saturated at 2^32-4.
+  // The next words describe the device. Sizes are in bytes, and at most 2^32-4.
   backend = 224,  // Backend
   capability_flags = 225,
   max_buffer_bytes = 226,
@@ -143,7 +143,7 @@ enum class ErrorCode : std::uint32_t {
 };
 
 // A command's first word is `opcode | words << 8`, where `words` counts the first word too. A
-// command never wraps around the ring's end: `pad` fills the rest.
+// command never wraps around the ring's end: the command `pad` fills the remaining words.
 enum class Opcode : std::uint32_t {
   pad = 0,
   create_buffer = 1,     // id, bytes, label address, label bytes

@@ -1,4 +1,4 @@
-// The control block as both C++ sides use it: sequentially consistent words at fixed places.
+// The control block as both sides in C++ use it: sequentially consistent words at fixed places.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace arraycore::ring {
 
-// Lies in the module's shared memory; an executor gets its address. Any thread.
+// The control block is in the module's shared memory. Executors get its address. Any thread.
 struct alignas(64) ControlBlock {
   std::array<std::atomic<std::uint32_t>, kControlWords> words{};
 
@@ -28,7 +28,7 @@ class SharedWords {
   void store(Word word, std::uint32_t value) { block_[word].store(value); }
   void add(Word word, std::uint32_t value) { block_[word].fetch_add(value); }
   std::uint32_t exchange(Word word, std::uint32_t value) { return block_[word].exchange(value); }
-  // Clears `word` where it still holds `expected`.
+  // Sets `word` to 0 if it still has the value `expected`.
   void clear_if(Word word, std::uint32_t expected) {
     block_[word].compare_exchange_strong(expected, 0);
   }

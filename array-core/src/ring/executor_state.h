@@ -43,9 +43,9 @@ struct Drain {
   Step step = Step::attach;
   bool lost = false;  // commands are dropped until a reset
   bool closing = false;
-  // The newest command was a fence. The news of its end will wake the issuer. So the issuer is not
-  // also woken when the command is taken: that would only disturb the issuer while the device
-  // works.
+  // The newest command was a fence, and the announcement of its end will wake the issuer. So the
+  // issuer is not also woken when the command is taken, because that would only disturb it while
+  // the device works.
   bool news_follows = false;
   bool by_message = false;     // this host cannot sleep on a word
   std::uint32_t position = 0;  // of the next command
@@ -72,7 +72,7 @@ Act step(Drain& drain, Words& words) {
   switch (drain.step) {
     case Step::attach: {
       const auto state = static_cast<State>(words.load(Word::state));
-      // An earlier executor's objects are gone, and commands in the ring may name them. So the
+      // The objects of an earlier executor are lost, and commands in the ring may name them. So the
       // commands are dropped until a reset.
       drain.lost = drain.lost || state != State::absent;
       drain.step = Step::attach_answered;
@@ -189,7 +189,7 @@ enum class News : std::uint8_t {
   loss,
 };
 
-// Reports one piece of news to the issuer. It completes before the executor's thread does anything
+// Reports one event to the issuer. It completes before the executor's thread does anything
 // else.
 struct Announcement {
   enum class Step : std::uint8_t {

@@ -29,7 +29,7 @@ enum class Outcome : std::uint8_t {
   closed,
 };
 
-// Waits until a goal is reached. The time-outs count the times that after_wait() gets.
+// Waits until a goal is reached. Time-outs are measured by the times passed to after_wait().
 struct Issuer {
   enum class Step : std::uint8_t {
     clear_error,
@@ -86,8 +86,8 @@ struct Issuer {
   }
 
   // Notes that the host's wait ended: by a wake-up, by its time-out, or at once because `signal`
-  // had changed. A wait that took far longer than its limit shows that the page or the machine
-  // stood still, and the executor with it. So at most 2 kSliceMs of a wait count.
+  // had changed. A wait that took far longer than its limit shows that the page or the machine was
+  // suspended, and the executor too. So at most 2 kSliceMs of a wait count.
   void after_wait(std::uint32_t elapsed_ms, bool host_interrupt) {
     const std::uint32_t counted = std::min(elapsed_ms, 2 * kSliceMs);
     waited_ms += counted;
@@ -110,14 +110,14 @@ Act step(Issuer& issuer, Words& words) {
       issuer.step = issuer.goal == Goal::reset || issuer.goal == Goal::close ? Step::request
                                                                              : Step::look_sleeps;
       return Act::none;
-    // The request follows `written`, because a reset drops everything that was issued before it.
+    // `written` is stored before the request, because a reset drops everything issued before.
     case Step::request:
       words.store(Word::request, issuer.goal == Goal::close ? kCloseRequest : issuer.target);
       issuer.step = Step::look_sleeps;
       return Act::none;
     case Step::look_sleeps:
-      // This follows `written` in sequentially consistent order. The executor sets `sleeps` and
-      // then reads `written` again, so at least one side sees the other's change.
+      // Loads `sleeps` after the store of `written`, in sequentially consistent order. The executor
+      // sets `sleeps` and then reads `written` again, so at least one side sees the other's change.
       if (words.load(Word::sleeps) != 0)
         issuer.step = Step::wake;
       else if (issuer.goal == Goal::flush)
@@ -153,8 +153,8 @@ Act step(Issuer& issuer, Words& words) {
       issuer.finish(Outcome::interrupted);
       return Act::none;
     case Step::look_goal:
-      // The goal is checked before the error slot. The executor reports an error before the fence
-      // that follows it, so the error is not missed.
+      // The goal is checked before the error slot. The executor reports an error before the end of
+      // the fence that follows it, so no error is missed.
       switch (issuer.goal) {
         case Goal::flush:
         case Goal::close:

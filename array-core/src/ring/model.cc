@@ -86,7 +86,7 @@ void Explorer::end_script_step(World& w) {
     case Outcome::device_lost:
     case Outcome::executor_gone:
     case Outcome::timed_out:
-      // The program ends if it was closing, or if a reset failed.
+      // The script ends if it was closing the ring, or if a reset failed.
       if (what == Do::close ||
           (w.resetting && (outcome != Outcome::device_lost || w.reopen_failed)))
         w.over = true;
@@ -106,7 +106,7 @@ void Explorer::end_script_step(World& w) {
   if (w.resetting || what == Do::reset) w.reset_serial = w.serials;
   if (w.resetting) {
     w.resetting = false;
-    // The reset dropped the commands, so a fence from before is never done. The program does not
+    // The reset dropped the commands, so a fence issued before it never ends. The script does not
     // wait for it.
     if (what == Do::wait) ++w.pc;
     w.over = w.pc == options_.script.size();
@@ -167,7 +167,7 @@ void Explorer::issuer_act(World& w, Act act) {
 void Explorer::issuer_step(World& w) {
   if (!w.started) return begin_script_step(w);
   using Step = Issuer::Step;
-  // A mutation takes the issuer's steps in another order.
+  // A mutation changes the order of the issuer's steps.
   const bool publishes = w.issuer.step == Step::publish;
   if (options_.mutation == Mutation::wake_before_publish && publishes &&
       w.issuer.goal != Goal::reset && w.issuer.goal != Goal::close) {
@@ -179,7 +179,7 @@ void Explorer::issuer_step(World& w) {
     Issuer rest = w.issuer;
     rest.step = Step::look_signal;
     if (rest.goal == Goal::flush) rest.finish(Outcome::done);
-    // `written` is stored with the issuer's next step. A bit of seen_progress marks that.
+    // The issuer's next step stores `written`. A bit of seen_progress marks that.
     w.issuer = rest;
     w.issuer.seen_progress |= 0x100;
     return;
@@ -348,7 +348,7 @@ std::vector<Successor> Explorer::successors(const World& world) {
     else
       w.announcement.start(News::fence, told.number);
   }
-  // Steps of the surroundings of the two sides.
+  // The other steps are those of users, the device and the page.
   const auto interrupt = [&](World& w, std::uint32_t value) {
     w.memory[Word::interrupt] = value;
     w.memory[Word::signal] += 1;
@@ -444,7 +444,7 @@ ModelReport Explorer::run() {
   };
   std::unordered_map<Key, std::size_t, HashOfKey> index;
   std::vector<Seen> seen;
-  // The successors of state i are targets[firsts[i]] to targets[firsts[i + 1] - 1].
+  // The successors of state i are targets[firsts[i]] up to targets[firsts[i + 1] - 1].
   std::vector<std::size_t> targets;
   std::vector<std::size_t> firsts;
   std::deque<World> frontier;

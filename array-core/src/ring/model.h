@@ -1,4 +1,4 @@
-// A model of the issuer, the executor and what surrounds them, for tests. It runs the transition
+// A model of the issuer, the executor and their surroundings, for tests. It runs the transition
 // functions of state.h and explores every interleaving of their single accesses to shared memory,
 // breadth first. The issuer follows a short script through a ring of a few one-word commands.
 #pragma once

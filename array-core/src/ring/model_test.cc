@@ -1,5 +1,5 @@
-// Explores every interleaving of issuer, executor and surroundings within small bounds, by the real
-// transition functions, and proves that the checker finds a broken protocol.
+// Explores every interleaving of issuer, executor and surroundings within small bounds, using the
+// real transition functions, and proves that the checker finds mistakes in the protocol.
 #include "ring/model.h"
 
 #include <gtest/gtest.h>
@@ -77,8 +77,8 @@ TEST(Model, AnExecutorThatEndsSilentlyIsNoticedByTime) {
 }
 
 TEST(Model, AnExecutorWhoseEndIsToldIsNoticedWithoutTime) {
-  // Without time-outs, only the owner's report ends each wait, and the executor that it starts
-  // answers.
+  // Without time-outs, a wait can end only because the executor's owner reports that it has ended.
+  // The owner then starts an executor, which answers.
   for (const bool by_message : {false, true})
     expect_sound({.script = two_fences_script,
                   .capacity = 1,
@@ -92,7 +92,7 @@ TEST(Model, TimeOutsAtAnyMomentDoNoHarm) {
   expect_sound({.script = {Do::fence, Do::wait}, .capacity = 1, .loss = true, .timeouts = true});
 }
 
-// The first violated script decides. Each mutation must be found by one of these.
+// Returns whether one of these scripts shows the mistake.
 bool is_found(Mutation mutation) {
   for (const auto& script : {work_script, error_script, reset_script})
     for (const std::uint32_t capacity : {1U, 2U}) {

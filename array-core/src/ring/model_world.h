@@ -51,7 +51,7 @@ struct Command {
   std::uint8_t generation = 0;  // the number of resets before it
 };
 
-// One thing that the device will report.
+// An event that the device will report.
 struct Pending {
   bool is_error = false;
   std::uint8_t number = 0;  // the number of the fence, or the serial of the error
@@ -68,13 +68,13 @@ struct World {
   std::array<Command, kMaxCapacity> ring{};
   std::array<Pending, 8> pending{};
   std::uint8_t pending_count = 0;
-  // Serials of errors and of a loss (255) that wait for the executor's thread.
+  // The serials of errors and of a loss (255) that the executor's thread has yet to announce.
   std::array<std::uint8_t, 4> to_announce{};
   std::uint8_t to_announce_count = 0;
   std::uint8_t announcing = 0;  // the serial that is being announced
   std::uint8_t slot = 0;        // the serial in the error slot
   bool executing = false;       // the command at `position` waits for its announcement
-  // The state of the issuer's program.
+  // The position of the issuer in its script.
   std::uint8_t pc = 0;
   bool started = false;    // the machine runs for the current step of the script
   bool resetting = false;  // an extra reset after a loss
@@ -101,7 +101,7 @@ struct World {
 
 inline constexpr std::uint8_t kLossSerial = 15;
 
-// A world as bytes. Two worlds are equal if their keys are.
+// A world as bytes. Two worlds are equal if their keys are equal.
 struct Key {
   std::array<char, 256> bytes{};
   std::size_t size = 0;

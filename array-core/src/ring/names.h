@@ -1,5 +1,5 @@
-// Stable names of error codes and opcodes, and the exception that Python raises for a code. Any
-// thread.
+// Returns stable names of error codes and opcodes, and the exception that Python raises for a code.
+// Any thread.
 #pragma once
 
 #include <string_view>

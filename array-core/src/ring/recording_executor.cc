@@ -13,7 +13,7 @@ constexpr std::uint32_t kLargestBuffer = 1U << 30;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// Returns the least number of operands of a command.
+// Returns the smallest number of operands of a command.
 std::uint32_t least_operands(Opcode opcode) {
   switch (opcode) {
     case Opcode::pad:
@@ -74,7 +74,7 @@ bool RecordingExecutor::pump() {
         host_.wake(control_[Word::signal]);
         break;
       case Act::wait:
-        // With a single thread nobody sleeps: the next pump looks again.
+        // With a single thread nothing sleeps: the next pump() checks again.
         drain_.after_wait();
         return true;
       case Act::finished:
@@ -88,7 +88,7 @@ bool RecordingExecutor::pump() {
 
 void RecordingExecutor::run() {
   while (!stopped_ && pump()) {
-    // pump() returned when it should sleep. This is the sleep.
+    // pump() returned because the executor should sleep. It sleeps here.
     words_.add(Word::sleeps_taken, 1);
     host_.wait(control_[Word::sleeps], kSleepsOnWord, kHeartbeatMs);
   }
@@ -125,7 +125,7 @@ void RecordingExecutor::execute() {
   const std::uint32_t until_end = capacity - (position & (capacity - 1));
   const std::uint32_t published = drain_.written - position;
   if (words == 0 || words > until_end || words > published) {
-    // Without its length, nothing after this command can be read.
+    // The command's length is unknown, so nothing after it can be read.
     announce(News::error, 0,
              {ErrorCode::bad_command, "A command of " + number(words) + " words cannot be read."},
              opcode, position, 0);
@@ -341,7 +341,7 @@ std::optional<RecordingExecutor::Raised> RecordingExecutor::perform(Opcode opcod
                 "opcode " + number(static_cast<std::uint32_t>(opcode)) + " is unknown"};
 }
 
-// Checks everything for which a browser's device would refuse the whole batch.
+// Checks a dispatch for everything that makes a browser's device refuse the whole batch.
 std::optional<RecordingExecutor::Raised> RecordingExecutor::dispatch(const std::uint32_t* a,
                                                                      std::uint32_t count) {
   const auto found = pipelines_.find(a[1]);

@@ -1,9 +1,9 @@
 // An executor without a device. It takes the same commands in the same steps as the browser's
-// executor, keeps buffers as plain bytes, records the commands, and fails where a test wants it to.
+// executor, keeps buffers as plain bytes, records the commands, and fails as a test configures it.
 // Kernels do nothing unless `kernel` is set.
 //
 // It either runs on a thread of its own (run()) or is pumped on the issuer's thread (pump(),
-// PumpHost). Only that one thread touches it; the faults are configured before.
+// PumpHost). Only that one thread uses it; the faults are configured before.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ struct RecordedCommand {
 class RecordingExecutor {
  public:
   struct Faults {
-    // The command that fails with `code`, by its number from 0. Pads do not count.
+    // The index, from 0, of the command that fails with `code`. Pads do not count.
     std::optional<std::uint32_t> fail_command;
     ErrorCode code = ErrorCode::validation;
     std::optional<std::uint32_t> lose_device_at;  // the device is lost before this command
@@ -57,14 +57,14 @@ class RecordingExecutor {
       std::function<void(const RecordedPipeline& pipeline, const std::uint32_t* grid,
                          const std::vector<std::byte*>& bindings, const std::uint32_t* uniforms)>;
 
-  // Addresses count from `base`, the beginning of `memory_bytes` bytes.
+  // Addresses are offsets from `base`, where `memory_bytes` bytes begin.
   RecordingExecutor(ControlBlock& control, std::byte* base, std::uint64_t memory_bytes, Host& host);
 
   Faults faults;
   Kernel kernel;
   bool record = true;  // false: count only
 
-  // Executes all commands. Returns true when it would sleep, and false once the ring is closed.
+  // Executes all commands. Returns true if it would then sleep, and false if the ring is closed.
   bool pump();
   // Runs until the ring is closed, or the executor is stopped or vanishes.
   void run();
@@ -107,14 +107,14 @@ class RecordingExecutor {
   std::string label_;
   std::byte* trace_ = nullptr;  // where the next dispatch writes its times
   std::uint32_t traces_ = 0;    // how many more dispatches write their times
-  // The pretended device's clock, which advances by a microsecond with each traced dispatch.
+  // The emulated device's clock, which advances by a microsecond with each traced dispatch.
   std::uint64_t clock_ns_ = 0;
   std::vector<RecordedCommand> commands_;
   std::map<std::uint32_t, RecordedBuffer> buffers_;
   std::map<std::uint32_t, RecordedPipeline> pipelines_;
 };
 
-// A host for a single thread: where the issuer would sleep, the executor works instead.
+// A host for a single thread: when the issuer would sleep, the executor works instead.
 class PumpHost : public Host {
  public:
   RecordingExecutor* executor = nullptr;

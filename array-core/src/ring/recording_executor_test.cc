@@ -1,5 +1,5 @@
-// Tests of the recording executor: what commands do to its buffers, what it refuses, and the faults
-// that it is asked for.
+// Tests the recording executor: what commands do to its buffers, what it refuses, and the faults
+// that a test configures.
 #include "ring/recording_executor.h"
 
 #include <gtest/gtest.h>

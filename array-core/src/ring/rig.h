@@ -13,7 +13,7 @@
 
 namespace arraycore::ring {
 
-// The ring, texts and data in one block, as in the module's memory.
+// The ring, its texts and its data in one block, as in the memory of a WebAssembly module.
 class RingMemory {
  public:
   explicit RingMemory(std::uint32_t ring_words, std::uint32_t text_bytes = 4096,

@@ -1,4 +1,4 @@
-// The issuer's waits against an executor that fails. Each wait ends with the right error, and a
+// Tests the issuer's waits with an executor that fails. Each wait ends with the right error, and a
 // reset repairs the ring.
 #include "ring/state.h"
 
@@ -79,7 +79,7 @@ TEST(Wait, ALongPromisedSilenceIsNotDeath) {
 }
 
 TEST(Wait, AMachineThatStoodStillIsNoSilenceOfTheExecutor) {
-  // A laptop's lid was closed, or the page was frozen: the first wait ends an hour later.
+  // A suspended machine or a frozen page: the first wait ends an hour later.
   class SleepyHost : public PumpHost {
    public:
     WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,

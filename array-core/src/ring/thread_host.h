@@ -1,4 +1,4 @@
-// A Host for native threads, which wait for and wake each other by a condition variable. Any thread
+// A Host for native threads, which sleep and wake each other with a condition variable. Any thread
 // may use it.
 #pragma once
 

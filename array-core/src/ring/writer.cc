@@ -10,7 +10,7 @@
 namespace arraycore::ring {
 namespace {
 
-// Returns whether a command can be issued again unchanged. Such a command names no memory that is
+// Returns whether a command can be issued again unchanged. Such a command uses no memory that is
 // reused, and creates or destroys no object.
 bool is_repeatable(Opcode opcode) {
   return opcode == Opcode::dispatch || opcode == Opcode::copy || opcode == Opcode::fill ||
@@ -45,8 +45,8 @@ Address Writer::address_of(const void* pointer) const {
 
 // ---- appending --------------------------------------------------------------------------------
 
-// Makes room for a command of `words` words and writes its header. Returns null if there is no
-// room; `refused_` then says why.
+// Makes room for a command of `words` words and writes its header. Returns nullptr if there is no
+// room; `refused_` then has the reason.
 std::uint32_t* Writer::begin(Opcode opcode, std::uint32_t words) {
   const std::uint32_t mask = capacity_ - 1;
   const std::uint32_t until_end = capacity_ - (machine_.head & mask);
@@ -226,7 +226,7 @@ Status Writer::reserve_texts(std::size_t bytes) {
   return Done{};
 }
 
-// REQUIRES: reserve_texts() has made room for the text.
+// Copies a text to the space for texts. REQUIRES: reserve_texts() has made room for it.
 Address Writer::keep_text(std::string_view text) {
   std::byte* const place = texts_.data() + texts_used_;
   if (!text.empty()) std::memcpy(place, text.data(), text.size());
@@ -310,7 +310,7 @@ Error Writer::failure(Outcome outcome) {
   fault_ = {};
   Error error = reason(outcome);
   if (operations_ == nullptr) return error;
-  // A command's error names its own operation; any other failure names the newest one.
+  // The error of a command names the command's operation; any other failure names the newest one.
   const std::uint32_t tag = outcome == Outcome::error ? fault_.tag : newest_tag_;
   const std::string operation = tag != 0 ? operations_->name_of(tag) : std::string();
   if (!operation.empty()) error.message = operation + ": " + error.message;
@@ -348,7 +348,7 @@ Error Writer::reason(Outcome outcome) {
   return {ErrorKind::internal, "bad_outcome", "A wait ended without a reason."};
 }
 
-// REQUIRES: error_full is set. It is cleared here, so that an error is reported once.
+// Takes the error out of the slot, so that it is reported once. REQUIRES: error_full is set.
 Error Writer::take_error() {
   fault_.code = static_cast<ErrorCode>(words_.load(Word::error_code));
   fault_.position = words_.load(Word::error_position);

@@ -54,8 +54,8 @@ struct PipelineText {
   std::uint32_t read_write_mask = 0;  // bit i: binding i is read_write, else read
 };
 
-// Returns the name of the operation that has a tag, for messages. It is empty if the operation has
-// no name.
+// Returns the name of the operation that has a tag, for messages. The name is empty if the
+// operation has none.
 class Operations {
  public:
   virtual ~Operations() = default;
@@ -78,9 +78,9 @@ class Writer {
     std::uint32_t reset_timeout_ms = 20'000;
   };
 
-  // `ring` has a power of two of words. `texts` holds labels and shader texts until the executor
-  // has taken them. Both lie in the memory that begins at `base` (null: addresses are pointers, as
-  // in WebAssembly).
+  // The number of words of `ring` is a power of two. `texts` holds labels and shader texts until
+  // the executor has taken them. Both are in the memory that begins at `base` (nullptr: addresses
+  // are pointers, as in WebAssembly).
   Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
          const std::byte* base, Host& host, Options options);
   Writer(ControlBlock& control, std::span<std::uint32_t> ring, std::span<std::byte> texts,
@@ -89,15 +89,15 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // From now on an error names an operation: that of the command that failed or, if the error
-  // belongs to no command, that of the newest dispatch.
+  // Lets later errors name an operation: that of the command that failed or, if the error belongs
+  // to no command, that of the newest dispatch.
   void name_operations(const Operations& operations) { operations_ = &operations; }
 
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
   Status destroy_buffer(BufferId id);
   // `offset` is a multiple of 4. The bytes after the end, up to the next multiple of 4, become 0.
   Status upload(BufferId id, std::uint32_t offset, Address from, std::uint32_t bytes);
-  // Uploads bytes that travel in the ring. REQUIRES: at most max_inline_bytes().
+  // Uploads bytes that are sent in the ring itself. REQUIRES: at most max_inline_bytes() bytes.
   Status upload_inline(BufferId id, std::uint32_t offset, std::span<const std::byte> bytes);
   // Offsets and `bytes` are multiples of 4. Source and target are different buffers.
   Status copy(BufferId source, std::uint32_t source_offset, BufferId target,
@@ -108,16 +108,16 @@ class Writer {
   Status dispatch(const Dispatch& dispatch);
   Status read(BufferId id, std::uint32_t offset, Address to, std::uint32_t bytes);
   // Appends commands that tap() kept, beginning at word `from`, which is the first word of a
-  // command. Afterwards `from` is where it stopped: at the end, or at an error.
+  // command. Afterwards `from` is the position where it stopped: the end, or that of an error.
   Status append_block(std::span<const std::uint32_t> commands, std::size_t& from);
   // From now on, keeps a copy of every command that can be issued again unchanged (dispatch, copy,
-  // fill, upload_inline). Null ends it.
+  // fill, upload_inline). nullptr stops this.
   void tap(std::vector<std::uint32_t>* kept) { tap_ = kept; }
   Status timestamp_begin();
   Status timestamp_end(Address to);
-  // Each of the next `number` dispatches leaves kTraceWords at `to`, in their order: its position
-  // and tag, and the 64-bit nanoseconds of its begin and its end. They are there once a later fence
-  // is done. 0 ends the trace.
+  // Each of the next `number` dispatches writes kTraceWords at `to`, in their order: its position
+  // and tag, and the 64-bit nanoseconds of its begin and its end. They are complete when a later
+  // fence is done. 0 ends the trace.
   Status trace(Address to, std::uint32_t number);
   Status label(std::string_view text);
 
@@ -125,7 +125,7 @@ class Writer {
   Result<std::uint32_t> fence();
   Status wait(std::uint32_t fence);
   Status wait(std::uint32_t fence, std::uint32_t timeout_ms);
-  // Makes all commands so far visible to the executor. Never waits.
+  // Makes all commands so far visible to the executor. Does not wait.
   void flush();
   // Drops all commands, opens the device again and forgets errors. All objects are gone afterwards.
   // If the executor has ended, the host is asked for another one first.
@@ -134,7 +134,7 @@ class Writer {
   // the control block alone.
   Status close();
 
-  // Returns the end of the newest command, in words since the beginning.
+  // Returns the position after the newest command, in words since the beginning.
   std::uint32_t position() const { return machine_.head; }
   // Returns whether the executor has taken everything before `position`, so that uploaded memory
   // may be reused.
@@ -142,7 +142,7 @@ class Writer {
   std::uint32_t max_inline_bytes() const { return capacity_; }  // a quarter of the ring
   Address address_of(const void* pointer) const;
   const Fault& last_fault() const { return fault_; }
-  // Pretends that this many words were written. REQUIRES: the ring is empty.
+  // Sets the position as if this many words were written. REQUIRES: the ring is empty.
   void skip_to_for_test(std::uint32_t position) {
     machine_.head = consumed_ = position;
     control_[Word::written] = control_[Word::consumed] = position;

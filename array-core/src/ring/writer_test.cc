@@ -1,4 +1,4 @@
-// Tests of the issuing side: the bytes of commands, wrap-around, waits for room, texts, and cost.
+// Tests the issuing side: bytes of commands, wrap-around, waits for room, texts, and cost.
 #include "ring/writer.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Writer, NothingIsVisibleBeforeAGroupIsFullOrFlushed) {
 }
 
 TEST(Writer, NoCommandWrapsRoundTheEnd) {
-  // 5-word commands in 32 words: 30 fit, 2 are padding.
+  // In a ring of 32 words, six commands of 5 words fit. 2 words remain for padding.
   PumpRig rig(32);
   ASSERT_TRUE(rig.writer.create_buffer(1, 64, "").ok());
   for (std::uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(rig.writer.fill(1, 4 * i, 4, i).ok());
@@ -123,7 +123,7 @@ TEST(Writer, ABlockIsWhatWasTapped) {
   ASSERT_TRUE(rig.writer.fill(1, 0, 64, 99).ok());
   EXPECT_EQ(block.size(), 5U * 5 + 6);
 
-  // This is often enough for the block to begin at every place of the ring.
+  // With this many turns, the block begins at every place of the ring.
   for (int turn = 0; turn < 40; ++turn) {
     ASSERT_TRUE(rig.writer.fill(2, 0, 64, 77).ok());
     std::size_t from = 0;
@@ -160,7 +160,7 @@ TEST(Writer, ABlockThatWasInterruptedGoesOnWhereItStood) {
 }
 
 TEST(Writer, PositionsGoRoundAt32Bits) {
-  // Both sides begin just before 2^32 words, where the position overflows.
+  // The writer and the executor start just before 2^32 words, where positions overflow.
   PumpRig rig(64);
   ASSERT_TRUE(rig.writer.create_buffer(1, 4, "").ok());
   ASSERT_TRUE(rig.finish().ok());
@@ -248,7 +248,7 @@ TEST(Writer, AnErrorBeginsWithItsOperationsName) {
   EXPECT_TRUE(rig.finish().error().message.starts_with("alpha: The thread that owns the device"));
 }
 
-// A host that starts a new executor when asked.
+// A host that starts a new executor when it is asked to.
 struct RevivingHost : PumpHost {
   void revive_executor() override {
     ++revivals;

@@ -1,6 +1,6 @@
 // The arrays that Python holds, by id. The low bits of an id are a slot's number, and the high bits
-// are the slot's generation. So an id that is used after its array was freed finds nothing. Touched
-// by Python's thread only.
+// are the slot's generation. So the id of an array that was freed is not found. Python's thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ using ArrayId = std::int32_t;  // positive; 0 names none
 
 class ArrayTable {
  public:
-  // Returns 0 when every slot is taken.
+  // Adds an array and returns its id; 0 if every slot is in use.
   ArrayId insert(Array array);
-  // Returns nullptr if the id names no array, for example because the array was freed. The pointer
-  // is valid until the next insert.
+  // Returns nullptr if no array has the id, for example because the array was freed. The pointer is
+  // valid until the next insert.
   const Array* find(ArrayId id) const;
-  // Ignores ids that name nothing, because a reset may come before Python's `__del__`.
+  // Frees the array. Ignores unknown ids, because a reset may come before Python's `__del__`.
   void erase(ArrayId id);
-  // Frees every array. All ids given out before find nothing afterwards.
+  // Frees every array. The ids so far are no longer valid.
   void clear();
   std::int64_t size() const { return live_; }
 

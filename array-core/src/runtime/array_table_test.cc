@@ -1,4 +1,4 @@
-// Tests of ids: an id that was freed never finds an array again, and never another one.
+// Tests that an id that was freed is not found again, and never names another array.
 #include "runtime/array_table.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ bool is_written(const ir::Param& param) { return param.access != ir::Access::rea
 
 }  // namespace
 
-// Returns whether every array is one run of elements, as many as the loop has, in a shared buffer.
+// Returns whether every array has consecutive elements, as many as the loop, in a shared buffer.
 bool Batching::fits(const KernelCall& call) {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   if (call.reduced != 0 || launcher_.only_cpu(call.kernel) || !launcher_.can_batch(call.kernel))
@@ -30,7 +30,7 @@ bool Batching::fits(const KernelCall& call) {
         array->view.offset % 4 != 0 ||
         !is_c_contiguous(array->view, size_of(kernel.params[p].dtype)))
       return false;
-    // Two parameters may use one storage only with the same view.
+    // Two parameters may use one storage only through the same view.
     for (std::size_t q = 0; q < p; ++q)
       if (call.operands[q].array != nullptr && call.operands[q].array->storage == array->storage &&
           call.operands[q].array->view != array->view)
@@ -49,8 +49,8 @@ Result<bool> Batching::take(const KernelCall& call) {
   for (const Operand& operand : call.operands)
     if (operand.array == nullptr) scalars.push_back(operand.scalar);
 
-  // The launch joins a group after every group that writes what it reads, or that reads or writes
-  // what it writes.
+  // The launch must run after every group that writes an array which it reads, or that reads or
+  // writes an array which it writes.
   std::size_t first = 0;
   for (std::size_t p = 0; p < call.operands.size(); ++p) {
     if (call.operands[p].array == nullptr) continue;
@@ -91,7 +91,7 @@ std::deque<Batching::Group> Batching::taken_out() {
 
 void Batching::forget() { taken_out(); }
 
-// Lets the groups wait again. REQUIRES: nothing else waits.
+// Puts groups back, so that they wait again. REQUIRES: nothing else waits.
 void Batching::put_back(std::deque<Group> groups) {
   groups_ = std::move(groups);
   for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -3,7 +3,7 @@
 // touches are in shared buffers of the device (Backend::shared_buffer). Later, an operation may
 // touch an array that a waiting launch writes, or may write an array that a waiting launch reads.
 // Such an operation first launches everything that waits. So the launches depend on the program's
-// operations only, not on time. Touched by Python's thread only.
+// operations only, not on time. Used by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace arraycore {
 
 class Batching {
  public:
-  // The most launches that wait, so that arrays which Python released are not held for long.
+  // The most launches that wait, so that arrays which Python has released are soon freed.
   static constexpr std::size_t kMaxLaunches = 512;
 
   explicit Batching(Launcher& launcher) : launcher_(launcher) {}
@@ -27,17 +27,17 @@ class Batching {
   // Lets the launch wait. Returns false, without any effect, if it must be made at once. REQUIRES:
   // it writes arrays that callers hold, and what computes its operands does not wait.
   Result<bool> take(const KernelCall& call);
-  // Launches everything that waits, in an order in which each launch reads what it would have read.
-  // On errors it returns the first one and launches the others all the same. Ctrl-C while the
-  // device is busy loses nothing: what was not launched continues to wait.
+  // Launches everything that waits. The order is such that each launch reads the right values. On
+  // errors it returns the first one and still launches the others. If Ctrl-C comes while the device
+  // is busy, the remaining launches continue to wait.
   Status flush();
-  // Drops what waits without launching it, because its arrays are gone.
+  // Drops waiting launches without running them, because their arrays are gone.
   void forget();
   // Must be called before the array is read, or written. They launch what waits if it concerns the
   // array.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
-  // Must be called before a launch. It covers everything that the launch reads and writes.
+  // Must be called before a launch. It covers all arrays that the launch reads and writes.
   Status before(const KernelCall& call);
 
  private:
@@ -45,8 +45,8 @@ class Batching {
     std::vector<Array> arrays;  // one for each array parameter
     std::int64_t count = 0;     // elements
   };
-  // Launches that may become one: they have one kernel, one set of scalars and one set of buffers,
-  // and none touches what another one writes.
+  // Launches that may become one: they have one kernel, the same scalars and the same buffers, and
+  // none uses an array that another one writes.
   struct Group {
     KernelRef kernel = 0;
     std::vector<ir::Scalar> scalars;
@@ -57,7 +57,7 @@ class Batching {
   bool fits(const KernelCall& call);
   void put_back(std::deque<Group> groups);
   // Launches the group and keeps the first error in `first`. Returns false if Ctrl-C interrupted
-  // it; then the group has the launches that are left.
+  // it; then the group has the remaining launches.
   bool run(Group& group, Status& first);
   Status run_together(const Group& group, std::size_t first, std::size_t count);
   Status run_alone(const Group& group, const Waiting& waiting);

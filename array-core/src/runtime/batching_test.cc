@@ -1,5 +1,5 @@
-// Which launches wait to be batched, and what makes them run. Each program gives the same bytes as
-// with single launches.
+// Tests which launches wait to be batched, and what makes them run. Each program gives the same
+// bytes as with single launches.
 #include "runtime/batching.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace arraycore {
 namespace {
 
-// y = y * rate + x, and (decay) x += y * rate.
+// The kernels of the tests: update is y = y * rate + x, and decay is x += y * rate.
 ir::Kernel update() {
   ir::Builder k("update");
   const auto x = k.in("x", DType::float32);
@@ -50,7 +50,7 @@ struct SharingDevice : FakeDevice {
       Launch launch;
       launch.kernel = kernel;
       launch.loop = Dims{segment.count};
-      // Both kernels have the arguments array, scalar, array.
+      // The arguments of both kernels are array, scalar, array.
       launch.arguments = {segment.arrays[0], scalars[0], segment.arrays[1]};
       for (LaunchArgument& argument : launch.arguments)
         if (auto* const array = std::get_if<ArrayArgument>(&argument)) {
@@ -166,7 +166,7 @@ TEST_F(BatchingTest, ForgetsWhatWaitsWhenTheDeviceBeginsAnew) {
   EXPECT_EQ(device->batches + device->launches, 0);
 }
 
-// Five launches of each of two kernels, where the second kernel reads what the first one writes.
+// Makes five launches of each of two kernels. The second kernel reads the first one's results.
 struct FailingBatchTest : BatchingTest {
   void fill() {
     for (int i = 0; i < 5; ++i) {
@@ -188,7 +188,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
     const Status stopped = launcher->flush();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, "interrupted");
-    // Reading their arrays launches the rest in the same order.
+    // Reading the arrays launches the remaining ones in the same order.
     for (const Array& each : y) EXPECT_EQ(read(each), std::vector<float>{2.5F});
     for (const Array& each : x) EXPECT_EQ(read(each), std::vector<float>{1.5F});
   }
@@ -196,7 +196,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
 }
 
 TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
-  // This is more than one batch can hold. The first one fails, and the rest is launched.
+  // These launches do not fit in one batch. The first batch fails, and the others are launched.
   std::vector<Array> in, out;
   const std::size_t most = fuse::most_segments(launcher->kernel(update_kernel));
   for (std::size_t i = 0; i < most + 2; ++i) {
@@ -215,7 +215,7 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   EXPECT_EQ(device->batches, 1);
 }
 
-// A waiting launch holds arrays that nothing else holds. It is run when the budget is short.
+// A waiting launch keeps an array that nobody else holds. If memory is short, it is launched.
 TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
   auto owned = std::make_unique<SharingDevice>();
   constexpr std::int64_t kBytes = 64;
@@ -232,7 +232,7 @@ TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
   EXPECT_TRUE(made);
 }
 
-// Random programs of batched and plain launches, reads, overwrites and copies over a few arrays.
+// Runs random programs of batched and plain launches, reads, overwrites and copies on few arrays.
 TEST_F(BatchingTest, RandomProgramsGiveTheBytesOfLaunchesOneByOne) {
   std::mt19937 random(11);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
@@ -278,7 +278,7 @@ TEST_F(BatchingTest, RandomProgramsGiveTheBytesOfLaunchesOneByOne) {
   EXPECT_GT(device->batches, 200);
 }
 
-// On the ring it is one dispatch, with the shared buffer bound once, and no upload.
+// On the ring a batch is one dispatch. It binds the shared buffer once and uploads nothing.
 struct RingBatchTest : testing::Test, RecordedRing {};
 
 TEST_F(RingBatchTest, ABatchBindsEachBufferOnce) {

@@ -15,7 +15,7 @@ namespace {
 
 bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
 
-// Returns whether the array is its whole storage in C order.
+// Returns whether the array covers its whole storage in C order.
 bool is_whole(const Array& array) {
   return array.view.offset == 0 && array.dtype == array.storage->dtype() &&
          is_c_contiguous(array.view, size_of(array.dtype)) &&
@@ -39,7 +39,7 @@ Dims without_reduced(const Dims& loop, std::uint32_t reduced) {
   return rows;
 }
 
-// Returns the number of elements of a loop, or 0 if there are none or too many for one launch.
+// Returns the number of elements of a loop; 0 if it is empty or too long for one launch.
 std::int64_t launchable(const Dims& loop) {
   std::int64_t count = 1;
   for (const std::int64_t extent : loop) {
@@ -266,7 +266,7 @@ Status Fusion::wait(const KernelCall& call) {
   return Done{};
 }
 
-// Launches what cannot wait: launches into existing memory, with several results, or with raw
+// Launches calls that cannot wait: launches into existing memory, with several results, or with raw
 // parameters. If such a launch reads a group's results element by element, the group's operations
 // become part of it.
 Status Fusion::launch_with_groups(const KernelCall& call) {
@@ -353,7 +353,7 @@ Array Fusion::array_of(const Group& group, std::uint32_t node) const {
           own.result != nullptr ? own.result->shared_from_this() : own.done};
 }
 
-// Gives the node's result memory: its own, or temporary memory if no caller holds the result.
+// Gives the node's result memory: permanent, or temporary if no caller holds the result.
 Status Fusion::give_memory(Group& group, std::uint32_t node) {
   Node& own = group.nodes[node];
   if (own.result == nullptr && own.done == nullptr) {
@@ -394,8 +394,8 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
     for (const std::uint32_t end : ends)
       for (const Source& source : group.nodes[end].sources)
         if (source.from == Source::From::node) stored[source.index] = true;
-    // A reduction of the group may read what `last` overwrites, so then `last` is launched after
-    // it.
+    // A reduction of the group may read memory that `last` overwrites. Then `last` is launched
+    // after the reduction.
     const KernelCall* const with = ends.empty() ? last : nullptr;
     TRY_DONE(flush_elements(group, elements, stored, with));
     for (const std::uint32_t end : ends) TRY_DONE(run_alone(group, end));
@@ -405,7 +405,7 @@ Status Fusion::flush(Group& group, const KernelCall* last) {
   return Done{};
 }
 
-// Returns how many arrays a launch of the nodes binds, including `last` if there is one.
+// Returns how many arrays a launch of the nodes binds, including those of `last`.
 std::size_t Fusion::arrays_of(const Group& group, std::span<const std::uint32_t> nodes,
                               const std::vector<bool>& stored, const KernelCall* last) const {
   std::vector<bool> inputs(group.inputs.size(), false);
@@ -465,8 +465,8 @@ Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& no
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
-// The CPU's order of additions depends on the operands' layout. So a reduction includes what it
-// reads only if it then adds in the same order as it would from memory.
+// The order of additions on the CPU depends on the operands' layout. So a reduction includes its
+// operands' operations only if it then adds in the same order as from memory.
 bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes,
                         const Node& end) const {
   int row = -1;  // the innermost axis that stays, and the innermost reduced one
@@ -508,7 +508,7 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
   return (rows < inners) == from_memory;
 }
 
-// Launches the reduction with everything that it reads. Returns whether that was possible.
+// Launches the reduction together with the operations that it reads. Returns whether it could.
 Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
                                   std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;
@@ -529,7 +529,7 @@ Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>
 struct Fusion::Plan {
   std::vector<fuse::Part> parts;
   std::vector<Operand> operands;  // for each parameter of the fused kernel
-  // Whether an operand is read by element, so that several nodes may share its parameter.
+  // Whether an operand is read element by element, so that nodes may share its parameter.
   std::vector<bool> shared;
   std::vector<std::uint32_t> key;  // describes the graph: kernels and wires
   std::deque<Array> arrays;
@@ -571,7 +571,7 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
                    const std::vector<bool>& stored, const KernelCall* last) {
   if (nodes.size() == 1 && last == nullptr) return run_alone(group, nodes[0]);
   Plan plan;
-  // For each node the number of its part plus 1, or 0.
+  // For each node: the index of its part plus 1, or 0 without a part.
   std::vector<std::uint32_t> part(group.nodes.size(), 0);
   for (const std::uint32_t n : nodes) {
     const Node& node = group.nodes[n];
@@ -643,7 +643,7 @@ Status Fusion::run(Group& group, std::span<const std::uint32_t> nodes,
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
-// Runs the node by its own kernel, with its result in memory.
+// Launches the node with its own kernel. Its result gets memory.
 Status Fusion::run_alone(Group& group, std::uint32_t node) {
   TRY_DONE(give_memory(group, node));
   const Node& own = group.nodes[node];

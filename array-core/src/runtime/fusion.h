@@ -1,16 +1,16 @@
 // Lazy fusion. Launches whose results are new arrays wait, and launches that belong together become
 // one kernel (fuse/fuse.h) when a result is needed. It stands between a launcher and its callers,
-// and uses the launcher's kernels and arrays. Touched by Python's thread only.
+// and uses the launcher's kernels and arrays. Python's thread only.
 //
-// What waits is kept in groups: operations over one loop that read each other's results. A group is
-// flushed as a whole, in the order of its calls. Results that somebody holds are stored, results
-// that nobody holds any more never get memory, and nothing is computed twice. A reduction may end a
+// A group contains waiting operations over one loop that read each other's results. It is flushed
+// as a whole, in the order of its calls. Results that somebody holds are stored, results that
+// nobody holds any more never get memory, and nothing is computed twice. A reduction may end a
 // group. Some operations cannot join a group that they read, because they do not read one element
 // of its result for each element of the loop (a broadcast, a part of the result, a raw parameter),
 // or because they run on the other back end. They first flush the groups that they read.
 //
-// A write flushes the groups that read what it overwrites. Groups are flushed by counts only, so
-// the same program always makes the same launches.
+// A write flushes the groups that read the memory which it overwrites. Groups are flushed by counts
+// only, so the same program always makes the same launches.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class Fusion {
   static constexpr std::size_t kSpareArrays = 7;
   static constexpr std::uint32_t kMaxExpressions = 1500;
   static constexpr std::size_t kMaxKernels = 1024;
-  // Groups are flushed if the bytes that only waiting operations hold exceed a tenth of the bytes
-  // that callers hold.
+  // Groups are flushed if the arrays that only waiting operations hold have more than a tenth of
+  // the bytes of the arrays that callers hold.
   static constexpr std::int64_t kPinnedShare = 10;
 
   explicit Fusion(Launcher& launcher) : launcher_(launcher) {}
@@ -46,17 +46,17 @@ class Fusion {
   Fusion& operator=(const Fusion&) = delete;
   ~Fusion();
 
-  // Implements Launcher::launch: lets the launch wait, or launches it with what it reads from
-  // groups.
+  // Implements Launcher::launch: lets the launch wait, or launches it together with the groups that
+  // it reads.
   Status launch(const KernelCall& call);
-  // Computes the storage's content, if that waits.
+  // Computes the storage's content, if its operation waits.
   Status flush(const Storage& storage);
-  // Computes everything that waits and reads the storage.
+  // Launches all waiting operations that read the storage.
   Status flush_readers(const Storage& storage);
-  // Must be called before the storage's bytes are written.
+  // Must be called before the bytes of the storage are written.
   Status prepare_write(const Storage& storage);
   Status flush_all();
-  // Flushes operations that alone hold too much memory.
+  // Launches waiting operations if arrays that only they hold use too much memory.
   Status reclaim();
 
  private:
@@ -92,7 +92,7 @@ class Fusion {
     std::size_t held = 0;  // the number of results that somebody holds
     std::uint32_t expressions = 0;
   };
-  // A fused kernel, or the note that the device refused it.
+  // A fused kernel, or the fact that the device refused it.
   struct Known {
     KernelRef kernel = 0;
     bool refused = false;
@@ -108,7 +108,7 @@ class Fusion {
   bool runs_at(Backend& home, const KernelCall& call) const;
   Status wait(const KernelCall& call);
   Status launch_with_groups(const KernelCall& call);
-  // Joins two groups. Returns null where the result would be too large; then both are flushed.
+  // Joins two groups. Returns nullptr if the result would be too large; then both are flushed.
   Group* join(Group* a, Group* b, const KernelCall& call);
   static void merge(Group& into, Group& from);
 

@@ -64,7 +64,7 @@ Array as_bits(const Array& array) {
   return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
 }
 
-// The bytes of a device's storage that are copied for the CPU, because they hold operands.
+// The bytes of a device's storage that are copied to the CPU, because operands lie there.
 struct Brought {
   const Storage* from = nullptr;
   ByteExtent bytes;
@@ -73,8 +73,8 @@ struct Brought {
   std::unique_ptr<Storage> copy;
 };
 
-// Returns a view of a reduction's operand with one element for each row, or nothing if the elements
-// of a row differ. `wide` is the operand, broadcast to the loop.
+// Returns a view of a reduction's operand with one element for each row; nullopt if the elements of
+// a row differ. `wide` is the operand, broadcast to the loop.
 std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
   View rows;
   rows.offset = wide.offset;
@@ -92,7 +92,7 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 }  // namespace
 
 bool on_whole_elements(const Array& array) {
-  // An element of 16 bytes is a complex128. The CPU only needs its parts aligned, to 8 bytes.
+  // An element of 16 bytes is a complex128. It is on the CPU, which needs alignment to only 8.
   return step_of(array.view) >=
          std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
 }
@@ -310,8 +310,8 @@ Status Launcher::separate(const Prepared& prepared, const KernelCall& call,
   return Done{};
 }
 
-// Launches on the device. Operands that do not consist of whole elements are replaced by copies
-// that do.
+// Launches on the device. Operands whose elements are not aligned are replaced by copies that
+// are.
 Status Launcher::launch_on_device(const Prepared& prepared, const KernelCall& call,
                                   std::span<const Array*> arrays) {
   std::vector<Array> whole;
@@ -406,7 +406,7 @@ Status Launcher::launch_on_cpu(Prepared& prepared, const KernelCall& call,
                    std::max(known.bytes.end, extent.end)};
   }
   for (Brought& each : brought) {
-    // Whole words are copied, from a multiple of 16 bytes on, so that every element keeps its
+    // Copies whole words, from a multiple of 16 bytes on, so that every element keeps its
     // alignment.
     const ByteExtent exact = each.bytes;
     each.bytes.begin -= each.bytes.begin % 16;
@@ -491,7 +491,7 @@ Status Launcher::writable(const Array& array) {
 
 Status Launcher::assign(const Array& target, const Array& source) {
   TRY_DONE(writable(target));
-  // A source that is not computed yet is computed directly into the target.
+  // If the source is not computed yet, it is computed directly into the target.
   const bool waits = source.storage->group() != nullptr;
   if (!waits && target.dtype == source.dtype && as_bits(target).dtype != target.dtype)
     return assign(as_bits(target), as_bits(source));

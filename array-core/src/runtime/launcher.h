@@ -1,10 +1,10 @@
-// Runs kernels over arrays. It manages storage and the memory budget, decides where an array lives
-// and where an operation is computed, and makes copies where a written array overlaps another
-// operand. It does not know ids or operations. Touched by Python's thread only.
+// Runs kernels on arrays. It manages storage and the memory budget, decides where an array is
+// stored and where an operation is computed, and makes copies if a written array overlaps another
+// operand. It does not know ids or operations. Python's thread only.
 //
-// With a device, an array lives there if the device computes its dtype (on_gpu). Arrays of float64
-// and complex128 live in the CPU back end of the same module. What the device cannot launch, the
-// CPU computes, with the operands copied there and back; `cpu_ops` counts it.
+// With a device, an array is there if the device computes its dtype (on_gpu). Arrays of float64 and
+// complex128 are in the CPU back end of the same module. If the device cannot run a launch, the CPU
+// computes it, with the operands copied there and back; `cpu_ops` counts this.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@
 
 namespace arraycore {
 
-// A kernel of this launcher. It stays valid.
+// The number of a kernel of this launcher. It stays valid.
 using KernelRef = std::uint32_t;
 
-// One argument: an array, or (if that is null) a scalar of the parameter's type.
+// One argument: an array, or a scalar of the parameter's type if the pointer is null.
 struct Operand {
   const Array* array = nullptr;
   ir::Scalar scalar;
@@ -39,7 +39,7 @@ struct KernelCall {
   Dims loop;
   std::uint32_t reduced = 0;  // bit k: axis k is reduced, or a scan runs along it
   std::span<const Operand> operands;
-  // True: the launch may wait for others of its kernel and become one launch with them
+  // True: the launch may wait for other launches of its kernel, to be joined with them
   // (batching.h). REQUIRES then: callers hold all arrays that it writes.
   bool may_batch = false;
 };
@@ -61,7 +61,7 @@ class Fusion;
 
 class Launcher {
  public:
-  // `device` is null where the CPU is the only back end.
+  // `device` is nullptr if the CPU is the only back end.
   Launcher(std::unique_ptr<Backend> cpu, std::unique_ptr<Backend> device, Counters& counters,
            std::optional<std::int64_t> budget_bytes);
   Launcher(const Launcher&) = delete;
@@ -71,15 +71,15 @@ class Launcher {
   // Returns a new C-ordered array with a storage of its own and undefined content. Error: memory,
   // "over_budget"; value, "array_too_big".
   Result<Array> allocate(DType dtype, const Dims& shape);
-  // Checks that `bytes` more bytes fit the budget; `use` says in the message what they are for.
-  // Before it fails, it launches the waiting operations, which may free memory. Error: memory,
+  // Checks that `bytes` more bytes fit the budget; `use` says in the message for what. Before it
+  // fails, it launches the waiting operations, which may free memory. Error: memory,
   // "over_budget".
   Status check_budget(std::int64_t bytes, std::string_view use);
-  // `elements` are all elements of the array in C order. REQUIRES: the array is new from
+  // Writes all elements. `elements` has them in C order. REQUIRES: the array is new from
   // allocate().
   Status upload(const Array& array, const void* elements);
   Status fill_zero(const Array& array);
-  // Reads every element in C order. Waits for what computes them. Error: internal, "read_size".
+  // Reads all elements in C order, after they are computed. Error: internal, "read_size".
   Status download(const Array& array, std::span<std::byte> out);
 
   // Adds a kernel. REQUIRES: verify(kernel) passes.
@@ -94,22 +94,22 @@ class Launcher {
   // Error: value, "read_only".
   static Status writable(const Array& array);
 
-  // `target[...] = source`, cast as Op::convert does. Views may overlap. REQUIRES: equal shapes, or
-  // a source that broadcasts to the target's. Error: value, "read_only", "shapes_do_not_broadcast".
+  // Assigns source to target[...], cast by Op::convert. Views may overlap. REQUIRES: equal shapes,
+  // or a source that broadcasts. Error: value, "read_only", "shapes_do_not_broadcast".
   Status assign(const Array& target, const Array& source);
-  // `target[...] = value`, where the value has the target's dtype.
+  // Assigns target[...] = value, where the value has the target's dtype.
   Status fill(const Array& target, const ir::Scalar& value);
-  // Returns a C-ordered copy with a storage of its own.
+  // Returns a C-ordered copy in the given dtype, with its own storage.
   Result<Array> copy(const Array& array, DType dtype);
 
-  // `out = a b`, for the matrices in the last two axes of each batch in the axes before. It uses
-  // the back end's own kernel for products if there is one, and otherwise a plain reduction.
+  // Computes out = a b for the matrices in the last two axes, for each batch in the axes before. It
+  // uses the back end's own kernel for products if there is one, and otherwise a plain reduction.
   // REQUIRES: one dtype; the same batch axes (broadcast ones with stride 0) and fitting matrices;
   // `out` is C-ordered and overlaps no operand.
   Status multiply(const Array& a, const Array& b, const Array& out);
-  // Does the same for `problem`, whose matrices are in the three arrays' storages, by the back
+  // Computes the product `problem`, whose matrices are in the three arrays' storages, with the back
   // end's own kernel only. Error: not_implemented, before anything has happened. REQUIRES: as
-  // Backend::launch_gemm; the arrays live where their dtype does.
+  // Backend::launch_gemm; each array is on the back end of its dtype.
   Status multiply(const gemm::Problem& problem, const Array& a, const Array& b, const Array& out,
                   const ProductStages& stages = {});
 
@@ -117,36 +117,36 @@ class Launcher {
   // them.
   Backend& raw_backend() { return device_ ? *device_ : *cpu_; }
 
-  // Returns null while no profile is recorded.
+  // Returns the profile, or nullptr if none is recorded.
   Profile* profile() { return profile_.get(); }
   // Begins to record launches, uploads and downloads. Error: value, "profiled_already".
   Status begin_profile();
-  // Ends the recording. `text` is Profile::text(), even if the device fails. Error: value,
+  // Ends the recording and sets `text` to Profile::text(), even if the device fails. Error: value,
   // "not_profiled".
   Status end_profile(std::string& text);
 
-  // Whether fusion is on: then launches into new arrays wait and become one with the launches that
-  // read them (fusion.h). Turning fusion off launches everything that waits.
+  // Returns whether fusion is on. Then launches into new arrays wait, and are joined with launches
+  // that read these arrays (fusion.h). Turning fusion off launches everything that waits.
   bool is_fusing() const { return fusion_ != nullptr; }
   Status set_fusing(bool fusing);
-  // Makes the array's bytes readable through its storage, by launching what computes them.
+  // Launches the operations that compute the array's bytes, so that they can be read.
   Status prepare_read(const Array& array);
-  // Makes the array's bytes readable and writable, by also launching what reads the old bytes. Code
-  // that touches a storage's bytes without a launch or an assignment must call prepare_read() or
+  // Also launches the operations that read the old bytes, so that the bytes can be written. Code
+  // that accesses a storage's bytes without a launch or an assignment must call prepare_read() or
   // prepare_write().
   Status prepare_write(const Array& array);
   // Launches everything that waits.
   Status flush();
-  // Launches operations that alone hold too much memory. Must be called after arrays were released.
+  // Launches waiting operations that hold too much memory. Call it after arrays were released.
   Status reclaim();
 
-  // Resets the back ends. Kernels stay. REQUIRES: no array is left.
+  // Resets the back ends. Kernels stay valid. REQUIRES: no array is left.
   Status reset();
 
  private:
   friend class Batching;
   friend class Fusion;
-  // What happens if the device refuses a launch: an error, or the CPU computes it.
+  // What to do if the device refuses a launch: return the error, or compute it on the CPU.
   enum class Fallback : std::uint8_t { none, cpu };
   struct Prepared {
     ir::Kernel kernel;
@@ -163,10 +163,10 @@ class Launcher {
   const fuse::Traits& traits(KernelRef kernel) const { return kernels_[kernel].traits; }
   // Drops a kernel. Its number may be given to another kernel.
   void forget(KernelRef kernel);
-  // REQUIRES: what is read has been computed. Error with Fallback::none: not_implemented, before
-  // anything has happened.
+  // Launches a kernel at once. REQUIRES: its operands are computed. Error with Fallback::none:
+  // not_implemented, before anything has happened.
   Status launch_now(const KernelCall& call, Fallback fallback = Fallback::cpu);
-  // Error: not_implemented, before anything has happened.
+  // Launches a batch (batching.h). Error: not_implemented, before anything has happened.
   Status launch_batch(KernelRef kernel, std::span<const ir::Scalar> scalars,
                       std::span<const BatchSegment> segments);
   Status on_device(Prepared& prepared);
@@ -183,7 +183,7 @@ class Launcher {
                           std::span<const Array*> arrays);
   Status launch_on(Backend& backend, KernelId kernel, const KernelCall& call,
                    std::span<const Array* const> arrays);
-  // Returns the CPU's number of the kernel, which is prepared there for its first launch.
+  // Returns the CPU's number of the kernel, and prepares the kernel there at its first launch.
   Result<KernelId> on_cpu(Prepared& prepared);
   Status launch_on_cpu(Prepared& prepared, const KernelCall& call,
                        std::span<const Array* const> arrays);
@@ -205,8 +205,8 @@ class Launcher {
   std::unique_ptr<Fusion> fusion_;      // null: off. The last member, because it releases arrays
 };
 
-// Returns whether an array consists of whole elements, which a device needs. A view of another
-// dtype's bytes may begin or step between elements.
+// Returns whether an array's elements are aligned, as a device needs. A view of another dtype's
+// bytes may begin or step between elements.
 bool on_whole_elements(const Array& array);
 
 }  // namespace arraycore

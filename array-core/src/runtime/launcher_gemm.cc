@@ -1,4 +1,4 @@
-// The launcher's products of matrices: by a back end's own kernel, or as a reduction.
+// Multiplies matrices: with a back end's own kernel, or as a reduction.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -26,7 +26,7 @@ View repeated(const View& view, int axis, std::int64_t extent) {
   return wide;
 }
 
-// Returns rows (axis -2) or columns (axis -1) [first, first + count) of matrices.
+// Returns rows (axis -2) or columns (axis -1) [first, first + count) of the matrices.
 Array part(const Array& array, int axis, std::int64_t first, std::int64_t count) {
   Array piece = array;
   const int place = array.view.ndim() + axis;
@@ -37,7 +37,7 @@ Array part(const Array& array, int axis, std::int64_t first, std::int64_t count)
 
 }  // namespace
 
-// out[..., row, column] += a[..., row, term] * b[..., term, column], summed over the terms.
+// Returns the kernel that sums a[..., row, term] * b[..., term, column] over the terms.
 Result<KernelRef> Launcher::product_kernel(DType dtype) {
   std::optional<KernelRef>& known = products_[static_cast<std::size_t>(dtype)];
   if (known) return *known;
@@ -92,7 +92,7 @@ Status Launcher::multiply_plainly(const Array& a, const Array& b, const Array& o
   return launch({kernel, left.view.shape, 1U << static_cast<unsigned>(ndim), operands});
 }
 
-// Prepares the stage's kernel in the back end, and its operands.
+// Sets `to` to the stage's kernel in the back end, and `storages` to those of its operands.
 Status Launcher::prepare_stage(const ProductStage& stage, bool on_device, gemm::Stage& to,
                                StorageId* storages) {
   if (!stage.kernel) return Done{};

@@ -1,4 +1,4 @@
-// Where arrays live and operations run, what is copied for that, and writes that overlap reads.
+// Tests where arrays are and operations run, what is copied, and writes that overlap reads.
 #include "runtime/launcher.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct LauncherTest : testing::Test {
     const std::array<Index, 1> items{index};
     return {from.dtype, basic_index(from.view, items).value(), from.storage};
   }
-  // y = x + 1, in one dtype.
+  // Returns a kernel of y = x + 1, in one dtype.
   KernelRef plus_one(DType dtype) {
     ir::Builder builder("plus_one");
     const auto x = builder.in("x", dtype);
@@ -182,7 +182,7 @@ TEST_F(LauncherTest, TwoResultsThatOverlapInPartAreRefused) {
   EXPECT_EQ(status.error().code, "outputs_overlap");
 }
 
-// Returns an array of the dtype over the bytes from `offset` on.
+// Returns an array of this dtype over the bytes from `offset` on.
 Array over(const Array& bytes, DType dtype, std::int64_t offset, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   return {dtype, View{{count}, {size}, offset}, bytes.storage};
@@ -220,8 +220,8 @@ TEST_F(LauncherTest, AnEmptyLoopLaunchesNothing) {
 }
 
 TEST_F(LauncherTest, ACopyOfOneDtypeKeepsEveryBit) {
-  // Signalling NaNs and subnormal numbers, which some devices change when they treat them as
-  // floats.
+  // The bits of signalling NaNs and subnormal numbers, which some devices change if they treat them
+  // as floats.
   const std::vector<std::uint32_t> bits{0x7f800001, 0xffa00002, 0x00000003, 0x80000004};
   const Array raw = array(DType::uint32, bits);
   const Array x = over(raw, DType::float32, 0, 4);
@@ -258,7 +258,7 @@ TEST_F(LauncherTest, NothingIsLeftOfAFailedLaunchOnTheCpuSide) {
   EXPECT_EQ(counters.live_bytes, 4);
 }
 
-// y[row] += sum(x[row] - m[row]): the rows' initial values may be in the result's memory.
+// Computes y[row] += sum(x[row] - m[row]), where m and y may be in the same memory.
 TEST_F(LauncherTest, AReductionMayWriteWhatItsRowsRead) {
   ir::Builder k("sum_from");
   const auto x = k.in("x", DType::int32);

@@ -60,13 +60,13 @@ void Profile::note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t posit
   if (device_ == nullptr) return;
   const std::uint32_t end = device_->position();
   if (end != position) issued_.push_back({position, end, row, number});
-  // The device is about to have no room for more times, so they are collected now. An error is
+  // The device's memory for times is almost full, so the times are collected now. An error is
   // reported at the end.
   if (device_->trace_is_full(position_)) static_cast<void>(collect());
 }
 
-// Collects the device's times. A kernel belongs to the row of the span that issued it. A kernel
-// that no span issued (recorded commands are played) gets a row by the kernel's own name.
+// Collects the device's times. A kernel belongs to the row of the span that issued it. If no span
+// issued it (recorded commands are played), it gets a row with the kernel's own name.
 Status Profile::collect() {
   auto told = device_->take_trace();
   if (!told) {

@@ -1,6 +1,6 @@
-// What array-core did while a profile was recorded: a row for each operation, and the single spans
-// as a trace. The launcher and its callers open a Span around each piece of work for a back end.
-// The device reports by its own clock when each kernel ran. Touched by Python's thread only.
+// Records what array-core does during a profile: a row for each operation, and the single spans as
+// a trace. The launcher and its callers open a Span around each piece of work for a back end. The
+// device reports by its own clock when each kernel ran. Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ class Profile {
   // count those that the trace leaves out.
   static constexpr std::size_t kMaxEvents = std::size_t{1} << 18;
 
-  // `device` is null where the CPU is the only back end.
+  // `device` is nullptr if the CPU is the only back end.
   explicit Profile(Backend* device) : device_(device) {}
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // Waits for what was launched before, which does not belong to this profile.
+  // Waits for earlier launches, which do not belong to this profile.
   Status begin();
-  // Waits for what was launched, and completes text(). After an error text() has what is known so
+  // Waits for the launches and completes text(). After an error, text() has what is known so
   // far.
   Status end();
 
@@ -52,7 +52,7 @@ class Profile {
     std::int64_t begin_ns, duration_ns;
     std::int64_t issued = -1;
   };
-  // The commands of a span, by their positions in the ring. Spans are in order and do not overlap.
+  // The ring positions of a span's commands. Spans are in order and do not overlap.
   struct Issued {
     std::uint32_t begin, end;
     std::uint32_t row;
@@ -78,7 +78,7 @@ class Profile {
   std::string text_;
 };
 
-// One piece of work, from the object's construction to its end. It does nothing without a profile.
+// Measures one piece of work, from its construction to its destruction; nothing without a profile.
 class Span {
  public:
   Span(Profile* profile, std::string_view name) : profile_(profile) {
@@ -94,7 +94,7 @@ class Span {
     profile_->rows_[row_].bytes_up += bytes_up;
     profile_->rows_[row_].bytes_down += bytes_down;
   }
-  // Counts a launch where the CPU is the only back end. A device reports its own dispatches.
+  // Counts a launch if the CPU is the only back end. A device reports its own dispatches.
   void dispatched() {
     if (profile_ != nullptr && profile_->device_ == nullptr) ++profile_->rows_[row_].dispatches;
   }

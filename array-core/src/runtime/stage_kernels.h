@@ -1,5 +1,5 @@
 // The kernels of prologues and epilogues of products (gemm/stages.h): a bias and an activation as
-// an epilogue, a scale and a shift as a prologue. Each is made once and kept. Touched by Python's
+// an epilogue, a scale and a shift as a prologue. Each is made once and kept. Used by Python's
 // thread only.
 #pragma once
 

@@ -1,6 +1,6 @@
-// A back end's storage as arrays hold it, and the counters that it updates. With fusion (fusion.h)
-// a storage may have no memory yet: then the operation that computes its content waits in a group,
-// and the memory is made when the content is needed. Touched by Python's thread only.
+// The memory of arrays in a back end, and the counters that it updates. With fusion (fusion.h) a
+// storage may have no memory yet: then the operation that computes its content waits in a group,
+// and the memory is allocated when the content is needed. Python's thread only.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Counters {
   std::int64_t pinned_bytes = 0;       // the part of live_bytes that only waiting operations hold
 };
 
-// Operations that wait to be launched together. Implemented by fusion.
+// The interface of operations that wait to be launched together. Fusion implements it.
 class Waiting {
  public:
   Waiting() = default;
@@ -38,10 +38,10 @@ class Waiting {
   virtual void lost(std::uint32_t node) = 0;
 };
 
-// The memory of arrays. Every array that is a view of it holds it, and the last one frees it.
+// The memory of arrays. Every view of it shares the ownership; the last one frees the memory.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
-  // Makes a storage with memory (`id`), or without memory yet (0). `dtype` is that of its first
+  // Makes a storage with memory `id`; 0: without memory yet. `dtype` is that of its first
   // array.
   Storage(Backend& backend, Counters& counters, StorageId id, std::int64_t bytes,
           DType dtype = DType::uint8)
@@ -58,13 +58,13 @@ class Storage : public std::enable_shared_from_this<Storage> {
     if (group_ != nullptr) group_->lost(node_);
   }
   Backend& backend() const { return backend_; }
-  // REQUIRES: it has memory, which Launcher::prepare_read() and prepare_write() give it.
+  // REQUIRES: the storage has memory; prepare_read() and prepare_write() of Launcher allocate it.
   StorageId id() const { return id_; }
   std::int64_t bytes() const { return bytes_; }
   DType dtype() const { return dtype_; }
 
   bool has_memory() const { return id_ != 0; }
-  // Gives it memory with undefined content. Error: what the back end says.
+  // Allocates the memory, with undefined content. Error: that of the back end.
   Status make_memory() {
     if (id_ != 0) return Done{};
     TRY(const auto& made, backend_.create_storage(bytes_));
@@ -74,15 +74,15 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // Returns the group that will compute the content. Null: the content is computed, or no operation
-  // computes it yet.
+  // Returns the group that will compute the content; nullptr if the content is computed, or if no
+  // operation computes it yet.
   Waiting* group() const { return group_; }
   std::uint32_t node() const { return node_; }
   void computed_by(Waiting* group, std::uint32_t node) {
     group_ = group;
     node_ = node;
   }
-  // Count how often waiting operations hold it.
+  // pin() and unpin() count how often waiting operations hold the storage.
   void pin() { ++pins_; }
   void unpin() { --pins_; }
   bool is_pinned() const { return pins_ != 0; }
@@ -100,7 +100,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   // ---- fusion.h
 
-  // Notes that a caller is about to release it. `holders` counts that caller too.
+  // Notes that a caller is about to release the storage. `holders` counts that caller too.
   void let_go(std::int64_t holders) {
     if (pins_ == 0 || pinned_alone_ || holders != pins_ + 1) return;
     pinned_alone_ = true;

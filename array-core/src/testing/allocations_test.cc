@@ -1,5 +1,5 @@
-// A launch like an earlier one allocates nothing, on either back end. This is a program of its own,
-// because it counts every operator new.
+// Tests that a launch with the signature of an earlier one allocates nothing, on either back end.
+// It is a program of its own, because it counts every operator new.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -49,7 +49,7 @@ ir::Kernel sum() {
   return k.take();
 }
 
-// Returns the allocations of launches with other sizes and offsets than the first one's.
+// Returns how often launches allocate that differ from the first only in sizes and offsets.
 std::size_t allocations_of(Backend& backend) {
   const KernelId add = backend.prepare(scaled_add()).value();
   const KernelId total = backend.prepare(sum()).value();

@@ -1,5 +1,5 @@
-// A device for tests: the CPU back end under another name. It counts what is sent to it, and
-// refuses what a test wants it to refuse. One thread.
+// A device for tests: the CPU back end as a device. It counts what is sent to it, and refuses what
+// a test configures. One thread.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class FakeDevice : public Backend {
   Status launch(const Launch& launch) override {
     if (refuses_launches) return refused("the launch");
     if (failure.kind != ErrorKind::none) return failure;
-    // As on a GPU, every view begins and steps by whole elements.
+    // As on a GPU, a view's offset and strides must be whole elements.
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const auto* array = std::get_if<ArrayArgument>(&launch.arguments[i]);
       if (array == nullptr) continue;

@@ -27,12 +27,12 @@ struct RecordedRing {
   RecordedRing& operator=(const RecordedRing&) = delete;
   ~RecordedRing() { backend.reset(); }  // the back end must end before its executor
 
-  // Returns an array of 4-byte elements.
+  // Creates a storage for an array of 4-byte elements. Returns the array.
   ArrayArgument array(const Dims& shape) {
     const View view = contiguous(shape, 4);
     return {backend->create_storage(view.count() * 4).value(), view};
   }
-  // Waits, by a download, until everything sent so far is executed.
+  // Waits until all commands so far are executed, by a download of no bytes.
   Status finish() { return backend->download(1, 0, {}); }
 
   std::shared_ptr<RingMemory> memory = std::make_shared<RingMemory>();

@@ -1,5 +1,5 @@
-// The commands that launches become on the ring: the same for a known signature as for a new one,
-// few enough bindings, copies around packed launches, raw kernels, and the device's clock.
+// Tests the commands of launches on the ring: equal ones for a known and a new signature, few
+// enough bindings, copies around packed launches, raw kernels, and the device's clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct RingLaunchTest : testing::Test, RecordedRing {
   }
 };
 
-// The shader, grid, bindings and uniforms of a dispatch, without its numbers.
+// A dispatch's shader, grid, bindings and uniforms. Numbers of objects are left out.
 struct Sent {
   std::string text;
   std::vector<std::uint32_t> words;
@@ -110,7 +110,7 @@ TEST_F(RingLaunchTest, AKnownLookSendsWhatANewOneDoes) {
     ASSERT_EQ(known, sent(backend->prepare(kernel).value())) << kernel.name << " " << round;
     ASSERT_GE(known.size(), 1U);
   }
-  // Most signatures were known already.
+  // Most launches had a signature that was known already.
   const auto pipelines = of(ring::Opcode::create_pipeline).size();
   EXPECT_LT(pipelines, 700U);
 }
@@ -135,12 +135,12 @@ TEST_F(RingLaunchTest, AnyNumberOfArraysIsOneLaunchWithinTheLimit) {
     const Status done = backend->launch(one);
     EXPECT_TRUE(done) << done.error().message;
   };
-  // Small arrays are in one heap, which takes one binding and no copy.
+  // Small arrays are in one heap, which needs one binding and no copy.
   launch(100);
   ASSERT_EQ(of(ring::Opcode::dispatch).size(), 1U);
   EXPECT_EQ(bindings_of(of(ring::Opcode::dispatch)[0]), 1U);
   EXPECT_EQ(of(ring::Opcode::copy).size(), 0U);
-  // Large arrays have buffers of their own.
+  // Each large array has its own buffer.
   launch(100'000);
   ASSERT_EQ(of(ring::Opcode::dispatch).size(), 2U);
   EXPECT_EQ(bindings_of(of(ring::Opcode::dispatch)[1]), most);

@@ -98,7 +98,7 @@ void ThreadPool::serve(int thread) {
 void ThreadPool::end() {
   helpers_.store(0, std::memory_order_release);
   ends_.store(true, std::memory_order_release);
-  // This wakes the helpers. The turn stays even, so they find no task.
+  // The change wakes the helpers. The turn stays even, so they find no task.
   turn_.fetch_add(2);
   wake(turn_);
 }

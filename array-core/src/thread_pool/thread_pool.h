@@ -30,8 +30,8 @@ class ThreadPool {
   int threads() const { return 1 + helpers_.load(std::memory_order_acquire); }
 
   // Runs the parts 0 to parts - 1 on the threads 0 to threads - 1. Helpers that came later take no
-  // part. One caller at a time; a part may not run a task itself. Returns false when a helper took
-  // a part and did not come back within `kPatienceMs`: then the result is incomplete, and the pool
+  // part. One caller at a time; a part may not run a task itself. Returns false if a helper took a
+  // part and did not finish it within `kPatienceMs`. Then the result is incomplete, and the pool
   // has no helpers any more. REQUIRES: 0 <= parts < 2^31.
   bool run(Part part, void* task, std::int64_t parts, int threads);
 
@@ -43,7 +43,7 @@ class ThreadPool {
   void end();
 
   static constexpr int kPatienceMs = 20'000;
-  // The error that a caller returns when run() gave false: device, "thread_lost".
+  // Returns the error of a caller whose run() returned false: device, "thread_lost".
   static Error lost();
 
  private:
@@ -54,7 +54,7 @@ class ThreadPool {
   std::atomic<std::uint32_t> next_ = 0;
   std::atomic<int> helpers_ = 0;
   std::atomic<bool> ends_ = false;
-  // The open task. It is written while no task is open and nobody is inside.
+  // The open task. It is written only while no task is open and no helper is inside.
   Part part_ = nullptr;
   void* task_ = nullptr;
   std::uint32_t parts_ = 0;

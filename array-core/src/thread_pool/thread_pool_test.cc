@@ -60,7 +60,7 @@ TEST(ThreadPool, EachPartRunsOnceForAnyNumberOfHelpersAndTasks) {
     const Helpers threads(thread_pool, helpers);
     for (const std::size_t parts : {1U, 2U, 3U, 50U, 1000U})
       for (int turn = 0; turn < 200; ++turn) {
-        // A part of an earlier task that ran too late would write into freed memory.
+        // If a helper ran a part of an earlier task too late, it would write to freed memory.
         Squares squares(parts);
         ASSERT_TRUE(thread_pool.run(Squares::part, &squares, static_cast<std::int64_t>(parts),
                                     helpers + 1));
@@ -77,7 +77,7 @@ TEST(ThreadPool, HelpersTakePartsWhileTheCallerIsBusy) {
     static void part(void* task, std::int64_t, int thread) {
       auto& all = *static_cast<Task*>(task);
       all.threads.fetch_or(1 << thread);
-      // Nobody leaves before all are inside.
+      // No thread leaves before all of them are inside.
       while (all.threads.load() != 7) std::this_thread::yield();
     }
   };

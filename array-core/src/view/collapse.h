@@ -1,4 +1,4 @@
-// Fewer axes, in a better order, for a loop over several operands. Pure; any thread.
+// Reduces and reorders the axes of a loop over several operands. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace arraycore {
 
 enum class AxisOrder : std::uint8_t {
   keep,  // the loop visits elements in C order of the given shape
-  // The order is free. Axes are sorted by the strides of the first view, the smallest innermost,
-  // then by those of the second view, and so on. An axis is reversed if no view runs forwards along
-  // it.
+  // The loop may visit elements in any order. Axes are sorted by the strides of the first view, the
+  // smallest innermost, then by those of the second view, and so on. An axis is reversed if no view
+  // has a positive stride there.
   any,
 };
 

@@ -54,7 +54,7 @@ Result<int> ellipsis_length(const View& view, std::span<const Index> indices) {
 
 SliceRange slice_range(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                        std::optional<std::int64_t> step, std::int64_t extent) {
-  // The limit is Python's: the lowest step cannot be negated.
+  // The limit is the one of Python, because the lowest step cannot be negated.
   const std::int64_t by = std::max(step.value_or(1), -std::numeric_limits<std::int64_t>::max());
   const std::int64_t lowest = by < 0 ? -1 : 0;
   const std::int64_t highest = by < 0 ? extent - 1 : extent;
@@ -83,7 +83,7 @@ Result<View> basic_index(const View& view, std::span<const Index> indices) {
       result.strides.push_back(view.strides[axis]);
     }
   };
-  // Without elements, an integer or a slice must not move the offset out of the storage.
+  // If the view has no elements, an integer or slice must not move the offset out of the storage.
   const bool empty = view.count() == 0;
   for (const Index& index : indices) {
     switch (index.kind) {

@@ -37,8 +37,8 @@ struct Index {
 // "too_many_dimensions"; value, "zero_step".
 Result<View> basic_index(const View& view, std::span<const Index> indices);
 
-// A slice over an axis: `count` elements at start, start + step, and so on, as slice.indices()
-// gives.
+// A slice of an axis: `count` elements at start, start + step, and so on, as slice.indices()
+// computes them.
 struct SliceRange {
   std::int64_t start = 0;
   std::int64_t step = 1;

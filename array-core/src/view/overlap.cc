@@ -81,8 +81,8 @@ class Equation {
     std::int64_t low = 0;
     if (rest > beyond) low = (rest - beyond - 1) / term.coefficient + 1;
     const std::int64_t high = std::min(term.bound, rest / term.coefficient);
-    // A possible x leaves rest - coefficient * x divisible by the other coefficients' divisor. Such
-    // x are evenly spaced, so after the first one the search takes that step.
+    // A value of x is possible only if the other coefficients' divisor divides the rest. Such
+    // values are evenly spaced, so after the first one the search takes that step.
     const std::int64_t others = divisor_[i + 1];
     const std::int64_t step = others == 0 ? 1 : others / std::gcd(others, term.coefficient);
     std::int64_t x = low;
@@ -122,7 +122,7 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
                 std::int64_t max_work) {
   const ByteExtent in_a = byte_extent(a, a_item_size);
   const ByteExtent in_b = byte_extent(b, b_item_size);
-  // This is also true where a view has no elements: begin == end.
+  // Both ends are also equal if a view has no elements.
   if (in_a.begin == in_a.end || in_b.begin == in_b.end) return Overlap::disjoint;
   if (in_a.end <= in_b.begin || in_b.end <= in_a.begin) return Overlap::disjoint;
   if (a_item_size == b_item_size && same_elements(a, b)) return Overlap::same;
@@ -132,7 +132,7 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
   equation.add(b, -1);
   equation.add_bytes(a_item_size);
   equation.add_bytes(b_item_size);
-  // a's elements and bytes count up, and b's count down. Reversing b's bytes adds their bound.
+  // a's elements and bytes count up, b's count down. Reversing b's bytes adds their largest index.
   equation.add_target(b.offset - a.offset + static_cast<std::int64_t>(b_item_size) - 1);
   return equation.solve(max_work) == Answer::no ? Overlap::disjoint : Overlap::partial;
 }

@@ -82,7 +82,7 @@ Result<Reshaped> reshape(const View& view, std::span<const std::int64_t> shape,
   } else if (known != count) {
     return mismatch(view, shape);
   }
-  // There may be an extent of 0 next to others whose product overflows.
+  // An extent of 0 may hide that the product of the other extents overflows.
   if (const auto checked = checked_count(result); !checked.ok()) return checked.error();
 
   if (result == view.shape) return Reshaped{result, view};

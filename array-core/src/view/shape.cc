@@ -41,7 +41,7 @@ void flip_axis(View& view, int axis) {
   view.strides[axis] = -view.strides[axis];
 }
 
-// Returns `view` with a shape to which it broadcasts; repeated axes get stride 0.
+// Returns `view` with a shape to which it broadcasts. Axes along which it repeats get stride 0.
 View broadcast_strides(const View& view, const Dims& shape) {
   View result{shape, Dims(), view.offset};
   result.strides.resize(shape.size());
@@ -160,7 +160,7 @@ Result<View> swap_axes(const View& view, std::int64_t axis1, std::int64_t axis2)
 
 Result<View> move_axes(const View& view, std::span<const std::int64_t> source,
                        std::span<const std::int64_t> destination) {
-  // The source axis of each axis of the result; -1: not yet known.
+  // The source axis of each axis of the result; -1 while it is not known.
   std::array<int, kMaxDims> order{};
   order.fill(-1);
   std::array<int, kMaxDims> from{};
@@ -266,7 +266,7 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
   const int along = offset >= 0 ? *second : *first;
   const int other = offset >= 0 ? *first : *second;
   const std::int64_t extent = view.shape[along];
-  // This compares without negating `offset`, because the lowest offset has no negative.
+  // The comparison does not negate `offset`, because the lowest offset has no negative.
   const bool inside = offset >= 0 ? offset < extent : offset > -extent;
   const std::int64_t skipped = inside ? (offset >= 0 ? offset : -offset) : 0;
   View result{{}, {}, view.offset};
@@ -276,7 +276,7 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
     result.strides.push_back(view.strides[axis]);
   }
   const std::int64_t length = inside ? std::min(extent - skipped, view.shape[other]) : 0;
-  // An axis along which there are no two elements may have any stride.
+  // An axis with fewer than two elements may have any stride.
   const bool empty = view.count() == 0;
   if (skipped > 0 && !empty) result.offset += skipped * view.strides[along];
   result.shape.push_back(length);

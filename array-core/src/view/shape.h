@@ -1,5 +1,5 @@
-// Views made from views without moving an element: broadcasting, and reordering, adding and
-// removing axes. Results, limits and error texts are NumPy's. Pure; any thread.
+// Makes views from views without moving an element: broadcasts, and reorders, adds and removes
+// axes. Results, limits and error texts are NumPy's. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ Result<View> flip(const View& view, std::span<const std::int64_t> axes);
 View squeeze(const View& view);  // removes every axis of extent 1
 Result<View> squeeze(const View& view,
                      std::span<const std::int64_t> axes);  // may also fail with "cannot_squeeze"
-// `axes` are numbers in the result. It may also fail with value, "too_many_dimensions".
+// `axes` are positions in the result. It may also fail with value, "too_many_dimensions".
 Result<View> expand_dims(const View& view, std::span<const std::int64_t> axes);
 
 // Does what np.diagonal does: the diagonal becomes the last axis. The view is writable, unlike

@@ -7,7 +7,7 @@
 namespace arraycore {
 namespace {
 
-// Returns whether each axis that matters steps by exactly the bytes that the faster axes cover.
+// Returns whether each axis has exactly the stride that the faster axes cover. Extent 1 is ignored.
 bool is_contiguous(const View& view, std::size_t item_size, bool c_order) {
   auto expected = static_cast<std::int64_t>(item_size);
   bool dense = true;
@@ -16,7 +16,7 @@ bool is_contiguous(const View& view, std::size_t item_size, bool c_order) {
     const std::int64_t extent = view.shape[axis];
     if (extent == 0) return true;
     if (extent == 1) continue;
-    // The loop goes on, because an extent of 0 may follow.
+    // The loop continues after a mismatch, because an extent of 0 may follow.
     if (view.strides[axis] != expected) dense = false;
     expected *= extent;
   }

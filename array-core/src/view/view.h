@@ -1,5 +1,5 @@
 // The layout of an array in its storage: shape, strides and offset in bytes. Pure arithmetic. Every
-// bound is checked here and not again later.
+// bound is checked here, and later code relies on that.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +99,7 @@ inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 61;
 Result<std::int64_t> checked_count(const Dims& shape);
 Result<std::int64_t> checked_bytes(const Dims& shape, std::size_t item_size);
 
-// The bytes [begin, end) that hold the view's elements. Without elements, begin == end == offset.
+// The bytes [begin, end) that contain the view's elements. Without any, begin == end == offset.
 struct ByteExtent {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -107,9 +107,9 @@ struct ByteExtent {
 };
 ByteExtent byte_extent(const View& view, std::size_t item_size);
 
-// Checks a view that came from outside: matching ranks, no negative extent, no overflow, and each
-// element inside a storage of `storage_bytes`. Error: value, "bad_view". Every function of this
-// folder REQUIRES checked views and gives such views.
+// Checks a view that came from outside: equal ranks of shape and strides, no negative extent, no
+// overflow, and each element inside a storage of `storage_bytes`. Error: value, "bad_view". Every
+// function of this folder REQUIRES checked views and returns such views.
 Status check_view(const View& view, std::size_t item_size, std::int64_t storage_bytes);
 
 }  // namespace arraycore

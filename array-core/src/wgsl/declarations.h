@@ -54,8 +54,8 @@ inline void refuse(dialect::Sources& sources, const Token& where, std::string_vi
   sources.fail({0, where.offset}, why, ErrorKind::compile, "raw_text");
 }
 
-// Reads the declarations. It fails in `sources` (text 0) if brackets do not match. `tokens` must
-// outlive the result.
+// Reads the declarations. If brackets do not match, it reports an error in `sources` (text 0).
+// `tokens` must outlive the result.
 Declarations read_declarations(Tokens tokens, dialect::Sources& sources);
 
 // Returns the value of an integer literal or of a constant with that name; nullopt for anything

@@ -19,7 +19,7 @@ std::optional<DType> scalar_named(std::string_view name) {
   if (name == "f16") return DType::float16;
   return std::nullopt;
 }
-// Returns the type of the last letter in `vec3f`.
+// Returns the type for the last letter of a name such as `vec3f`.
 std::optional<DType> scalar_lettered(std::string_view letter) {
   if (letter == "f") return DType::float32;
   if (letter == "i") return DType::int32;
@@ -107,7 +107,7 @@ class LayoutReader {
   static bool is_matrix(std::string_view name) {
     return is_extent(name[3]) && name[4] == 'x' && is_extent(name[5]);
   }
-  // A matrix is laid out as its columns.
+  // A matrix has the layout of an array of its columns.
   static Layout matrix(DType dtype, std::string_view name) {
     return repeated(vector(dtype, static_cast<std::uint32_t>(name[5] - '0')),
                     static_cast<std::uint32_t>(name[3] - '0'));
@@ -152,8 +152,8 @@ class LayoutReader {
     layout.size = round_up(layout.size, layout.align);
     return layout;
   }
-  // Reads @align(n) or @size(n) into `value`. The number may not be smaller than the type's own
-  // alignment or size, which `value` holds before.
+  // Reads @align(n) or @size(n) into `value`, which has the type's own alignment or size before.
+  // The number may not be smaller than that.
   bool adjust(const Member& member, std::string_view name, std::uint32_t& value) {
     const Attribute* const attribute = find(member.attributes, name);
     if (attribute == nullptr) return true;

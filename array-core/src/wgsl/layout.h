@@ -20,8 +20,8 @@ struct Layout {
 // The largest uniform block that a launch can fill.
 inline constexpr std::uint32_t kMaxUniformBytes = 1024;
 
-// Returns the layout of a host-shareable type with a fixed size. Fails in `sources` on anything
-// else.
+// Returns the layout of a host-shareable type with a fixed size. Reports an error in `sources` for
+// any other type.
 Layout layout_of(Tokens type, const Declarations& declarations, dialect::Sources& sources);
 
 }  // namespace arraycore::wgsl

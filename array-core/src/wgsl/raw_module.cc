@@ -94,7 +94,7 @@ class ModuleReader {
     }
   }
 
-  // Returns nullopt for a variable that is not a resource, and after an error.
+  // Returns the binding of a resource; nullopt for any other variable, and after an error.
   std::optional<Bound> bound_of(const Variable& variable) {
     const Attribute* const group = find(variable.attributes, "group");
     const Attribute* const binding = find(variable.attributes, "binding");
@@ -127,7 +127,7 @@ class ModuleReader {
     return std::nullopt;
   }
 
-  // Renames the entry point to `main`, and anything else that is named `main` to something else.
+  // Renames the entry point to `main`. Anything else that is named `main` gets another name.
   void name_entry() {
     const auto entry = std::ranges::find_if(declarations_.functions,
                                             [&](const EntryPoint& f) { return f.name.is(entry_); });

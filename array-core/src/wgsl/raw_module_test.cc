@@ -1,5 +1,5 @@
-// Users' WGSL: bindings and entry points are found and renumbered, uniform blocks get WGSL's
-// layout, and what a launch cannot serve is refused with its position.
+// Tests users' WGSL: bindings and entry points are found and renumbered, uniform blocks get WGSL's
+// layout, and a launch that is not possible is refused with a position.
 #include "wgsl/raw_module.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ struct Block { points: array<Point, kAgain>, }
   EXPECT_EQ(module.uniforms.size(), 6U);
 }
 
-// Checks the sizes of WGSL's own table ("Alignment and size of host-shareable types").
+// Checks the sizes in WGSL's own table ("Alignment and size of host-shareable types").
 TEST(RawModule, UniformBlocksAreLaidOutAsWgslSays) {
   EXPECT_THAT(offsets("", "u32"), ElementsAre(0, 4));
   EXPECT_THAT(offsets("", "vec3f"), ElementsAre(0, 4, 8, 12));

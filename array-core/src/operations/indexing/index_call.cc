@@ -78,7 +78,7 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
-  // An array without axes counts as an integer. As in NumPy, an integer's error comes first.
+  // An array without axes counts as an integer. As in NumPy, its error comes before others.
   TRY_DONE(check_bounds(picking, key, Indices::single));
   Picks picks;
   picks.unique = true;
@@ -149,7 +149,7 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   TRY(const auto& picking, resolve_key(source.view, key));
   TRY(const auto& found, picks(picking, key));
   TRY(const auto& shape, picked_shape(picking, found.shape));
-  // As in NumPy, indices that broadcasting removed pick nothing, even out of bounds.
+  // As in NumPy, indices that broadcasting removed select nothing, so they may be out of bounds.
   if (View{found.shape, {}, 0}.count() > 0) {
     TRY_DONE(check_bounds(picking, key, Indices::many));
   }
@@ -163,8 +163,8 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   return std::move(made);
 }
 
-// Returns an array over the picked axes. For each picked place it holds the number of the last
-// element of the indices' loop that picks it; other elements are undefined.
+// Returns an array over the picked axes. For each picked place it has the number of the last
+// iteration of the indices' loop that picks the place. Other elements are undefined.
 Result<Array> IndexCalls::winners(const Picking& picking, const Picks& picks) {
   Dims extents;
   for (int axis = 0; axis < picking.picked; ++axis) extents.push_back(picking.view.shape[axis]);
@@ -205,7 +205,7 @@ Status IndexCalls::scatter(IndexSignature signature, const Array& target, const 
   if (signature.task != IndexTask::scatter || !differs || picks.unique ||
       !launcher_.raw_backend().is_device())
     return run(std::move(signature), picking, picks, written, &given, nullptr, nullptr);
-  // A device runs its loop in no fixed order, so the kernel must know which element is last.
+  // A device runs its loop in no fixed order, so the kernel must know which value is the last.
   TRY(const auto& last, winners(picking, picks));
   signature.winners = true;
   return run(std::move(signature), picking, picks, written, &given, &last, nullptr);

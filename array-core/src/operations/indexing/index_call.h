@@ -1,9 +1,9 @@
-// Reads and writes of arrays by arrays of indices and masks. The basic parts of a key become a view
-// (index_key.h), and the rest becomes one gather or one scatter. Touched by Python's thread only.
+// Reads and writes arrays by arrays of indices and masks. The basic parts of a key become a view
+// (index_key.h), and the rest becomes one gather or one scatter. Python's thread only.
 //
 // Without a device, an index out of bounds is an error before anything is written. With a device it
 // wraps around, because a check would take a round trip; only indices that come from the host are
-// checked. If several values go to one element, the last one stays.
+// checked. If several values are assigned to one element, the last one stays.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace arraycore {
 
-// The value that is written: an array, or a scalar of the dtype `scalar_dtype`.
+// The value to write: an array, or a scalar of the dtype `scalar_dtype`.
 struct IndexedValue {
   const Array* array = nullptr;
   ir::Scalar scalar;
   DType scalar_dtype = DType::float32;
 };
 
-// An update that is applied to a picked element as often as the element is picked.
+// An update of picked elements. It is applied to an element as often as the key picks it.
 struct IndexUpdate {
   const ops::UFunc* ufunc = nullptr;  // has one result; with one operand, the value is ignored
   ops::Loop loop;
@@ -77,7 +77,7 @@ class IndexCalls {
     bool skips = false;
   };
   enum class Indices : std::uint8_t { single, many };
-  // `trues` is the number of a mask's true elements, if the caller knows it.
+  // Prepares the arrays of a key. `trues` is the number of a mask's true elements, if known.
   Result<Picks> picks(const Picking& picking, std::span<const KeyItem> key,
                       std::optional<std::int64_t> trues = {});
   Status check_bounds(const Picking& picking, std::span<const KeyItem> key, Indices which);

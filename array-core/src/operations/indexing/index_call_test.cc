@@ -1,5 +1,5 @@
-// Reads, writes and updates by arrays, with a device and without: values, what is copied, and that
-// reads only gather. index_key_test tests what keys mean, and the Python tests compare with NumPy.
+// Tests reads, writes and updates by arrays, with a device and without: values, what is copied, and
+// that reads only gather. index_key_test tests what keys mean; Python tests compare with NumPy.
 #include "operations/indexing/index_call.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(IndexCallTest, OutOfBoundsADeviceWrapsAround) {
   const std::vector key{integers({4, -4, std::int64_t{1} << 40, -(std::int64_t{1} << 40)})};
   const Array made = calls.read(source, key).value();
   EXPECT_EQ(values(made), (std::vector<float>{1, 2, 1, 2}));
-  // Without elements no index is in bounds.
+  // In an array without elements, every index is out of bounds.
   const Array nothing = floats({0}, {});
   EXPECT_EQ(calls.read(nothing, key).error().code, "index_out_of_bounds");
 }

@@ -18,8 +18,8 @@ using ir::Value;
 Value zero(Builder& k) { return k.integer(DType::int32, 0); }
 
 // Returns an index as a number in [0, extent). Nearly every index is in this range already, or
-// counts from the end; only other indices need a division. The test uses the whole index, because
-// the low half of a wide one may look valid although the whole is not.
+// counts from the end. Only other indices need a division. The test uses the whole index, because
+// the low 32 bits of a 64-bit index may look valid although the index is not.
 Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   if (size_of(index.type) < 4) index = k.convert(DType::int32, index);
   const DType dtype = index.type;
@@ -36,7 +36,7 @@ Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   return k.read(at);
 }
 
-// The parameters that describe the picked places. They follow the arrays.
+// The parameters that describe the picked places. They follow the parameters of arrays.
 struct Where {
   std::vector<ParamRef> picks;
   std::vector<ParamRef> extents;

@@ -1,7 +1,7 @@
 // The kernels of indexing with integer arrays: gather, scatter, and updates at places that several
 // indices may name. Each kernel takes a source or target whose picked axes come first, in the order
 // of the index arrays. The loop's shape is the shape of the indices followed by the kept axes. A
-// kernel is made once for each signature and kept. Touched by Python's thread only.
+// kernel is made once for each signature and kept. Used by Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-// One array of indices as a kernel needs to know it.
+// The properties of one array of indices on which a kernel depends.
 struct PickSignature {
   DType dtype = DType::int32;
   // True: every index is in [0, extent), or is -1 in a kernel that skips. False: negative indices

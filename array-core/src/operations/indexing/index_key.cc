@@ -9,8 +9,8 @@ namespace arraycore {
 
 namespace {
 
-// Returns the key with full slices in the place of arrays. The arrays then pick from the view that
-// basic_index makes of it.
+// Returns the key with full slices in place of arrays. basic_index makes a view with it, from which
+// the arrays then pick.
 std::vector<Index> basic_part(std::span<const KeyItem> key) {
   std::vector<Index> items;
   for (const KeyItem& item : key) {
@@ -34,7 +34,7 @@ Error other_mask(int axis, std::int64_t extent, std::int64_t mask_extent) {
                                        std::to_string(mask_extent));
 }
 
-// Finds out whether all arrays and integers of a key are next to each other.
+// Decides whether all arrays and integers of a key are next to each other.
 class Neighbours {
  public:
   void add(bool advanced) {

@@ -1,5 +1,5 @@
-// Keys with arrays between an array's brackets. By NumPy's rules, these functions decide which axes
-// are picked by indices, which are kept, and where the indices' axes go in the result. Pure; any
+// Interprets keys with arrays, such as a[key]. By NumPy's rules, these functions decide which axes
+// are picked by indices, which are kept, and where the indices' axes are in the result. Pure; any
 // thread.
 #pragma once
 
@@ -29,7 +29,7 @@ struct KeyItem {
   std::optional<Dims> mask_shape;
 };
 
-// The axes that one array of a key picks.
+// One array of a key, and the axes of the indexed array that it picks from.
 struct PickedPart {
   std::size_t item = 0;
   int axes = 1;             // a mask picks as many axes as it has, perhaps 0
@@ -44,7 +44,7 @@ struct Picking {
   int place = 0;   // the number of the result's kept axes before the indices' axes
 };
 
-// Errors: those of basic_index; index, "mask_shape". REQUIRES: some item is an array.
+// Interprets a key. Errors: those of basic_index; index, "mask_shape". REQUIRES: an array in it.
 Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key);
 
 // Returns the common shape of arrays of indices. Error: index, "indices_do_not_broadcast".

@@ -1,4 +1,4 @@
-// Keys with arrays: which axes are picked, which are kept, and where the indices' axes go.
+// Tests which axes keys with arrays pick, which they keep, and where the indices' axes are.
 #include "operations/indexing/index_key.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(IndexKey, NeighboursStayInTheirPlaceAndOthersComeInFront) {
   EXPECT_EQ(shape_of({basic(Index::at(0)), all(), i}, {7, 8}), (Dims{7, 8, 3, 5}));
   EXPECT_EQ(shape_of({all(), i, all(), i}, {7, 8}), (Dims{7, 8, 2, 4}));
   EXPECT_EQ(shape_of({i, basic(Index::newaxis()), i}, {7, 8}), (Dims{7, 8, 1, 4, 5}));
-  // An ellipsis separates them, even if it stands for no axis.
+  // An ellipsis separates the two arrays, even if it stands for no axis.
   EXPECT_EQ(shape_of({all(), i, basic(Index::ellipsis()), i, all()}, {7, 8}), (Dims{7, 8, 2, 5}));
   EXPECT_EQ(shape_of({basic(Index::ellipsis()), i}, {7, 8}), (Dims{2, 3, 4, 7, 8}));
 }

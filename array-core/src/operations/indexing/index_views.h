@@ -9,7 +9,7 @@
 
 namespace arraycore {
 
-// Returns the unsigned dtype of the same size (complex128 stays). If nothing is converted, elements
+// Returns the unsigned dtype of the same size (complex128 stays). Elements that are not converted
 // move as integers, because a device's floats may lose a NaN's payload.
 DType bits_of(DType dtype);
 
@@ -24,8 +24,8 @@ View tail(const View& view, int first);
 // Returns NumPy's error that a value does not broadcast to what a key picks.
 Error value_shape(const Dims& value, const Dims& result);
 
-// Checks that an array may be written. A view without elements always may, whatever its strides.
-// Error: value, "read_only".
+// Checks that an array may be written. A view without elements may always be written, whatever its
+// strides. Error: value, "read_only".
 Status writable(const Array& array);
 
 }  // namespace arraycore

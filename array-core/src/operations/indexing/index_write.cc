@@ -15,7 +15,7 @@ namespace arraycore {
 
 namespace {
 
-// Returns whether the key is one mask over all axes. NumPy has rules of its own for it.
+// Returns whether the key is one mask over all axes, for which NumPy has special rules.
 bool is_mask_of_all(const Picking& picking, std::span<const KeyItem> key) {
   return key.size() == 1 && key[0].kind == KeyItem::Kind::mask &&
          picking.picked == picking.view.ndim();
@@ -60,10 +60,10 @@ Status IndexCalls::write(const Array& target, std::span<const KeyItem> key,
   return scatter(signature, target, picking, key, found, value);
 }
 
-// Writes through one mask without other indices. The number of true elements is not needed if the
-// value is the same for all of them. If the value has a row for each true element, the number must
-// be known. On a device it is then not counted: the write uses as many true elements as the value
-// has rows.
+// Writes through one mask without other indices. If the value is the same for all true elements,
+// their number is not needed. If the value has a row for each true element, the number must be
+// known. On a device it is then not counted: the write uses as many true elements as the value has
+// rows.
 Status IndexCalls::write_mask(const Array& target, const Picking& picking,
                               std::span<const KeyItem> key, const IndexedValue& value) {
   const Array& mask = key[picking.parts[0].item].array;

@@ -25,7 +25,7 @@ constexpr std::int64_t kBlock = 64;
 
 Value int32(Builder& k, std::int64_t value) { return k.integer(DType::int32, value); }
 
-// A kernel: counts[i] = the number of true elements of block i.
+// Makes a kernel: counts[i] = the number of true elements of block i.
 ir::Kernel count_trues() {
   Builder k("mask_count");
   const ParamRef mask = k.raw("mask", DType::boolean);
@@ -42,8 +42,8 @@ ir::Kernel count_trues() {
   return k.take();
 }
 
-// A kernel: positions[i] = the C-order number of the i-th true element, or -1 if there are fewer.
-// It finds the element's block by bisection and then searches the block.
+// Makes a kernel: positions[i] = the C-order number of the i-th true element, or -1 if there are
+// fewer. It finds the element's block by bisection and then searches the block.
 ir::Kernel find_trues() {
   Builder k("mask_positions");
   const ParamRef mask = k.raw("mask", DType::boolean);
@@ -77,7 +77,7 @@ ir::Kernel find_trues() {
   return k.take();
 }
 
-// A kernel that returns one coordinate of each position.
+// Makes a kernel that returns one coordinate of each position.
 ir::Kernel coordinate_of() {
   Builder k("mask_coordinate");
   const ParamRef position = k.in("position", DType::int32);
@@ -109,8 +109,8 @@ Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& ar
     packed = std::move(copied);
   }
   TRY_DONE(launcher.prepare_read(packed));
-  // This copies within the memory of the CPU's back end. So it waits for no launch, and is not
-  // counted as a download.
+  // The copy is within the memory of the CPU's back end. So it waits for no launch, and does not
+  // count as a download.
   TRY_DONE(packed.storage->backend().download(packed.storage->id(), packed.view.offset, bytes));
   return bytes;
 }
@@ -139,7 +139,7 @@ Result<KernelRef> Masks::coordinate_kernel() {
   return *coordinate_;
 }
 
-// Finds all positions in one pass over the host's memory.
+// Finds all positions in one pass over the mask in the host's memory.
 Result<Array> Masks::on_host(const Array& mask) {
   TRY(const auto& bytes, host_elements(launcher_, mask));
   const Span span(launcher_.profile(), "nonzero");

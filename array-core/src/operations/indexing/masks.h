@@ -1,6 +1,6 @@
-// The positions of a mask's true elements, as C-order numbers. A device counts the true elements of
-// each block, and only their total is read back. Then each invocation finds one position, so the
-// kernels need no scatter. Touched by Python's thread only.
+// Finds the positions of a mask's true elements, as C-order numbers. A device counts the true
+// elements of each block, and only their total is read back. Then each invocation finds one
+// position, so the kernels need no scatter. Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class Masks {
 
   Launcher& launcher_;
   Scans& scans_;
-  // The number of true elements; a member, because a device's bytes must land in the library's
+  // The number of true elements. It is a member, because a device can write only to the library's
   // memory.
   std::int32_t total_ = 0;
   std::optional<KernelRef> count_;
@@ -43,10 +43,10 @@ class Masks {
   std::optional<KernelRef> coordinate_;
 };
 
-// Returns the bytes of an array's elements in C order. REQUIRES: it lives on the CPU.
+// Returns the bytes of an array's elements in C order. REQUIRES: the array is on the CPU.
 Result<std::vector<std::byte>> host_elements(Launcher& launcher, const Array& array);
 
-// Checks that int32 can number so many elements. Error: value, "loop_too_long".
+// Checks that int32 can number this many elements. Error: value, "loop_too_long".
 Status check_numbers(std::int64_t count);
 
 }  // namespace arraycore

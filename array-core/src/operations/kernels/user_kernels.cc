@@ -13,7 +13,7 @@ namespace arraycore {
 namespace {
 
 // The low bits of a kernel's number are its index. The high bits count the instances of this class,
-// so that a number from a closed library names no kernel of a library that is opened later.
+// so that a number from a closed library is not valid in a library that is opened later.
 constexpr int kPlaceBits = 20;
 constexpr std::uint32_t kInstances = 1U << (31 - kPlaceBits);
 constexpr std::size_t kMaxKernels = std::size_t{1} << kPlaceBits;
@@ -23,7 +23,7 @@ KernelNumber next_first() {
   return static_cast<KernelNumber>((instances++ % kInstances) << kPlaceBits);
 }
 
-// Stands for a scalar in a key of types; lower values are dtypes.
+// The code of a scalar in a key of types; lower values are dtypes.
 constexpr std::uint64_t kScalarType = 14;
 constexpr std::uint64_t kAbsentType = 15;
 static_assert(kDTypes <= kScalarType);

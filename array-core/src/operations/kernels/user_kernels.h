@@ -1,6 +1,6 @@
-// Kernels that users write: CuPy's elementwise and reduction texts, and WGSL. Each distinct text
-// has one entry. The kernel that is compiled for the types of a call is kept and found again by a
-// key of small integers. Touched by Python's thread only.
+// Runs kernels that users write: CuPy's elementwise and reduction texts, and WGSL. Each distinct
+// text has one entry. The kernel that is compiled for the types of a call is kept and found again
+// by a key of small integers. Python's thread only.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace arraycore {
 
-// An array, or a number that gets the parameter's type.
+// An array, or a number that is converted to the parameter's type.
 struct KernelArgument {
   UFuncOperand value;
   // True: the array is a temporary copy of other memory, so a write to it would be lost.
@@ -42,14 +42,14 @@ class UserKernels {
   // "bad_call".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
-  // Returns the kind of a kernel. Error: value, "unknown_kernel", if the library was closed since.
+  // Returns the kind of a kernel. Error: value, "unknown_kernel", for one of a closed library.
   Result<KernelKind> kind_of(KernelNumber kernel) const;
 
-  // Each run() returns the outputs that the caller did not pass, in order. `out` holds every output
+  // Each run() returns the outputs that the caller did not pass, in order. `out` has every output
   // or none. Errors of all: type, "kernel_arguments"; compile, "kernel_text" and similar; value,
   // "loop_undecided", "loop_too_long", "shapes_do_not_broadcast", "out_shape", "read_only",
-  // "scalar_out_of_bounds"; those of allocating and launching. REQUIRES: the number is of a kernel
-  // of that kind.
+  // "scalar_out_of_bounds"; those of allocating and launching. REQUIRES: the kernel has the kind of
+  // the call.
 
   struct Elementwise {
     KernelNumber kernel = 0;
@@ -57,7 +57,7 @@ class UserKernels {
     std::span<const KernelArgument> in;
     std::span<const Array* const> out;
   };
-  // Error: value, "kernel_size".
+  // Runs an elementwise kernel. Error: value, "kernel_size".
   Result<std::vector<Array>> run(const Elementwise& call);
 
   struct Reduction {
@@ -67,7 +67,7 @@ class UserKernels {
     std::span<const KernelArgument> in;
     std::span<const Array* const> out;
   };
-  // Error: value, "axis_out_of_bounds", "repeated_axis", "empty_reduction".
+  // Runs a reduction. Error: value, "axis_out_of_bounds", "repeated_axis", "empty_reduction".
   Result<std::vector<Array>> run(const Reduction& call);
 
   struct Raw {
@@ -78,11 +78,11 @@ class UserKernels {
     std::optional<std::span<const std::uint32_t>> uniforms;
     std::span<const KernelArgument> arguments;  // arrays in the order of the text's bindings
   };
-  // Error: not_implemented, "no_raw_kernels"; value, "kernel_overlap", "uniform_size".
+  // Runs WGSL. Error: not_implemented, "no_raw_kernels"; value, "kernel_overlap", "uniform_size".
   Status run(const Raw& call);
 
-  // The ids of a call's outputs after the first one, until Python fetches them
-  // (abi/calls/kernels.h).
+  // The ids of a call's outputs except the first, until Python fetches them (see
+  // abi/calls/kernels.h).
   std::vector<ArrayId> further_results;
 
  private:
@@ -128,7 +128,7 @@ class UserKernels {
   KernelNumber first_;
   std::vector<Kernel> kernels_;
   std::unordered_map<std::string, KernelNumber> by_text_;
-  // Data of the call that is being made. They are members to reuse their memory.
+  // Data of the current call. They are members so that their memory is reused.
   std::vector<std::uint64_t> types_;
   std::vector<Operand> operands_;
   RawLaunch raw_launch_;

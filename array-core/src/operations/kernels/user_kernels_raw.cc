@@ -1,4 +1,4 @@
-// Kernels that users write in WGSL.
+// Runs kernels that users write in WGSL.
 #include <algorithm>
 #include <utility>
 
@@ -150,7 +150,7 @@ Status UserKernels::bind(const Kernel& kernel, std::span<const Array* const> arr
                        "kernel '" + kernel.name + "': '" + bindings[k].name + "' and '" +
                            bindings[other].name + "' are written and share elements"};
       } else if (both_whole) {
-        // A device cannot bind one buffer both for reading and for writing.
+        // A device cannot bind one buffer for reading and for writing, so one array is copied.
         TRY_DONE(copy(other));
       }
     }

@@ -73,7 +73,7 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// The least number of positions for which each image is a product of its own. With fewer positions
+// The least number of positions for which each image is multiplied by itself. With fewer positions
 // all images are one product, because small images fill the kernels' blocks badly.
 constexpr std::int64_t kWorthAProduct = 32;
 
@@ -96,7 +96,7 @@ Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::
   return problem;
 }
 
-// Returns a result in the original dtype of its operands.
+// Returns a result, converted to the original dtype of its operands.
 Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
   return made.dtype == dtype ? Result<Array>(made) : launcher.copy(made, dtype);
 }
@@ -115,8 +115,8 @@ Status check_result(const Dims& has, const Dims& wants) {
 
 }  // namespace
 
-// Returns whether the window has one element, which meets each element of the data once. Then the
-// data need no window.
+// Returns whether the window has one element and reads each element of the data once. Then the data
+// are multiplied without a window.
 bool Convolutions::Sizes::is_pointwise(const ConvolutionGeometry& how) const {
   return all(window, 1) && all(how.stride, 1) && all(how.pad_before, 0) && all(how.pad_after, 0) &&
          (images == 1 || product(out_space) >= kWorthAProduct);
@@ -271,8 +271,8 @@ Status Convolutions::fill_with_epilogue(const Array& out, const ConvolutionExtra
   return launcher_.launch({kernel, out.view.shape, 0, operands});
 }
 
-// out[image, o, position] is the sum of weights[o, i, p] data[image, i, position + p] over the
-// input channels i and the window's elements p.
+// Computes out[image, o, position], the sum of weights[o, i, p] data[image, i, position + p] over
+// the input channels i and the window's elements p.
 Status Convolutions::run_forward(const Array& data, const Array& weights, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how,
                                  const ConvolutionExtras& extras) {
@@ -345,7 +345,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
     done = fill_with_epilogue(out, extras);
   } else if (out.view.count() > 0) {
     TRY(auto& stages, stages_of(out.dtype, extras));
-    // The bias has an element for each column here, not for each row.
+    // For dense(), the bias has an element for each column and not for each row.
     for (gemm::OperandLayout& layout : stages.epilogue.layouts)
       std::swap(layout.row_stride, layout.column_stride);
     View turned = wide_weights.view;
@@ -395,7 +395,7 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
         source, out);
   }
-  // If a stride is larger than the window, some phases meet no weight. Their elements are 0.
+  // If a stride is larger than the window, some phases use no weight. Their elements are 0.
   bool misses = false;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
@@ -415,9 +415,9 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
   }
 }
 
-// Data element i meets weight p at position q if q * stride + p * dilation = i + pad_before. A
-// phase is the elements i = phase + stride * j. In a phase only every n-th p has such a position,
-// and q - j is then the same for all j. So a phase is a convolution with a window of those p.
+// Computes the elements i = phase + stride * j. Element i meets weight p at position q if q *
+// stride + p * dilation = i + pad_before. In a phase only every n-th p has such a position, and q -
+// j is then the same for all j. So a phase is a convolution with a window of those p.
 Status Convolutions::run_phase(const Array& gradient, const Array& weights, const Array& out,
                                const Sizes& sizes, const ConvolutionGeometry& how,
                                const Dims& phase) {
@@ -502,8 +502,8 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   return narrowed(launcher_, out, data.dtype);
 }
 
-// out[o, i, p] is the sum of gradient[image, o, position] data[image, i, position + p] over images
-// and positions. It uses the forward window with columns and terms exchanged.
+// Computes out[o, i, p], the sum of gradient[image, o, position] data[image, i, position + p] over
+// images and positions. It uses the forward window with columns and terms exchanged.
 Status Convolutions::run_weights(const Array& data, const Array& gradient, const Array& out,
                                  const Sizes& sizes, const ConvolutionGeometry& how) {
   if (out.view.count() == 0) return Done{};

@@ -1,6 +1,6 @@
 // Convolutions of arrays, forward and both gradients. Each is one product of matrices, or several,
 // and reads one operand through a window (gemm/window.h). This class decides the products, and the
-// back end computes them. Touched by Python's thread only.
+// back end computes them. Used by Python's thread only.
 //
 // Data are (images, in_channels, space...), weights (out_channels, in_channels of a group,
 // window...), with one to three axes of space. An output channel depends on the channels of its
@@ -15,8 +15,8 @@
 
 namespace arraycore {
 
-// Each Dims holds one number for each axis of space. `pad_before` and `pad_after` count the zeros
-// around the data.
+// The geometry of a convolution; each Dims has one number for each axis of space. `pad_before` and
+// `pad_after` count the zeros around the data.
 struct ConvolutionGeometry {
   Dims stride;
   Dims pad_before;
@@ -26,7 +26,7 @@ struct ConvolutionGeometry {
 };
 
 // Additional steps in the same launch: data * scale + shift before the sum; bias and activation
-// after it. Null: no such step.
+// after it. A null pointer leaves the step out.
 struct ConvolutionExtras {
   const Array* scale = nullptr;  // for each input channel; set together with shift
   const Array* shift = nullptr;
@@ -49,16 +49,16 @@ class Convolutions {
   // terms). The bias has one element for each column. Error: as forward.
   Result<Array> dense(const Array& data, const Array& weights, const Array* bias,
                       Activation activation);
-  // Returns the gradient of the data from that of the result. `space` is the data's extents of
-  // space. REQUIRES, for all three functions: all operands have one dtype.
+  // Returns the gradient of the data from that of the result. `space` has the extents of the data
+  // in space. REQUIRES, for all three functions: all operands have one dtype.
   Result<Array> data_gradient(const Array& gradient, const Array& weights, const Dims& space,
                               const ConvolutionGeometry& how);
-  // Returns the gradient of the weights. `window` is the weights' extents of space.
+  // Returns the gradient of the weights. `window` has the extents of the weights in space.
   Result<Array> weight_gradient(const Array& data, const Array& gradient, const Dims& window,
                                 const ConvolutionGeometry& how);
 
  private:
-  // The checked sizes of data, weights and result.
+  // The sizes of data, weights and result, after they were checked.
   struct Sizes {
     std::int64_t images = 0;
     std::int64_t in_channels = 0;   // of a group
@@ -84,7 +84,7 @@ class Convolutions {
   // the same remainder modulo the strides.
   Status run_phase(const Array& gradient, const Array& weights, const Array& out,
                    const Sizes& sizes, const ConvolutionGeometry& how, const Dims& phase);
-  // Returns the array, copied if its elements of space are not consecutive.
+  // Returns the array, or a copy if its elements of space are not consecutive.
   Result<Array> in_a_row(const Array& array);
   Result<Array> widened(const Array& array);
 

@@ -1,4 +1,4 @@
-// The softmax cross entropy of arrays in two launches, and its gradient in one. Touched by Python's
+// Computes the softmax cross entropy of arrays in two launches, and its gradient in one. Python's
 // thread only.
 #pragma once
 
@@ -22,11 +22,11 @@ class Losses {
  public:
   explicit Losses(Launcher& launcher) : launcher_(launcher) {}
 
-  // `x` holds the scores (images, classes, space...), `t` the labels (images, space...). Labels
-  // equal to `ignore` do not count. With `normalize` the loss is the mean over the labels that
-  // count, otherwise the sum divided by the number of images. Errors of both functions: value,
-  // "loss_shapes"; not_implemented, "loss_dtype" (scores are float16, float32 or float64, labels
-  // signed integers).
+  // Returns the loss. `x` has the scores (images, classes, space...), `t` the labels (images,
+  // space...). Labels equal to `ignore` do not count. With `normalize` the loss is the mean over
+  // the labels that count, otherwise the sum divided by the number of images. Errors of both
+  // functions: value, "loss_shapes"; not_implemented, "loss_dtype" (scores are float16, float32 or
+  // float64, labels signed integers).
   Result<CrossEntropy> cross_entropy(const Array& x, const Array& t, std::int64_t ignore,
                                      bool normalize);
   // Returns the gradient of the scores. `gloss` is the gradient of the loss.

@@ -18,8 +18,8 @@ bool is_computed(DType dtype) {
   return dtype == DType::float16 || dtype == DType::float32 || dtype == DType::float64;
 }
 
-// The reduction over the data: the axes of a row as bits, the shape of the other axes, and the
-// number of elements of a row.
+// Describes the reduction over the data: the axes of a row as bits, the shape of the other axes,
+// and the number of elements of a row.
 struct Channels {
   std::uint32_t reduced = 0;
   Dims shape;

@@ -1,8 +1,8 @@
 // Batch normalization of arrays, forward and its gradient, in two launches each. The second launch
-// is fused with what reads its result. Touched by Python's thread only.
+// is fused with the operations that read its result. Python's thread only.
 //
-// `axes` are those over which a channel's statistics are taken. Statistics and parameters have the
-// shape of the other axes, the channels.
+// `axes` are the axes over which a channel's statistics are computed. Statistics and parameters
+// have the shape of the other axes, the channels.
 #pragma once
 
 #include <array>
@@ -54,8 +54,8 @@ class Normalizations {
 
  private:
   enum class Which : std::uint8_t { moments, normalize, sums, gradient };
-  // The kind of kernel, the types, and the dtype of the running statistics (kDTypes: there are
-  // none).
+  // The kind of kernel, the types, and the dtype of the running statistics (kDTypes without running
+  // statistics).
   using Key = std::array<std::size_t, 5>;
   Result<KernelRef> kernel(Which which, const ops::NormalizationTypes& types,
                            std::optional<DType> running = std::nullopt);

@@ -1,5 +1,5 @@
 // Pooling of arrays over windows of one to three axes of space, and its gradients, in one launch
-// each. Touched by Python's thread only.
+// each. Used by Python's thread only.
 //
 // Data are (planes..., *space). The positions in a window are numbered in C order.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-// Each Dims has one number for each axis of space.
+// The windows of pooling. Each Dims has one number for each axis of space.
 struct PoolGeometry {
   Dims window;
   Dims stride;

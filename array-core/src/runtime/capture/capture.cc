@@ -10,8 +10,8 @@ namespace arraycore::capture {
 
 namespace {
 
-// The most bytes of an upload that a block can hold. Larger uploads go through memory that is
-// reused, so they are issued again each time.
+// The largest upload, in bytes, that a block can contain. Larger uploads use memory that is reused,
+// so they are issued by themselves each time.
 constexpr std::size_t kWordsOfBlock = 1024;
 
 bool is_constant(const Action& action) {
@@ -30,7 +30,7 @@ std::size_t scalar_of(const Operation& operation, std::uint32_t parameter) {
   return static_cast<std::size_t>(found - operation.scalars.begin());
 }
 
-// Returns one launch for each segment of the batch.
+// Splits a batched launch into one launch for each segment.
 std::vector<Command> apart(const Command& command) {
   const auto& batch = *std::get_if<BatchLaunch>(&command.action);
   std::vector<Command> launches;
@@ -96,7 +96,7 @@ Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
 }
 
 // Replaces names by ids. Temporary storages of the step share the capture's own storages: after the
-// last use of one, the next temporary storage of the same size and back end takes its place.
+// last use of one, the next temporary storage of the same size and back end uses its memory.
 Status Capture::place(const Tape& tape) {
   const auto temporary = [&](Name name) {
     return is_made(name) && !tape.made()[number_of(name)].alive;
@@ -119,7 +119,7 @@ Status Capture::place(const Tape& tape) {
       const Name name = *storage;
       const std::uint32_t number = number_of(name);
       if (is_carried(name)) {
-        // The storage from the step before has the size of the storage that this step makes,
+        // The storage that the step before made is as large as the one that this step makes,
         // because the same program makes the same storages.
         if (carried[number] == 0) {
           TRY(const auto& lent, lend(side, tape.made()[number].bytes));
@@ -160,8 +160,8 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Puts copies before all other commands. They copy the state that the last run made over the state
-// from which it was made.
+// Puts copies before all other commands. They copy the state that the last play made to the place
+// of the state from which it was made.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);
@@ -189,11 +189,11 @@ Status Capture::carry(const Tape& tape) {
   return Done{};
 }
 
-// A batched launch needs its arrays in shared buffers. If the capture's own storage is in none,
+// A batched launch needs its arrays in shared buffers. If the capture's own storage is not in one,
 // each segment becomes a launch of its own.
 void Capture::take_apart(std::vector<Given>& given) {
   std::vector<Command> commands;
-  // For each old command: its first new one, and how many there are.
+  // For each old command: the index of its first new command, and the number of new commands.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
   for (Command& command : commands_) {
     const auto first = static_cast<std::uint32_t>(commands.size());
@@ -296,7 +296,7 @@ Status Capture::issue(Run& run) {
   Backend& backend = backends_[commands_[run.first].side]->inner();
   if (run.block) return backend.issue_block(this, *run.block, within_);
   // At the first play, the commands are issued as usual and recorded as a block. That needs an
-  // uninterrupted run; after an interruption the next play does it.
+  // uninterrupted play. After an interruption the next play records.
   const bool keep = run.constant && within_ == 0;
   if (keep) backend.begin_block(this);
   Status issued = Done{};

@@ -1,7 +1,7 @@
 // One recorded step that can be played again without Python. Its commands work on storage of the
 // capture, which has the same addresses each time. The commands that do not change between plays
 // are sent to a device as one block of words (Backend::issue_block). Uploads, and launches with
-// scalars from the caller, are issued one by one in between. Touched by Python's thread only.
+// scalars from the caller, are issued one by one in between. Used by Python's thread only.
 //
 // Storage from before the step, and storage that the step left alive, is pinned: it stays in place.
 // Storage that lived only during the step is replaced by the capture's own, which arrays share that
@@ -31,7 +31,7 @@ namespace arraycore::capture {
 
 using Backends = std::array<TapedBackend*, kSides>;  // null: there is none
 
-// A scalar that the caller gives for each play. `value` is its index among the values of a play.
+// A scalar that the caller passes to each play. `value` is its index among the play's values.
 struct Given {
   std::uint32_t command = 0;
   std::uint32_t argument = 0;
@@ -49,26 +49,26 @@ class Capture {
   Capture& operator=(const Capture&) = delete;
   ~Capture();
 
-  // Runs the step with these values, each as the bits of a scalar of the argument's dtype. After an
-  // error in the middle (Ctrl-C while the ring is full) nothing is lost: resume() issues the rest.
+  // Runs the step with these values, each as the bits of a scalar of the argument's dtype. If an
+  // error interrupts it (Ctrl-C while the ring is full), nothing is lost: resume() issues the rest.
   // REQUIRES: as many values as build() named; nothing is left to resume.
   Status play(std::span<const std::uint64_t> values);
   bool is_interrupted() const { return run_ != 0 || within_ != 0; }
   Status resume();
 
   // Returns whether a launch has a scalar of these bits that plays do not replace. Without `dtype`
-  // it is 32 bits of a raw kernel.
+  // it looks for 32 bits in the uniforms of raw kernels.
   bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
 
   std::uint32_t values() const { return values_; }
   std::size_t commands() const { return commands_.size(); }
-  // Returns the number of arrays that each step makes anew from those of the step before.
+  // Returns the number of arrays that each step makes from those of the step before.
   std::size_t carried() const { return carried_; }
-  // Returns the bytes of the capture's own storage.
+  // Returns the size of the capture's own storage in bytes.
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  // Commands [first, first + count), which are issued as one block or one by one.
+  // The commands [first, first + count), which are issued as one block or one by one.
   struct Run {
     std::size_t first = 0;
     std::size_t count = 0;

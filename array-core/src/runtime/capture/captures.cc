@@ -91,7 +91,7 @@ Result<std::int32_t> Captures::build(std::span<const std::uint32_t> values) {
   }
   TRY(auto& made, Capture::make(backends_, launcher_, counters_, *second_, given));
   abort();
-  // Numbers are never reused, also not after ac_close, so an old number finds nothing.
+  // Numbers are never reused, not even after ac_close, so an old number is never valid.
   static std::int32_t newest = 0;
   captures_.emplace(++newest, std::move(made));
   return newest;

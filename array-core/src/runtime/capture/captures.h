@@ -1,8 +1,8 @@
-// The library's captures by number, and the recording in progress. Touched by Python's thread only.
+// The library's captures by number, and the recording in progress. Python's thread only.
 //
-// begin(); (a step); end(); begin(); (the same step); end();
-// compare()  ->  the scalars that differ;  build(the value for each)  ->  a capture's number
-// play(number, values), as often as wanted;  close(number)
+//   begin(); (a step); end(); begin(); (the same step); end();
+//   compare()  ->  the scalars that differ;  build(the value for each)  ->  a capture's number
+//   play(number, values), as often as wanted;  close(number)
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Launcher;
 
 namespace capture {
 
-// Stands in the place of a value's index: no value replaces this scalar.
+// Replaces the index of a value if no value replaces the scalar.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {
@@ -34,11 +34,11 @@ class Captures {
   Captures& operator=(const Captures&) = delete;
   ~Captures() { clear(); }
 
-  // begin() starts a recording, and end() ends it. Both first launch what waits: what waited before
-  // begin() is not part of the step, and what waits at end() is. Error of begin(): value,
-  // "capture_nested", within a recording.
+  // begin() starts a recording, and end() ends it. Both first launch waiting operations: those from
+  // before begin() are not part of the step, and those from before end() are. Error of begin():
+  // value, "capture_nested", during a recording.
   Status begin();
-  // Error: value, "capture_none": nothing is being recorded.
+  // Ends the recording. Error: value, "capture_none", if nothing is being recorded.
   Status end();
   // Ends the recording, if there is one, and drops what was recorded.
   void abort();
@@ -52,23 +52,23 @@ class Captures {
   // mismatch, whose position blame() returns; that of a recording that cannot be played; value,
   // "capture_none", if there are not two recordings.
   Result<std::span<const Difference>> compare();
-  // Returns the command of the last mismatch.
+  // Returns the position of the command that did not match in the last comparison.
   std::uint32_t blame() const { return blame_; }
 
   // Makes a capture of the newest recording and returns its number. For each difference of
   // compare(), `values` has the index of the play's value that replaces it. Errors: those of
-  // Capture::make; value, "capture_values" (one is kNoValue; blame() returns its position),
+  // Capture::make; value, "capture_values" (an index is kNoValue; blame() returns the position),
   // "capture_none".
   Result<std::int32_t> build(std::span<const std::uint32_t> values);
   // Plays a capture. Errors: value, "capture_closed" (no such capture), "capture_nested",
-  // "capture_value_count"; what the back end reports.
+  // "capture_value_count"; those of the back end.
   Status play(std::int32_t number, std::span<const std::uint64_t> values);
-  // Issues the rest of a play that failed.
+  // Issues the remaining commands of a play that failed.
   Status resume(std::int32_t number);
   Result<const Capture*> get(std::int32_t number) const;
   // Identifies the storage of an array, for a step that was just recorded. It returns 0 if that
-  // step made the storage, or if it has no memory; otherwise a number above 0 that no other storage
-  // has.
+  // step made the storage, or if it has no memory; otherwise a number above 0 that is unique to the
+  // storage.
   std::int32_t origin(const Storage& storage) const;
   // Closes a capture, if it is open.
   void close(std::int32_t number) { captures_.erase(number); }

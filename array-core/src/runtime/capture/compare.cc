@@ -95,8 +95,8 @@ class Comparer {
       const Tape::Made& was = first_.made()[number_of(b)];
       if (a == b && was.bytes == second_.made()[number_of(b)].bytes) return;
     } else if (is_carried(b)) {
-      // The step before made this storage. All its uses must match one storage of the first
-      // recording.
+      // The step before made this storage. It must always correspond to the same storage of the
+      // first recording.
       const auto known = carried_.try_emplace(b, a);
       if (!is_made(a) && known.first->second == a) return;
     } else if (a == b) {

@@ -12,7 +12,7 @@
 
 namespace arraycore::capture {
 
-// A scalar argument that had another value in the second step.
+// A scalar argument whose value was different in the second step.
 struct Difference {
   std::uint32_t command = 0;
   // The argument's index; in a raw kernel, the index of a word of its uniforms.
@@ -32,8 +32,8 @@ struct Comparison {
   std::optional<Mismatch> mismatch;  // set if the two steps are not one program
 };
 
-// Compares two tapes. Errors of mismatches, all of kind value: those with which a tape was refused,
-// "capture_operations" (another operation, or another number of them), "capture_shapes",
+// Compares two tapes. Errors of mismatches, all of kind value: the error with which a tape was
+// refused, "capture_operations" (another operation, or another number of them), "capture_shapes",
 // "capture_arrays" (another array, or one that the step frees), "capture_uploads" (other bytes from
 // the host).
 Comparison compare(const Tape& first, const Tape& second);

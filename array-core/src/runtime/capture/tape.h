@@ -1,6 +1,6 @@
-// The calls of a step to the back ends, in order: launches, uploads, and the storage that it made.
-// Two tapes of one program are compared (compare.h), and the second one is played (capture.h).
-// Touched by Python's thread only.
+// Records the calls of a step to the back ends, in order: launches, uploads, and the storage that
+// it made. Two tapes of one program are compared (compare.h), and the second one is played
+// (capture.h). Python's thread only.
 //
 // A tape refers to a storage by a Name. A storage from before both steps is named by its id. A
 // storage that this step made is named by kMade and its number: each step numbers the storages that
@@ -23,7 +23,7 @@
 
 namespace arraycore::capture {
 
-// The back ends of a launcher: the CPU's, and the device's where there is one.
+// The number of a launcher's back ends: the CPU's and, if there is one, the device's.
 inline constexpr std::size_t kSides = 2;
 
 using Name = StorageId;
@@ -64,8 +64,8 @@ struct Command {
   Action action;  // its storages are Names on a tape, and ids where it runs
 };
 
-// Returns each storage of an action in order, without the missing operands (0) of a product. Valid
-// while the action is neither moved nor changed.
+// Returns pointers to the storages of an action, in order, without a product's missing operands
+// (0). They are valid while the action is neither moved nor changed.
 std::vector<StorageId*> storages_of(Action& action);
 
 class Tape {
@@ -80,18 +80,18 @@ class Tape {
     std::uint64_t serial = 0;  // distinguishes it from another storage with the same id
     bool alive = true;
   };
-  // The reason why this step cannot be played, whatever the other recording is.
+  // The reason why this step cannot be played, independent of the other recording.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;
   };
 
-  // `before` is the step before this one, or null. It must outlive the recording.
+  // `before` is the step before this one, or nullptr. It must outlive this object.
   explicit Tape(Tape* before) : before_(before) {}
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Adds a command whose storages are ids. `serials`, indexed by id - 1, distinguish storages.
+  // Adds a command that names storages by id. `serials` (by id - 1) tell reused ids apart.
   void add(std::size_t side, const Operation* operation, Action action,
            std::span<const std::uint64_t> serials);
   void made(std::size_t side, StorageId id, std::int64_t bytes) {
@@ -106,11 +106,11 @@ class Tape {
 
   const std::vector<Command>& commands() const { return commands_; }
   const std::vector<Made>& made() const { return made_; }
-  // REQUIRES: a command names it.
+  // Returns a storage from before the step. REQUIRES: a command names it.
   const Outside& outside(std::size_t side, StorageId id) const { return outside_[side].at(id); }
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void forget_before() { before_ = nullptr; }
-  // Returns whether this step made the storage that now has the id.
+  // Returns whether this step made the storage that has this id now.
   bool is_of_this_step(std::size_t side, StorageId id) const;
 
  private:

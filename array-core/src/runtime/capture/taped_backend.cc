@@ -12,7 +12,7 @@ const Operation kProduct{"matmul or convolution", {}, {}};
 const Operation kUpload{"an upload", {}, {}};
 const Operation kZero{"zeros", {}, {}};
 
-// Operations are indexed by kernel number. Unused numbers have an empty operation.
+// Stores an operation under its kernel's number. Unused numbers have an empty operation.
 void keep(std::deque<Operation>& operations, KernelId number, Operation operation) {
   if (operations.size() <= number) operations.resize(number + 1);
   operations[number] = std::move(operation);
@@ -151,7 +151,7 @@ Result<DeviceTrace> TapedBackend::take_trace() {
 }
 
 Status TapedBackend::reset() {
-  // Ids begin again after a reset, and no capture survives it.
+  // After a reset, ids begin again. No capture exists any more then.
   serials_.clear();
   pins_.clear();
   for (const KernelId kernel : forgotten_) inner_->forget(kernel);

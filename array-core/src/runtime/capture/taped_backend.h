@@ -1,7 +1,7 @@
-// Stands in front of each back end of a launcher. It passes on every call and, while a step is
-// recorded, notes the call on the tape. Storage that a capture plays is pinned: a pinned storage
-// that is freed keeps its memory until it is unpinned. Kernels that are dropped stay as long as any
-// storage is pinned. Touched by Python's thread only.
+// Wraps each back end of a launcher. It passes on every call and, while a step is recorded, notes
+// the call on the tape. Storage that a capture plays is pinned: a pinned storage that is freed
+// keeps its memory until it is unpinned. Kernels that are dropped stay as long as any storage is
+// pinned. Python's thread only.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace arraycore::capture {
 
-// What the back ends of one launcher share.
+// The state that the taped back ends of one launcher share.
 struct Recorder {
   Tape* tape = nullptr;    // of the step that is being recorded
   Tape* newest = nullptr;  // the last tape, which must learn when its storages are freed
@@ -30,12 +30,12 @@ class TapedBackend final : public Backend {
   TapedBackend(std::unique_ptr<Backend> inner, Recorder& recorder, std::size_t side)
       : inner_(std::move(inner)), recorder_(recorder), side_(side) {}
 
-  // Returns the back end itself. What is launched there is on no tape.
+  // Returns the wrapped back end. Its calls are not recorded.
   Backend& inner() { return *inner_; }
-  // Keeps the storage, even after it is freed, until unpin() was called as often as pin().
+  // Keeps the storage even after it is freed, until unpin() was called as often as pin().
   void pin(StorageId storage) { ++pins_[storage].count; }
   void unpin(StorageId storage);
-  // Returns a number that distinguishes a storage from others that had its id.
+  // Returns a number that distinguishes the storage from others that had the same id.
   std::uint64_t serial(StorageId storage) const { return serials_[storage - 1]; }
   // Copies bytes from one storage to another. Errors: those of the back end.
   Result<Launch> copy(StorageId from, StorageId to, std::int64_t bytes);
