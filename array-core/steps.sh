@@ -1,4 +1,4 @@
-# array-core as WebAssembly, its Python package's tests on both bridges, and `./run python`.
+# Builds array-core as WebAssembly, tests its Python package on both bridges, and has the steps of ./run python.
 # shellcheck shell=bash
 
 # shellcheck source=/dev/null
@@ -21,18 +21,18 @@ step_array_core_native() {
   build_preset release arraycore arraycore_probe arraycore_ops_probe arraycore_dialect_probe
 }
 
-# The package as a wheel, for tests outside of a browser.
+# Makes a wheel of the package, for tests outside of a browser.
 step_array_core_wheel() {
   rm -f build/wheel/arraycore-*
   (cd array-core/python && "$ROOT"/build/venv/bin/python -m hatchling build -t wheel -d "$ROOT"/build/wheel)
 }
 
-# The pure wheels that `./run python -m pytest` unpacks.
+# Makes the pure wheels that `./run python -m pytest` unpacks.
 step_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
-# Native tests that compare with NumPy in the same process: dtypes, views and ufuncs with NumPy, CuPy's kernels with
-# Chainer's own CPU code, the package on its ctypes bridge, and Chainer's training on it. Also checks that no figure of
-# the benchmarks was lost, and what the parity page says.
+# Runs native tests that compare with NumPy in the same process: dtypes, views and ufuncs with NumPy, CuPy's kernels
+# with Chainer's own CPU code, the package on its ctypes bridge, and Chainer's training on it. Also checks that the
+# benchmarks still report every figure, and the content of the parity page.
 step_array_core_test() {
   local library=$ROOT/build/release/lib
   ARRAYCORE_PROBE=$library/libarraycore_probe.so run_pytest -c array-core/tests/native/pytest.ini \
@@ -46,8 +46,8 @@ step_array_core_test() {
   ARRAYCORE_LIBRARY=$library/libarraycore.so run_pytest array-core/tests/documents
 }
 
-# Chainer's own tests, unchanged: the tools that run them, a twentieth of the cases natively, and a few on a device.
-# ./run bench chainer-suite runs all of them. If the tests are not next to the checkout, this step says so.
+# Runs Chainer's own tests, unchanged: a twentieth of the cases natively and a few on a device, and tests of the tools.
+# ./run bench chainer-suite runs all of them. If Chainer's tests are not next to the checkout, this step reports that.
 step_chainer_suite_test() {
   local suite=array-core/tests/chainer_suite
   run_pytest "$suite"
@@ -55,7 +55,7 @@ step_chainer_suite_test() {
   check python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
 }
 
-# WGSL texts that the code generator writes. naga, the WGSL compiler of other browsers, compiles all of them. A sample
+# Tests the WGSL that the code generator writes. naga, the WGSL compiler of other browsers, compiles all of it. A sample
 # runs on Dawn's software device and is compared with the reference interpreter.
 step_array_core_wgsl_test() {
   local cases=build/wgsl
@@ -65,9 +65,9 @@ step_array_core_wgsl_test() {
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
-# The tests of the package and of the samples on the other bridge: WebAssembly in the worker runtime, with one
-# interpreter per back end. A software device needs a quarter of a second to compile each case's shader. So it runs
-# every test with a sample of its cases.
+# Runs the tests of the package and of the samples on the other bridge: WebAssembly in the worker runtime, with one
+# interpreter per back end. A software device needs a quarter of a second to compile each case's shader. So the step
+# runs every test with a sample of its cases.
 step_array_core_python_test() {
   local tests=array-core/python/tests
   suite_in "--host node --backend cpu" "$tests" array-core/samples
@@ -76,7 +76,7 @@ step_array_core_python_test() {
     --ignore "$tests/runtime/test_faults.py" --sample "$(one_in 16)"
 }
 
-# Tests of what depends on the host: calls between Python and JavaScript, transfers, waiting, and users' own shaders.
+# Runs tests that depend on the host: calls between Python and JavaScript, transfers, waiting, and users' own shaders.
 # Chromium makes the same kernels from the same module as Node, so it runs only these tests.
 step_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
@@ -86,7 +86,7 @@ step_array_core_host_test() {
   suite_in "--host chromium --backend webgpu --hooks" "${host_dependent[@]}" array-core/samples
 }
 
-# Faults of the device on both hosts.
+# Tests faults of the device on both hosts.
 step_array_core_faults_test() {
   local host
   for host in node chromium; do
@@ -94,10 +94,10 @@ step_array_core_faults_test() {
   done
 }
 
-# Tests of the command ./run python: its options, its exit codes, and its output.
+# Tests the command ./run python: its options, exit codes and output.
 step_python_command_test() { run_pytest worker-runtime/node/tests; }
 
-# suite_in "HOST_OPTIONS" ARGUMENT...: pytest in the worker runtime, on tests of array-core's package.
+# suite_in "HOST_OPTIONS" ARGUMENT...: runs pytest in the worker runtime, on tests of array-core's package.
 suite_in() {
   local options
   read -ra options <<<"$1"
@@ -106,9 +106,9 @@ suite_in() {
     --junitxml="$JUNIT/$((++REPORTS)).xml" -c array-core/python/pyproject.toml --rootdir array-core/python "${@:2}"
 }
 
-# A selection of what ./run bench array-core counts in full: the operation table against NumPy, natively and on a
-# device; Chainer's kernels on a device; and the first losses of a CNN with the limits of a small phone, and of a narrow
-# ResNet.
+# Runs a part of ./run bench array-core: the operation table against NumPy, natively and on a device;
+# Chainer's kernels on a device; and the first losses of a CNN with the limits of a small phone, and of a
+# narrow ResNet.
 step_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     check python3 -m parity --backend-name native_cpu --short
@@ -123,7 +123,7 @@ step_array_core_device_test() {
   check python3 array-core/bench/train/narrow.py --version 7.8.1 --where node_webgpu --steps 3 --until 0
 }
 
-# The steps that ./run python needs, and its command line.
+# Says which steps ./run python needs, and what its command line is.
 # shellcheck disable=SC2034
 PYTHON_STEPS=(array_core_wasm runtime npm test_wheels)
 PYTHON_COMMAND=(node --disable-warning=ExperimentalWarning worker-runtime/node/python_command.ts)

@@ -1,5 +1,5 @@
-# ./run bare: the README's commands as a stranger runs them, on a Debian 12 that has nothing installed. A machine on
-# which they ran before hides an install step that is missing.
+# ./run bare: runs the README's commands on a Debian 12 with nothing installed, as a new user would. On a machine on
+# which they ran before, a missing install step would not be noticed.
 # shellcheck shell=bash disable=SC2153
 
 # bare_command COMMAND...: makes a Debian 12 in build/bare, clones the last commit there, and runs the command in it.
@@ -13,13 +13,13 @@ bare_command() {
   say "a bare Debian 12: $root"
   debian_root "$root" bookworm ca-certificates,git "$sources" --variant=minbase >"$LOGS/bare.log" 2>&1 ||
     { tail -n 20 "$LOGS/bare.log" >&2; die "no Debian could be made; see build/logs/bare.log"; }
-  # How this machine reaches the package registries, and which authorities it trusts.
+  # Copies how this machine reaches the package registries, and which authorities it trusts.
   for file in /etc/{resolv.conf,pip.conf,npmrc,ssl/certs/ca-certificates.crt} /root/{.npmrc,.config/pip/pip.conf}; do
     [[ ! -f $file ]] || install -D "$file" "$root$file"
   done
   git clone --quiet --no-hardlinks "$ROOT" "$root/root/hyperflock"
   began=$SECONDS
-  # Mounts and processes end with the command.
+  # Mounts and processes end together with the command.
   # shellcheck disable=SC2016
   env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
     SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt \

@@ -1,5 +1,5 @@
-# Debian in a folder, made by mmdebstrap: for a compiler that this machine's Debian is too old for, and for ./run bare.
-# Sourced by every steps.sh; needs apt_install.
+# Makes a Debian in a folder with mmdebstrap: for a compiler that is too new for this machine's Debian, and for ./run
+# bare. Sourced by every steps.sh; needs apt_install.
 # shellcheck shell=bash
 
 # debian_sources: prints the Debian archives of this machine's apt, as lines of a sources.list.

@@ -1,10 +1,10 @@
-# The job server with its pages and the browser runtime. Build from the repository's root:
+# An image of the job server with its pages and the browser runtime. Build it from the repository's root:
 #   docker build -f deploy/server.Dockerfile -t hyperflock-server .
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY . .
-# The same build as outside of a container. Brotli runs at its best level, because an image is built once and downloaded
-# often.
+# Runs the same build as outside of a container. Brotli uses its best level, because an image is built once and
+# downloaded often.
 RUN BROTLI_QUALITY=11 ./run build
 
 FROM debian:bookworm-slim

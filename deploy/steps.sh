@@ -5,7 +5,7 @@ SYSTEM_PACKAGES=(ca-certificates git build-essential cmake ninja-build ccache py
   libboost1.81-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
-# Browsers with other engines than Chromium's. Only ./run engines needs them.
+# Browsers whose engine is not Chromium's. Only ./run engines needs them.
 ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)
 
 # apt_missing PACKAGE...: prints the packages that are not installed.
@@ -32,7 +32,7 @@ apt_install() {
   fi
   mkdir -p build
   (
-    # `apt-get update` does not wait for apt's lock, and several steps may run at once.
+    # Several steps may run at once, and `apt-get update` does not wait for apt's lock. So this lock makes them wait.
     flock 9
     "${sudo[@]}" apt-get -o DPkg::Lock::Timeout=600 update
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -40,7 +40,7 @@ apt_install() {
   ) 9>build/apt.lock
 }
 
-# bootstrap: installs what the steps themselves need to run, such as CTest and Python. So it cannot be a step.
+# bootstrap: installs what is needed to run steps at all, such as CTest and Python. So it cannot be a step.
 bootstrap() {
   [[ -n $(apt_missing "${SYSTEM_PACKAGES[@]}") ]] || return 0
   say "  > system packages" >&2
@@ -50,14 +50,14 @@ bootstrap() {
   die "these packages could not be installed; see build/logs/bootstrap.log"
 }
 
-# The linter of these scripts.
+# Installs the linter of these scripts.
 step_shellcheck() { apt_install shellcheck; }
 
 step_browser() { apt_install "${BROWSER_PACKAGES[@]}"; }
 
 step_engine_packages() { apt_install "${ENGINE_PACKAGES[@]}"; }
 
-# The virtual environment with every Python dependency, pinned by hash, and Node, clang-format and clang-tidy from wheels.
+# Makes the virtual environment: all Python dependencies, pinned by hash, and Node and Clang's tools from wheels.
 step_tools() {
   local key
   key=$(fingerprint python/requirements)
@@ -85,8 +85,8 @@ step_npm() {
 # Tests the structure of the compose file and of the Dockerfile, and the content of a release.
 step_deploy_test() { run_pytest deploy/tests; }
 
-# The wheel of this machine's system, which has the server and everything that it serves, the pure wheel for all others,
-# and Chainer's, for the extra of this name.
+# Builds this system's wheel with the server and everything that it serves, the pure wheel for all other systems, and
+# Chainer's wheel, which the extra of this name needs.
 step_wheels() {
   rm -f build/wheel/hyperflock-* build/wheel/chainer-*
   python3 deploy/chainer_wheel.py --cache build/cache --out build/wheel

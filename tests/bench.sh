@@ -1,4 +1,4 @@
-# The benchmarks of `./run bench`. Sourced by ./run.
+# Declares and runs the benchmarks of `./run bench`. Sourced by ./run.
 # shellcheck shell=bash
 
 # bench NAME "STEPS": declares a benchmark and the steps that it needs. The function bench_NAME runs it and writes

@@ -1,23 +1,23 @@
-# Tests that cross parts, and the linters.
+# Runs the tests that involve several parts, and the linters.
 # shellcheck shell=bash
 
-# Tests with real browsers, a real server and real training.
+# Runs tests with real browsers, a real server and real training.
 step_e2e() { run_vitest tests/e2e; }
 
-# Short versions of the steps below. Also on a busy machine, every attack must fail, and every trial must count once.
+# Short versions of the steps below. Even on a busy machine, every attack must fail, and every trial must count once.
 step_hostile_test() {
   HOSTILE=short run_vitest tests/hostile
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
 }
 
-# Installs the wheel with a server on every Python that is here, and runs it without the checkout.
+# Installs the wheel with a server on every Python of this machine, and runs it without the checkout.
 step_wheels_test() { run_pytest tests/wheels; }
 
 # ./run chaos [SEEDS]: checks that each trial counts exactly once, while faults of all kinds happen at times that a seed
 # determines.
 step_chaos() { run_vitest tests/chaos chaos.test.ts; }
 
-# ./run chaos --optuna [SEED]: kills 50 notebooks for each kind of storage, 50 processes of phones, and 50 tabs.
+# ./run chaos --optuna [SEED]: kills 50 notebooks for each kind of storage, 50 devices without a browser, and 50 tabs.
 step_chaos_optuna() {
   export KILLS="${KILLS:-50}" SEED="${SEED:-1}"
   HYPERFLOCK_TEST_KILLS=$KILLS HYPERFLOCK_TEST_SEED=$SEED \
@@ -26,14 +26,14 @@ step_chaos_optuna() {
   run_vitest tests/chaos optuna_tabs.test.ts
 }
 
-# ./run hostile [NAME]: runs attacks that a trial's code may try against a volunteer. With NAME, only those whose name
-# contains it.
+# ./run hostile [NAME]: runs attacks that a trial's code may try against a volunteer. With NAME, it runs only those
+# whose name contains NAME.
 step_hostile() { run_vitest tests/hostile; }
 
 # ./run engines: tests the join page, one trial and the self-test in Firefox and WebKitGTK.
 step_engines() { run_vitest tests/engines; }
 
-# Tests of ./run itself and of the scripts next to this file.
+# Tests ./run itself and the scripts next to this file.
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
@@ -41,7 +41,7 @@ PYTHON_FOLDERS=(protocol python worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
 TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos)
 
-# mypy_in FOLDER ARGUMENT...: runs mypy in a folder, because it finds a package's settings only in the current folder.
+# mypy_in FOLDER ARGUMENT...: runs mypy in a folder, because mypy finds a package's settings only in the current folder.
 mypy_in() { (cd "$1" && mypy "${@:2}"); }
 
 step_lint() {

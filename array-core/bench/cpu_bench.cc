@@ -1,5 +1,5 @@
-// Compares the blocked CPU interpreter with the same work written as one C++ loop. Read the ratios
-// of one run, not its times: `add/blocks` over `add/loop`, `chain/blocks` over `chain/loop`.
+// Compares the blocked CPU interpreter with the same work written as one C++ loop. Use the ratios
+// of one run, not the times: `add/blocks` over `add/loop`, `chain/blocks` over `chain/loop`.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The cost of issuing one launch to the ring: arguments, signature, program, uniforms, command. The
-// executor's own work is not counted.
+// Measures the cost of issuing one launch to the ring: arguments, signature, program, uniforms and
+// command. The executor's own work is not counted.
 #include <benchmark/benchmark.h>
 
 #include <memory>

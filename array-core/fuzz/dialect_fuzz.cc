@@ -3,8 +3,9 @@
 // same kernel.
 //
 // An input is "E" or "R", in_params, out_params and the arguments' types (dtype names, "scalar",
-// "absent") on a line each. Then follow the texts, separated by lines of "%%": operation, preamble,
-// loop_prep, after_loop; or map_expr, preamble, reduce_expr, post_map_expr, identity, reduce_type.
+// "absent"), each on one line. Then follow the texts, separated by lines of "%%": operation,
+// preamble, loop_prep, after_loop; or map_expr, preamble, reduce_expr, post_map_expr, identity,
+// reduce_type.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzzes the view functions with any numbers as arguments, on views inside of a small storage. Each
-// result must be inside again and show the right elements.
+// Fuzzes the view functions with any numbers as arguments, on views inside a small storage. Each
+// result must be inside the storage too and show the right elements.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,7 +29,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Reads the fuzzer's bytes as numbers, which are mostly small.
+// Reads the fuzzer's bytes as numbers. Most of them are small.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -105,7 +105,7 @@ struct Array {
   std::size_t item_size() const { return size_of(dtype); }
 };
 
-// Returns the view that one random operation makes, if it makes one.
+// Returns the view that one random operation makes; nullopt if the operation is refused.
 std::optional<Array> apply(Input& input, const Array& array) {
   const View& view = array.view;
   const auto of = [&](const Result<View>& result) -> std::optional<Array> {
@@ -118,7 +118,7 @@ std::optional<Array> apply(Input& input, const Array& array) {
   const auto reshaped = [&](const Reshaped& result) -> std::optional<Array> {
     if (!result.view) return std::nullopt;
     require(result.view->shape == result.shape);
-    // It must have the same elements in the same order.
+    // The collapsed view must have the same elements in the same order.
     if (is_small(view)) require(offsets(view) == offsets(*result.view));
     return Array{*result.view, array.dtype};
   };
@@ -208,7 +208,7 @@ bool share_a_byte(const Array& a, const Array& b) {
   return false;
 }
 
-// target[...] = source: both views have the same elements in the same order, collapsed or not.
+// Checks target[...] = source: both have the same elements in order, also after collapse().
 void check_assignment(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return;
@@ -224,7 +224,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < storage.size(); ++i)
     storage[i] = static_cast<std::byte>(i * 151 >> 3);
 
-  // A view from outside must be refused, or be inside.
+  // A view from outside must either be refused or lie inside the storage.
   Array first{{Dims(input.numbers(6)), Dims(input.numbers(6)), input.number()},
               static_cast<DType>(input.byte() % kDTypes)};
   if (!check_view(first.view, first.item_size(), kStorageBytes).ok()) {

@@ -1,9 +1,9 @@
 // Fuzzes the reader of users' WGSL with any text. It must return a module, or an error with a
 // message. The numbers of the uniform block must be inside of it and must not overlap. The
-// rewritten text must be readable again. (raw_module_test.cc tests, for valid texts, that the
-// module is then the same.)
+// rewritten text must be accepted again. (raw_module_test.cc tests that valid texts then give the
+// same module.)
 //
-// An input is the entry point's name on a line, then the text.
+// An input is a line with the entry point's name, and then the text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -16,7 +16,7 @@ emcc_on_path() {
   [[ $(printf '%s\n%s\n' "$EMSCRIPTEN_OLDEST" "$version" | sort -V | head -n 1) == "$EMSCRIPTEN_OLDEST" ]]
 }
 
-# emscripten_root_made: succeeds if the folder is complete. Without the file `made`, it was left unfinished.
+# emscripten_root_made: succeeds if the folder is complete, which the file `made` shows.
 emscripten_root_made() { [[ -f $EMSCRIPTEN_ROOT/made ]]; }
 
 make_emscripten_root() {

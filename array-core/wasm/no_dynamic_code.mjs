@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const LOADER = ["arraycore_module.ts", "arraycore_host.ts"];
-/** Names of Emscripten's imports that run text, call inline JavaScript, or load further code. */
+/** Matches Emscripten's imports that run text, call inline JavaScript, or load further code. */
 const RUNS_TEXT = /run_script|asm_const|asm_sync|em_js|dlopen|dynlib|load_side|wget|eval/i;
 const MAKES_CODE = /\beval\s*\(|\bFunction\s*\(|\bset(?:Timeout|Interval)\s*\(\s*["'`]|\bimport\s*\(/;
 

@@ -1,6 +1,6 @@
-// Each trial counts exactly once, whatever happens. A real server, devices without a browser, and the real agent in two
-// Chromium tabs run under seeded schedules of killed tabs, SIGKILL, cut and slow lines, and a full disk. CHAOS names
-// the seeds, such as `3`; without it they are 1..20.
+// Tests that each trial counts exactly once under faults. A real server, devices without a browser, and the real agent
+// in two Chromium tabs run under seeded schedules of killed tabs, SIGKILL, cut and slow lines, and a full disk. CHAOS
+// names the seeds, such as `3`; without it they are 1..20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -125,7 +125,7 @@ function portOf(server: Server): number {
   return Number(new URL(server.compute).port);
 }
 
-/** Limits the size of the process's files. To the server this is like a full disk. */
+/** Limits the size of the process's files. For the server this is like a full disk. */
 async function limitFiles(pid: number, soft: string): Promise<void> {
   await promisify(execFile)("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);
 }
@@ -168,12 +168,12 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
       expect(accepted, `attempts of trial ${trial}`).toHaveLength(1);
       acceptedBy.set(trial, accepted[0]?.attempt ?? 0);
     }
-    // Nothing is lost: each result that was acknowledged as accepted is the counted one.
+    // No result is lost: each result that was acknowledged as accepted is the one that counts.
     const told = stage.workers.flatMap(({ acknowledged }) => acknowledged);
     for (const { trial, attempt, verdict } of told) {
       if (verdict === "accepted") expect(acceptedBy.get(trial)).toBe(attempt);
     }
-    // The server noticed the full disk, and recovered from it by itself.
+    // The server has noticed the full disk and has recovered by itself.
     expect(server.log).toContain("storage_recovered");
     const attempts = (await rowOf())?.attempts;
     const faults = steps.map(({ fault }) => fault).join(", ");

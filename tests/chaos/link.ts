@@ -1,4 +1,4 @@
-// A TCP connection between devices and the server that a test can cut, slow down and restore. It does not look at the
+// A TCP connection between devices and the server, which a test can cut, slow down and restore. It does not look at the
 // bytes.
 
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -21,7 +21,7 @@ export class Link {
           near.destroy();
           far.destroy();
         });
-        // The event `close` follows and does what is needed.
+        // The event `close` follows, and its handler does everything.
         socket.on("error", () => {});
       }
       this.#carry(near, far);
@@ -29,7 +29,7 @@ export class Link {
     });
   }
 
-  /** Makes a link to this port of the machine. The server there may end and start again. */
+  /** Makes a link to this port on this machine. The server may end and start again. */
   static async to(port: number): Promise<Link> {
     const link = new Link(port);
     await new Promise<void>((resolve) => link.#server.listen(0, "127.0.0.1", resolve));
@@ -42,7 +42,7 @@ export class Link {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Ends every connection at once. New connections get through. */
+  /** Ends every connection at once. New connections are possible. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,5 +1,5 @@
-// An Optuna study in real tabs, which are killed one after another: their renderer crashes, or they are closed. The
-// study ends with exactly its trials. KILLS is the number of kills, SEED chooses times and victims: ./run chaos
+// Runs an Optuna study in real tabs, which are killed one after another: their renderer crashes, or they are closed.
+// The study ends with exactly its trials. KILLS is the number of kills, SEED chooses times and victims: ./run chaos
 // --optuna.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ import { randomOf } from "./schedule.ts";
 
 const TABS = 3;
 const STEPS = 6;
-/** The number of devices with which a trial may be lost before it is poison (R18). */
+/** A trial that was lost with this many devices fails as poison (R18). */
 const POISON = 3;
 const kills = Number(process.env.KILLS || 50);
 const seed = Number(process.env.SEED || 1);
@@ -37,7 +37,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-/** Waits for a tab that computes, and chooses one at random. */
+/** Waits until tabs compute, and chooses one of them at random. */
 async function victimOf(tabs: readonly Volunteer[], random: () => number): Promise<Volunteer> {
   return until("a tab that computes", async () => {
     const panels = tabs.map(({ page }) => page.locator('.panel[data-phase="computing"]').count());
@@ -93,7 +93,7 @@ test(`${kills} tabs are killed and the study has exactly its trials`, async () =
     }
     expect([state, values]).toEqual(["COMPLETE", trial.values]);
     expect(attempts.filter(({ state }) => state === "accepted")).toHaveLength(1);
-    // All attempts of the trial share one curve, whose end is the value.
+    // All attempts of the trial share one curve. Its last point is the trial's value.
     expect(trial.points?.map(([step]) => step)).toEqual(Array.from({ length: STEPS }, (_, i) => i));
     expect(trial.points?.at(-1)?.[1]).toBe(values?.[0]);
   }

@@ -1,9 +1,9 @@
 // Chooses by a seed which faults happen, and when. Pure.
 
 export type Fault =
-  /** A tab and a device without a browser go away during their trials, and never come back. */
+  /** During their trials, a tab and a device without a browser disappear for ever. */
   | "tab_kill"
-  /** The server is killed by SIGKILL and is started again a moment later. */
+  /** The server is killed with SIGKILL and is started again a moment later. */
   | "server_kill"
   /** Every connection is cut. Devices may connect again at once. */
   | "disconnect"
@@ -16,7 +16,7 @@ export interface Step {
   readonly fault: Fault;
   /** The pause before the fault. */
   readonly afterMs: number;
-  /** How long the fault lasts, for faults that last. */
+  /** The duration of a fault that lasts. */
   readonly forMs: number;
 }
 
@@ -28,7 +28,7 @@ const FAULTS: readonly Fault[] = [
   "full_disk",
 ];
 
-/** Returns a source of random numbers in [0, 1), which are the same for the same seed (mulberry32). */
+/** Returns a source of random numbers in [0, 1) (mulberry32). The same seed gives the same numbers. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -41,8 +41,8 @@ export function randomOf(seed: number): () => number {
 }
 
 /**
- * Returns each fault once, and two of them once more, in an order that the seed determines. `tab_kill` comes only once,
- * because it ends two devices, and a trial with which three devices were lost fails as poison (R18).
+ * Returns each fault once, and two of them a second time, in an order that the seed determines. `tab_kill` comes only
+ * once, because it ends two devices, and a trial that was lost with three devices fails as poison (R18).
  */
 export function scheduleOf(seed: number): Step[] {
   const random = randomOf(seed);

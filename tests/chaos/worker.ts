@@ -1,4 +1,4 @@
-// A device without a browser. It follows the protocol whatever happens to its connection: it keeps its attempt when it
+// A device without a browser. It follows the protocol even when its connection breaks: it keeps its attempt when it
 // connects again, sends a result again until it is acknowledged, and asks for more work. It records the results that
 // the server acknowledged.
 
@@ -28,7 +28,7 @@ interface Attempt {
 }
 
 export class Worker {
-  /** The results that the server has acknowledged, which means that they are stored. */
+  /** The results that the server has acknowledged. They are stored durably. */
   readonly acknowledged: Acknowledged[] = [];
   readonly #link: Link;
   readonly #identity: Enrolled;

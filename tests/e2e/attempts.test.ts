@@ -1,5 +1,5 @@
-// When a trial's device goes away, another device resumes it from its checkpoint. A trial that crashes its renderer is
-// given up after three devices, while another study finishes. Real Chromium.
+// Tests that another device resumes a trial from its checkpoint when the first device disappears, and that a trial that
+// crashes its renderer fails after three devices, while another study finishes. Real Chromium.
 
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -48,7 +48,7 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
   };
   const first = await joinVolunteer(browser, await server.joinUrl());
   await until("the first half", async () => (await linesOf()).includes("step 3"));
-  // The checkpoint is committed before the objective continues and asks whether it should stop.
+  // The checkpoint is committed before the objective continues and asks should_prune.
   await until("the checkpoint", async () => {
     const names = await readdir(join(server.state, "checkpoints"), { recursive: true });
     return names.some((name) => basename(name).length === 62);
@@ -66,7 +66,7 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
   expect(resumed).toMatchObject({ resumed_from: stopped?.attempt, resumed_step: 3 });
   expect(resumed?.device.device).not.toBe(stopped?.device.device);
   expect(await linesOf()).toEqual(Array.from({ length: 8 }, (_, step) => `step ${step}`));
-  // Attributes and files from before the checkpoint belong to the second device's attempt. Later ones are dropped.
+  // The second device's attempt has the attributes and files from before the checkpoint. Later ones are dropped.
   expect(JSON.parse(trial.attrs ?? "{}").user).toEqual({ began: "here" });
   const { artifacts } = await server.api<{ artifacts: { name: string; attempt: number }[] }>(
     `/api/studies/${study}/artifacts`,
@@ -81,7 +81,7 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
 test("three crashed renderers make a trial poison; a study beside it finishes", async () => {
   const study = await queue("constant.py", "--endless");
   const joinUrl = await server.joinUrl();
-  // The trial crashes all devices but one, which finishes the other study.
+  // The trial crashes all devices except one, which finishes the other study.
   let volunteers = await Promise.all(
     Array.from({ length: DEVICES_TO_POISON + 1 }, () => joinVolunteer(browser, joinUrl)),
   );

@@ -1,5 +1,5 @@
-// ./run bench first_compute measures how long a volunteer waits and how much it downloads. The time begins with the tap
-// on Start and ends with the first optimizer.update in the page, which the objective itself times. It is taken five
+// ./run bench first_compute measures how long a volunteer waits and how much is downloaded. The time begins with the
+// tap on Start and ends with the first optimizer.update in the page, which the objective measures. It is measured five
 // times with a new browser profile (cold), and five times with a new tab of the same profile (warm). The bytes of both
 // visits are counted.
 

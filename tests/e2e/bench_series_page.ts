@@ -1,6 +1,6 @@
-// ./run bench series_page measures how long the researcher's page takes to open a study of 1,000 trials with 10 logged
-// series each: from the click on the study to the first chart of a series, and to all ten. A real server, a device that
-// reports, headless Chromium.
+// ./run bench series_page measures how long the researcher's page needs to open a study of 1,000 trials with 10 logged
+// series each: from the click on the study to the first chart of a series, and to the tenth. It uses a real server, a
+// device that reports, and headless Chromium.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
@@ -36,7 +36,7 @@ function seriesOf(trial: number): object {
   return { steps, columns };
 }
 
-/** A device that reports all series of each trial it gets, until there is no more work. */
+/** Runs a device that reports all series of each trial that it gets, until there is no more work. */
 async function logAll(server: Server): Promise<void> {
   const identity = await enrol(server);
   const socket = new WebSocket(`${server.compute.replace("http", "ws")}/ws/worker`);

@@ -1,6 +1,6 @@
 // An HTTP proxy between a browser and the server that counts the bytes of each answer, to measure how much a visit
-// downloads. It changes nothing, except that it removes the headers that it is told to remove. WebSockets pass through
-// and are not counted.
+// downloads. It changes nothing, except that it can remove given headers. WebSockets pass through and are not
+// counted.
 
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { connect } from "node:net";
@@ -56,7 +56,7 @@ export class CountingProxy {
     });
   }
 
-  /** `without` names the headers to remove from answers, in lower case. */
+  /** Starts a proxy. `without` lists headers, in lower case, that it removes from answers. */
   static async start(upstream: string, without: readonly string[] = []): Promise<CountingProxy> {
     const proxy = new CountingProxy(new URL(upstream), without);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));

@@ -1,5 +1,5 @@
-// Trials that ask for a device, with the real parts: the built server, Chromium with WebGPU (in software on machines
-// without a graphics card), array-core from the runtime, the Python package. The same candidates in CPython must agree.
+// Tests trials that ask for a device, with the real parts: the built server, Chromium with WebGPU (in software on
+// machines without a graphics card), array-core from the runtime, the Python package. CPython must get equal results.
 
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -12,7 +12,7 @@ import { joinVolunteer, runPython, Server, until, type Volunteer } from "./stack
 /** No task of the page's main thread may take this much thread CPU time while a trial trains. */
 const LONG_TASK_MS = 50;
 
-/** The part of the output of `hyperflock replay --json` that these tests read. */
+/** The fields of the output of `hyperflock replay --json` that these tests read. */
 interface Replay {
   readonly compared: readonly { readonly difference: number | null }[];
 }
@@ -99,7 +99,7 @@ describe("with WebGPU", () => {
       return trial.points?.some(([step]) => step > 6);
     });
     const session = await browser.newBrowserCDPSession();
-    // The call is not answered, because the process that would answer ends.
+    // The call gets no answer, because it crashes the process that would answer.
     session.send("Browser.crashGpuProcess").catch(() => {});
     expect(await run.done, run.output()).toBe(0);
     console.log(run.output().trim());

@@ -1,4 +1,4 @@
-// A device without a browser. It sends the messages of the worker protocol that a test asks for, also wrong ones.
+// A device without a browser. It sends the messages that a test chooses, even invalid ones.
 
 import type { Lease, ServerMessage, ServerMessages } from "@hyperflock/worker-runtime/protocol";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
@@ -115,7 +115,7 @@ export function hello({ device, secret }: Enrolled, protocol = 1): object {
   };
 }
 
-/** Returns the message of a complete result. The fields of `more` replace its own. */
+/** Returns a message with a complete result. The fields of `more` replace the default ones. */
 export function resultOf(attempt: number, value: number, more: object = {}): object {
   return {
     type: "result",

@@ -1,5 +1,5 @@
-// The join page's buttons on a real server, in a browser that really computes: pause, resume, finish then stop. And a
-// link that contains the codes of several projects.
+// Tests the join page's buttons with a real server, in a browser that really computes: pause, resume, finish then stop.
+// Also tests a link with the codes of several projects.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

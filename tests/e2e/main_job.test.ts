@@ -1,4 +1,4 @@
-// The main job with the real parts: the built server, Chromium, Pyodide, Chainer and the Python package.
+// Tests the main job with the real parts: the built server, Chromium, Pyodide, Chainer and the Python package.
 
 import type { Lease } from "@hyperflock/worker-runtime/protocol";
 import type { Browser } from "playwright-core";
@@ -40,7 +40,7 @@ async function trialsOf(study: number): Promise<readonly TrialRow[]> {
     .trials;
 }
 
-/** Checks that every trial finished once, by one accepted attempt. */
+/** Checks that every trial has finished once, by one accepted attempt. */
 async function expectExactlyOnce(study: number, total: number): Promise<void> {
   const row = await server.api<StudyRow>(`/api/studies/${study}`);
   expect(row).toMatchObject({ state: "finished", total, complete: total, failed: 0 });
@@ -80,7 +80,7 @@ describe("the main job", () => {
         120_000,
       );
 
-    // The tab is closed while it computes. The page releases its trial before it is gone.
+    // The tab is closed while it computes. The page releases its trial just before.
     await complete(1);
     await first.page.locator('[data-phase="computing"]').waitFor();
     await leave(first);
@@ -99,9 +99,9 @@ describe("the main job", () => {
   });
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
-    // Volunteers' browsers would take the trial first.
+    // All volunteers leave. Otherwise their browsers would take the trial first.
     await leave(...present);
-    // There are two trials, because a study whose only trial has a result has ended, and refuses any other result.
+    // A study whose only trial has a result has ended and refuses other results. So there are two trials.
     const study = await queueStudy(server, [
       ...["tests/e2e/objectives/constant.py", "--label", "late", "--trials", "2"],
     ]);

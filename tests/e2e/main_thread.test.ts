@@ -1,4 +1,4 @@
-// Reads the times of the main thread from a trace. The events are made up.
+// Tests how the times of the main thread are read from a trace, with invented events.
 
 import { expect, test } from "vitest";
 import { mainThreadOf } from "./main_thread.ts";

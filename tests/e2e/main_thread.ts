@@ -1,11 +1,11 @@
-// Measures what a page's main thread does, by Chromium's own trace. It counts the thread CPU time of each task, which
+// Measures what a page's main thread does, with Chromium's own trace. It counts the thread CPU time of each task, which
 // does not grow if other processes are busy. Node; one trace per browser at a time.
 
 import type { Browser, Page } from "playwright-core";
 
 export interface MainThread {
   readonly tasks: number;
-  /** CPU time of the longest task, in ms. */
+  /** The CPU time of the longest task, in ms. */
   readonly longestMs: number;
 }
 
@@ -38,7 +38,7 @@ export async function traceMainThread(
   };
 }
 
-/** Throws if the trace has no task of a renderer's main thread, because it would prove nothing. */
+/** Throws if the trace has no task of a renderer's main thread. Such a trace would prove nothing. */
 export function mainThreadOf(events: readonly TraceEvent[]): MainThread {
   const mains = new Set(
     events

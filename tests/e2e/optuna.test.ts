@@ -1,6 +1,6 @@
-// Optuna studies in the browsers of two volunteers, one of which waits by JSPI. The study's own sampler suggests values
-// and its own pruner prunes. Attributes and errors come back to the researcher's process. A trial whose browser is
-// killed ends elsewhere with the same numbers as an uninterrupted one. Real Chromium.
+// Tests Optuna studies in the browsers of two volunteers, one of which waits by JSPI. The study's own sampler suggests
+// values and its own pruner prunes. Attributes and errors reach the researcher's process. A trial whose browser is
+// killed continues elsewhere and gives the same numbers as an uninterrupted one. Real Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,7 +48,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-/** Starts a script when both volunteers wait, so that each gets one of the first two trials. */
+/** Starts a script after both volunteers wait, so that each gets one of the first two trials. */
 async function optimize(script: string): Promise<PythonRun> {
   await until("two idle devices", async () => {
     const { workers } = await server.api<{ workers: { state: string }[] }>("/api/workers");
@@ -82,7 +82,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   for (const { params, user, constraint, state, steps, value } of trials) {
     const { x, shape, slope } = params;
     const isSquare = shape === "square";
-    // The space is defined by run: only trials of one shape ask for a slope.
+    // Each run defines its own space: only trials of one shape ask for a slope.
     expect(slope === undefined).toBe(isSquare);
     expect(user).toEqual({ origin: "by hand", seen: `by hand ${shape}` });
     const height = isSquare ? x * x : Number(slope) * Math.abs(x);
@@ -91,7 +91,7 @@ test("a study ends as it would on the researcher's machine", async () => {
       expect(steps).toEqual([0, 1, 2, 3, 4]);
       expect(value).toBe(x === -1 ? "inf" : "1.0");
     }
-    // The trial stopped at the first step with the answer: no further step was reported.
+    // The answer stopped the trial at its first step, so it reported no further step.
     if (state === "PRUNED") expect(steps).toEqual([0]);
   }
 
@@ -121,7 +121,7 @@ test("what a trial uploads comes into the study's own artifact store", async () 
     `/api/studies/${study}/artifacts`,
   );
   expect(artifacts.map(({ id }) => id).sort()).toEqual(left.map(([, id]) => id).sort());
-  // The file has 100,000 numbers of 8 bytes, in a zip.
+  // Each file has 100,000 numbers of 8 bytes, in a zip archive.
   for (const { bytes } of artifacts) expect(bytes).toBeGreaterThan(800_000);
 });
 

@@ -1,4 +1,4 @@
-// The researcher's page on a real server, while a volunteer's browser computes a grid: from an empty list to the
+// Tests the researcher's page on a real server, while a volunteer's browser computes a grid: from an empty list to the
 // finished study's table, without a reload.
 
 import type { Browser, Page } from "playwright-core";
@@ -108,7 +108,7 @@ test("a study is followed from its first trial to its end", async () => {
   await page.locator("summary").click();
   expect(await page.locator(".points tbody tr").count()).toBe(detail.points?.length);
 
-  // Only this tab has the token: it is neither in the address nor in lasting storage, and signing out removes it.
+  // Only this tab has the token: it is neither in the URL nor in lasting storage, and signing out removes it.
   await page.reload();
   await page.locator("[data-view=trial]").waitFor();
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain("hfr_");

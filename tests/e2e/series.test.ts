@@ -1,5 +1,5 @@
-// What trials log in a real browser arrives: in the researcher's tables, with gaps, summary, attributes and image, and on
-// the researcher's page as charts.
+// Tests that data logged by trials in a real browser arrive: in the researcher's tables, with gaps, summary, attributes
+// and image, and on the researcher's page as charts.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -30,7 +30,7 @@ test("every number that a trial logs in Chromium arrives in to_pandas and on the
   expect(found).toMatchObject({
     columns: [...[...names, "parameters"].map((name) => `summary_${name}`), "user_attrs_git"],
     attributes: { git: "a3f9c2e" },
-    // A row for each step, and one for each epoch of the trainer.
+    // The tables have a row for each step and one for each epoch of the trainer.
     rows: [STEPS + 3, STEPS + 3],
     names: ["number", "step", ...names],
     gap: [true, true],

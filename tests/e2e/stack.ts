@@ -1,5 +1,5 @@
-// The real parts for tests, the demo and benchmarks: the built server, Debian's Chromium with volunteers in it, and the
-// researcher's Python. dispose() ends every process that this file starts.
+// Starts the real parts for tests, the demo and benchmarks: the built server, Debian's Chromium with volunteers in it,
+// and the researcher's Python. dispose() ends every process that this file starts.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export type { StudyRow, TrialRow } from "@hyperflock/worker-runtime/rows";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
-// A process that is killed by SIGKILL cannot end its server. So on Linux the server ends with its parent.
+// A process that is killed with SIGKILL cannot end its server. So on Linux the server ends with its parent.
 const SETPRIV = "/usr/bin/setpriv";
 const TIED = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [];
 const PYTHON = join(ROOT, "build/venv/bin/python");
@@ -34,13 +34,13 @@ export interface Credentials {
 
 export interface ServerOptions {
   readonly args?: readonly string[];
-  /** A command that becomes the server. Its last arguments are the server's command line. */
+  /** A command that executes the server. Its last arguments are the server's command line. */
   readonly wrapper?: readonly string[];
-  /** A state folder that stays when the server ends. Without it, the server gets a temporary folder. */
+  /** A state folder that remains when the server ends. Without it, the server gets a temporary folder. */
   readonly state?: string;
 }
 
-/** Reserves two ports for this process, also while no server listens on them. `release` gives them back. */
+/** Reserves two ports for this process, even while no server listens on them. `release` frees them. */
 async function holdPorts(): Promise<{ readonly ports: readonly number[]; release(): void }> {
   const script = join(ROOT, "tests/e2e/held_ports.py");
   const holder = spawn(PYTHON, [script, "2"], { stdio: ["pipe", "pipe", "inherit"] });
@@ -104,7 +104,7 @@ export class Server {
     return JSON.parse(await readFile(join(this.state, "credentials.json"), "utf8")) as Credentials;
   }
 
-  /** Returns the join link. `origin` is that of a proxy in front of this server, if there is one. */
+  /** Returns the join link. `origin` is the origin of a proxy in front of this server, if there is one. */
   async joinUrl(origin = this.compute): Promise<string> {
     return `${origin}/join#${(await this.credentials()).enrolment_code}`;
   }
@@ -186,7 +186,7 @@ export interface Volunteer {
   readonly errors: string[];
 }
 
-/** Ends a tab's renderer as if the device had no memory left: no code of the page runs any more. */
+/** Crashes a tab's renderer, as if memory were exhausted. No code of the page runs afterwards. */
 export async function crash(tab: Pick<Volunteer, "context" | "page">): Promise<void> {
   const crashed = tab.page.waitForEvent("crash");
   const session = await tab.context.newCDPSession(tab.page);

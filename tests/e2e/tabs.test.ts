@@ -1,4 +1,4 @@
-// A volunteer's tabs on a real server: two tabs, a killed one, a closed one, and a page that is not isolated.
+// Tests a volunteer's tabs with a real server: two tabs, a killed one, a closed one, and a page that is not isolated.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,7 +20,7 @@ let server: Server;
 let browser: Browser;
 
 beforeAll(async () => {
-  // Leases are so long that none expires: every trial that comes back was released.
+  // Leases are so long that none expires. So a trial that is leased again was released.
   server = await Server.start({ args: ["--lease-ms", "600000"] });
   browser = await launchChromium();
 });
@@ -38,7 +38,7 @@ const phase = (page: Page, name: string) => page.locator(`.panel[data-phase="${n
 test("one tab computes, another may take over; killed, it says so and goes on; closed, it gives back at once", async () => {
   const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
   const context = await browser.newContext({ locale: "en-US" });
-  // The proxy sees a request that a page sends after it was closed.
+  // The proxy can see a request that a page sends while it is being closed.
   const proxy = await CountingProxy.start(server.compute);
   const joinUrl = await server.joinUrl(proxy.origin);
   const { page: first } = await openVolunteer(context, joinUrl);
@@ -71,7 +71,7 @@ test("one tab computes, another may take over; killed, it says so and goes on; c
     proxy.transfers.some(({ path, status }) => path === "/api/leave" && status === 200),
   );
   expect(attempts).toHaveLength(3);
-  // The device stays the same: no tab enrolled a new one.
+  // The device is always the same: no tab enrolled a new one.
   expect(new Set(attempts.map(({ device }) => JSON.stringify(device))).size).toBe(1);
   await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
   await context.close();

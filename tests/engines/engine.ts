@@ -1,4 +1,4 @@
-// The interface of a browser that Playwright does not drive. It has only what a volunteer needs: open a page, read from
+// The interface of a browser that Playwright does not drive. It has only what a volunteer does: open a page, read from
 // it, click.
 
 import type { ChildProcess } from "node:child_process";
@@ -7,7 +7,7 @@ import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
 export interface Engine {
   readonly name: string;
   open(url: string): Promise<void>;
-  /** Returns the value of a JavaScript expression: a text, a number, a boolean or null. */
+  /** Evaluates a JavaScript expression in the page. The value must be a text, a number, a boolean or null. */
   evaluate(expression: string): Promise<unknown>;
   /** Clicks, as a person would, on the first element that matches the selector. */
   click(selector: string): Promise<void>;

@@ -1,5 +1,5 @@
-// ./run engines: the join page, one trial and the self-test in browsers that are not Chromium. This list and the page
-// both name what an engine lacks. What it computes must equal what Chromium computes.
+// ./run engines: tests the join page, one trial and the self-test in browsers that are not Chromium. This list and the
+// self-test both name what an engine lacks. Results must equal those of Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ const phaseOf = (engine: Engine) =>
 const textOf = async (engine: Engine) =>
   String(await engine.evaluate("document.querySelector('.panel')?.textContent ?? ''"));
 
-/** Waits as `until` does. Its error contains the text of the join page, and it prints the server's log. */
+/** Waits as `until` does. Its error contains the text of the join page. It also prints the server's log. */
 async function untilSeen(
   engine: Engine,
   what: string,

@@ -1,6 +1,6 @@
-// Drives MiniBrowser of Debian's WebKitGTK on a display of its own (Xvfb), by WebDriver
-// (https://www.w3.org/TR/webdriver2/). In Safari, the threads of an isolated page can share memory. In WebKitGTK this
-// is switched off for all pages, so the tests can choose either way.
+// Drives MiniBrowser of Debian's WebKitGTK on its own display (Xvfb), by WebDriver (https://www.w3.org/TR/webdriver2/).
+// In Safari, the threads of an isolated page can share memory. In WebKitGTK this is switched off for all pages, and the
+// tests can switch it on.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
@@ -32,7 +32,7 @@ export class WebKit implements Engine {
   }
 
   /**
-   * `sharesMemory` says whether threads share memory, as in Safari. If false, the setting of Debian's package stays.
+   * Starts the browser. `sharesMemory`: threads share memory, as in Safari; otherwise Debian's setting stays.
    */
   static async start(sharesMemory: boolean): Promise<WebKit> {
     const browser = globSync(BROWSERS).sort().at(-1);
@@ -109,7 +109,7 @@ export class WebKit implements Engine {
         this.#session = `/session/${made.sessionId}`;
         return true;
       } catch (error) {
-        // The driver does not listen at once.
+        // The driver does not listen immediately.
         if (driver.exitCode !== null) return false;
         if (!(error instanceof TypeError) || Date.now() > end) throw error;
         await sleep(100);

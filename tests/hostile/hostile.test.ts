@@ -1,6 +1,6 @@
 // The hostile set: what a trial's code may try against the volunteer, the server and the next trial, with the real
-// parts. Each row of table.py is one attack, run by one volunteer's page in Chromium. It must end as the table says and
-// leave no trace of an escape, and the next trial, of another study on the same device, must be right.
+// parts. Each row of table.py is one attack. One volunteer's page in Chromium runs all of them. Each must end as the
+// table says and leave no trace, and the next trial, of another study on the same device, must be right.
 //
 // HOSTILE=short runs the rows that `./run test` runs. HOSTILE=NAME,NAME runs those whose name contains one of these.
 
@@ -12,9 +12,9 @@ import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/sta
 import { Researcher, table } from "./researcher.ts";
 import { Sink } from "./sink.ts";
 
-/** Returns the study's time limit: short if it must end the attack, otherwise so long that it never does. */
+/** Returns the study's time limit: short if the limit must end the attack, otherwise long enough never to end it. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
-/** The most lines of a flood in the browser's console: the thread passes 50 a second, and the newest at its end. */
+/** The most lines that a flood may write to the browser's console: 50 each second, and the newest at its end. */
 const LINES_PER_SECOND = 60;
 const LINES_AT_END = 1_001;
 
@@ -34,7 +34,7 @@ let turn = 0;
 const lines: string[] = [];
 let hasCrashed = false;
 
-/** Returns as text what the browser stores for the compute origin: names, and the device's identity. */
+/** Returns, as text, the names and the device's identity that the browser stores for the compute origin. */
 function storedByBrowser(): Promise<string> {
   return volunteer.page.evaluate(async () => {
     const databases = (await indexedDB.databases()).map(({ name }) => name).sort();
@@ -66,7 +66,7 @@ function storedByBrowser(): Promise<string> {
       files,
       caches: caches_,
       strangers: urls.flat().length,
-      // Leaves out the page's own note of the running trial, which changes with the trial.
+      // Leaves out the page's own note about the running trial, because it changes with each trial.
       local: Object.fromEntries(
         Object.entries(localStorage).filter(([key]) => key !== "hyperflock.running"),
       ),
@@ -76,7 +76,7 @@ function storedByBrowser(): Promise<string> {
   });
 }
 
-/** Returns whether each blob in the cache has the hash in its name. If not, somebody put other bytes there. */
+/** Returns whether each blob in the cache has the hash in its name. If not, other bytes were put there. */
 function cacheIsWhole(): Promise<boolean> {
   return volunteer.page.evaluate(async () => {
     const cache = await caches.open("hyperflock-blobs");
@@ -100,7 +100,7 @@ async function expectRightNeighbour(backend: string | null = null): Promise<void
 
 beforeAll(async () => {
   sink = await Sink.open();
-  // Heartbeats are frequent, so that the server learns within a second that an attempt runs.
+  // Heartbeats are so frequent that the server learns within a second that an attempt runs.
   server = await Server.start({ args: ["--lease-ms", "20000", "--heartbeat-ms", "1000"] });
   browser = await launchChromium({ webgpu: rows.some(({ backend }) => backend !== null) });
   volunteer = await joinVolunteer(browser, await server.joinUrl());

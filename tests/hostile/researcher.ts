@@ -1,5 +1,5 @@
 // The researcher of the hostile trials: a Python process (submit.py) that submits one study after another and reports
-// how each ended.
+// the end of each.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,11 +16,11 @@ export interface Row {
   /** How the trial must end: `complete`, or the cause and the code of its failure. */
   readonly end: string;
   readonly short: boolean;
-  /** The back end that the study asks for. Null if it asks for no device. */
+  /** The back end that the study asks for; null if it asks for no device. */
   readonly backend: string | null;
 }
 
-/** How a study's only trial ended. */
+/** The result of a study's only trial. */
 export interface End {
   readonly study: number;
   readonly end: string;

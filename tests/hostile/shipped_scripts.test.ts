@@ -1,5 +1,5 @@
-// The scripts that volunteers get never turn text into code, so that their policies need no 'unsafe-eval'. Pyodide's
-// own script has functions that would; the python thread's policy blocks those (javascript_text in network.py).
+// Tests that the scripts which volunteers get never turn text into code, so their policies need no 'unsafe-eval'.
+// Pyodide's own script has functions that would; the Python thread's policy blocks them (see network.py).
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Stands for a foreign machine that a hostile trial tries to reach. It records all TCP and UDP traffic to one port.
-// It allows HTTP requests from every origin, so that only the browser can refuse them.
+// Stands for a foreign machine that a hostile trial tries to reach. It records all TCP and UDP traffic to one port. It
+// allows HTTP requests from every origin, so that only the browser can refuse them.
 
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";

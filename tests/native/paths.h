@@ -1,5 +1,5 @@
-// Where the C++ tests find files. The paths are linked, not compiled in as macros, so that objects
-// are the same in every checkout and a compiler cache can serve them all.
+// The paths where C++ tests find files. They are linked and not compiled in as macros, so that
+// objects are the same in every checkout and can be shared by a compiler cache.
 #pragma once
 
 namespace hyperflock {

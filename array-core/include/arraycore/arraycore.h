@@ -26,19 +26,19 @@
 extern "C" {
 #endif
 
-// Incremented with every change of this interface that is not an addition.
+// The version of this interface. It grows with every change except an addition.
 #define AC_INTERFACE_VERSION 2
 AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 
 enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 
-// Opens the library. `budget_bytes` limits the memory of all arrays, 0 for no limit. It is a
-// double, because JavaScript has no other number of that size. REQUIRES: not open.
+// Opens the library. `budget_bytes` limits the memory of all arrays; 0 means no limit. It is a
+// double, because JavaScript has no other number of that size. REQUIRES: the library is not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
-// Sets the rule for the dtype of a result whose operands have different dtypes: 0 as in NumPy 2, 1
-// as in CuPy under Chainer (dtype/promotion.h). Returns the old mode.
+// Sets how the dtype of a result follows from operands of different dtypes: 0 as in NumPy 2, 1 as
+// in CuPy under Chainer (dtype/promotion.h). Returns the old mode.
 AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
-// Frees every array and what the back end holds. If nothing is open, it does nothing.
+// Frees every array and the back end's memory. If the library is not open, it does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);
 // Frees every array and sets the counters to 0; the back end stays.
 AC_EXPORT(ac_reset) int32_t ac_reset(void);
@@ -49,8 +49,8 @@ AC_EXPORT(ac_error_kind) int32_t ac_error_kind(void);
 AC_EXPORT(ac_error_code) const char* ac_error_code(void);
 AC_EXPORT(ac_error_message) const char* ac_error_message(void);
 
-// Memory for a caller that cannot give an address of its own, because Python's memory is not the
-// WebAssembly module's. Returns 0 when memory is exhausted.
+// Allocates memory for a caller that cannot pass its own addresses, because Python's memory is not
+// that of the WebAssembly module. Returns 0 if memory is exhausted.
 AC_EXPORT(ac_allocate) void* ac_allocate(size_t bytes);
 AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
 
@@ -59,24 +59,24 @@ AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
 AC_EXPORT(ac_create)
 int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data);
 
-// Copies the array's elements in C order to `out`, which has exactly `bytes` bytes. Waits for what
-// computes the elements.
+// Copies the array's elements in C order to `out`, which has exactly `bytes` bytes. Waits until the
+// elements are computed.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
-// The same as ac_create and ac_read, in pieces, for a caller with another memory that should not be
+// Do the same as ac_create and ac_read in pieces, for a caller with other memory that should not be
 // copied as a whole. ac_create_unset makes an array whose elements are undefined until each byte
-// was uploaded. ac_packed returns an id of the same elements in C order: the array's own, or a new
-// one that the caller frees. ac_upload and ac_download move bytes [offset, offset + bytes) of such
-// an array; `offset` is a multiple of 4.
+// was uploaded. ac_packed returns an id of the same elements in C order: the array's own id, or a
+// new one that the caller frees. ac_upload and ac_download copy bytes [offset, offset + bytes) of
+// such an array; `offset` is a multiple of 4.
 AC_EXPORT(ac_create_unset)
 int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
 AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);
 AC_EXPORT(ac_upload) int32_t ac_upload(int32_t id, double offset, const void* data, size_t bytes);
 AC_EXPORT(ac_download) int32_t ac_download(int32_t id, double offset, void* out, size_t bytes);
 
-// Reads the only element of an array as a double, and returns 1. Where a double does not hold it
-// exactly (64-bit integers, complex numbers), or the array does not have exactly one element, it
-// does nothing and returns 0; then use ac_read.
+// Reads the only element of an array as a double, and returns 1. If a double cannot hold it exactly
+// (64-bit integers, complex numbers), or if the array does not have exactly one element, it does
+// nothing and returns 0; then use ac_read.
 AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 
 // Writes the dtype, the number of dimensions, the shape, and the strides in bytes: at most
@@ -84,7 +84,7 @@ AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 #define AC_DESCRIPTION_WORDS (2 + 2 * 32)
 AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
 
-// Frees `count` arrays at once, for when more ids wait than operations can carry.
+// Frees `count` arrays at once. Use it when more ids wait than operations can carry.
 AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 
 // ---- operations
@@ -93,9 +93,9 @@ AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 // name, or -1. Results are new arrays; the functions return their ids.
 AC_EXPORT(ac_ufunc_number) int32_t ac_ufunc_number(const char* name);
 
-// The most frequent calls, with nothing to decode: `ufunc(a)`, `ufunc(a, b)`, and `ufunc(a, value)`
-// or, with `left`, `ufunc(value, a)`. `kind` is one of ac_scalar_kind; integers must be below 2^53
-// (ac_call takes the others). Freed arrays are freed first.
+// The most frequent calls, whose arguments are plain numbers: `ufunc(a)`, `ufunc(a, b)`, and
+// `ufunc(a, value)` or, with `left`, `ufunc(value, a)`. `kind` is one of ac_scalar_kind; integers
+// must be below 2^53 (ac_call takes larger ones). `freed_a` and `freed_b` are freed first.
 enum ac_scalar_kind {
   AC_PYTHON_INT = 0,      // weak
   AC_PYTHON_FLOAT = 1,    // weak
@@ -110,9 +110,9 @@ AC_EXPORT(ac_binary_scalar)
 int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, int32_t left,
                          int32_t freed_a, int32_t freed_b);
 
-// Every other operation. `words` are its arguments, 32 bits each; 64-bit integers and doubles are
-// two words, the low one first. operations.h describes the words of each operation. Malformed
-// words are refused (internal, "bad_call"). Returns an id, or what the operation defines.
+// Runs another operation. `words` are its arguments, 32 bits each; 64-bit integers and doubles are
+// two, the low one first. operations.h describes the words of each operation. Malformed words are
+// refused (internal, "bad_call"). Returns an id, or the number that the operation defines.
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
                 int32_t freed_b);
@@ -149,12 +149,12 @@ enum ac_counter_name {
   AC_COUNTERS = 15
 };
 enum ac_device_flag { AC_DEVICE_HAS_CLOCK = 4, AC_DEVICE_IS_SOFTWARE = 8 };
-// Returns a counter's value since ac_open or ac_reset (also the peak's), or -1 if there is no such
-// counter.
+// Returns a counter's value since ac_open or ac_reset (for a peak: the highest value), or -1 if the
+// counter does not exist.
 AC_EXPORT(ac_counter) double ac_counter(int32_t name);
 
-// Serves as a helping thread of the CPU back end, number 1, 2, and so on, and does not return. In a
-// browser the thread has an instance of this module on the same memory, with a stack of its own.
+// Serves as helper thread `thread` (1, 2, ...) of the CPU back end, and does not return. In a
+// browser the thread has an instance of this module on the same memory, with its own stack.
 // Natively any thread may call it.
 AC_EXPORT(ac_thread_serve) void ac_thread_serve(int32_t thread);
 

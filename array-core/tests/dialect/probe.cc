@@ -1,5 +1,5 @@
-// arraycore_dialect_probe gives the dialect's compiler and the reference interpreter to tests in
-// Python (ctypes), with plain texts. It is not thread-safe: an answer is valid until the next call.
+// Gives Python tests the dialect's compiler and the reference interpreter (by ctypes), with plain
+// texts. It is not thread-safe: an answer is valid until the next call.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,7 +19,7 @@ using namespace arraycore;  // NOLINT(google-build-using-namespace): a test's ow
 std::string answer;
 ir::Kernel kernel;
 
-// Reads "float32" (an array), "scalar" or "absent".
+// Returns the types in a text of "float32" (an array), "scalar" or "absent".
 Result<std::vector<dialect::ArgumentType>> argument_types(std::string_view text) {
   std::vector<dialect::ArgumentType> out;
   while (!text.empty()) {

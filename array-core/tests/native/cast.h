@@ -1,5 +1,5 @@
-// Copies elements one after the other, and converts each by the IR's own conversion.
-// The probe uses them where the library would launch a kernel.
+// Copies elements one after the other, and converts each with the IR's own conversion. The probe
+// uses these functions where the library would launch a kernel.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ inline std::vector<std::int64_t> offsets_of(const View& view) {
   return offsets;
 }
 
-// `dst[...] = src`, as if the source were copied first. REQUIRES: equal shapes.
+// Assigns `src` to `dst[...]`, as if the source were copied first. REQUIRES: equal shapes.
 inline void cast_view(std::byte* dst, const View& dst_view, DType to, const std::byte* src,
                       const View& src_view, DType from) {
   std::vector<std::byte> cast(static_cast<std::size_t>(src_view.count()) * size_of(to));

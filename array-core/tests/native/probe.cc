@@ -1,5 +1,5 @@
-// arraycore_probe gives dtypes and views to array_core_fuzz/probe.py by plain integers and
-// pointers. Dtypes are DType's numbers. Any thread.
+// Gives the dtypes and views of array-core to array_core_fuzz/probe.py, as plain integers and
+// pointers. A dtype is the number of the DType. Any thread.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace arraycore;
 
-// Writes a text to a caller's buffer, with a zero at its end.
+// Writes a text to a caller's buffer, with a zero byte at its end.
 void put_text(const std::string& text, char* out, std::int64_t capacity) {
   if (capacity <= 0) return;
   const std::size_t length = std::min(text.size(), static_cast<std::size_t>(capacity - 1));
@@ -65,7 +65,7 @@ std::int32_t probe_can_cast(std::int32_t from, std::int32_t to, std::int32_t cas
              : 0;
 }
 
-// Returns 0, or the error's kind with its message.
+// Returns 0, or the number of the error's kind and its message.
 std::int32_t probe_check_fits(std::int32_t negative, std::uint64_t magnitude, std::int32_t beyond,
                               std::int32_t dtype, char* message, std::int64_t capacity) {
   const Status status =
@@ -103,8 +103,8 @@ std::int32_t probe_broadcast_shapes(const std::int64_t* words, std::int64_t word
   return 0;
 }
 
-// `words` has, for each pair, the offset, rank, extents, strides and item size of both views.
-// `answers` gets Overlap's numbers.
+// Compares views. `words` has, for each pair, the offset, rank, extents, strides and item size of
+// both views. `answers` gets the numbers of Overlap.
 void probe_overlap(const std::int64_t* words, std::int64_t word_count, std::int64_t pairs,
                    std::int64_t max_work, std::uint8_t* answers) {
   probe::Words reader(std::span(words, static_cast<std::size_t>(word_count)));
@@ -117,9 +117,9 @@ void probe_overlap(const std::int64_t* words, std::int64_t word_count, std::int6
   }
 }
 
-// Runs `programs` programs (program.h), one after another in `words`. sizes[0] and sizes[1] are the
-// capacities of `results` (words) and `contents` (bytes), and afterwards what was written. Returns
-// -1 where they are too small, or the words are invalid.
+// Runs `programs` programs (program.h), which follow one another in `words`. sizes[0] and sizes[1]
+// are the capacities of `results` (words) and `contents` (bytes), and afterwards the sizes written.
+// Returns -1 if they are too small, or if the words are invalid.
 std::int32_t probe_run(const std::int64_t* words, std::int64_t word_count, std::int64_t programs,
                        std::int64_t* results, std::byte* contents, std::int64_t* sizes) {
   probe::Words reader(std::span(words, static_cast<std::size_t>(word_count)));
@@ -137,7 +137,7 @@ std::int32_t probe_run(const std::int64_t* words, std::int64_t word_count, std::
   return 0;
 }
 
-// Gives the message of the last error of one program, or an empty one.
+// Writes the message of the last error of one program, or an empty text.
 void probe_message(const std::int64_t* words, std::int64_t word_count, char* message,
                    std::int64_t capacity) {
   probe::Words reader(std::span(words, static_cast<std::size_t>(word_count)));

@@ -17,7 +17,7 @@ std::byte pattern(std::uint64_t position) {
 
 using List = std::vector<std::int64_t>;
 
-// Returns nullopt for a length of -1.
+// Reads a list; nullopt if its length is -1.
 std::optional<List> read_list(Words& words) {
   const std::int64_t length = words.next();
   if (length < 0) return std::nullopt;

@@ -16,7 +16,7 @@
 
 namespace arraycore::probe {
 
-// The words that follow an operation's number. A list is its length, then its items.
+// The operations, each with the words that follow its number. A list is its length and its items.
 enum class StepOp : std::int64_t {
   create = 0,  // dtype, seed, list of extents; bytes are pattern(seed), pattern(seed + 1), ...
   index = 1,   // source, number of indices, then each index: its kind, then an integer's position,
@@ -39,7 +39,7 @@ enum class StepOp : std::int64_t {
   astype = 17,       // source, dtype; to a new storage in C order
 };
 
-// Reads words. Past the end it returns 0 and remembers that.
+// Reads words. After the last word it returns 0 and remembers that this happened.
 class Words {
  public:
   explicit Words(std::span<const std::int64_t> words) : words_(words) {}

@@ -1,5 +1,5 @@
 // Gives the operation table to the tests that compare it with NumPy: the loop that a ufunc resolves
-// to, and its values by the reference interpreter.
+// to, and its values from the reference interpreter.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -34,8 +34,8 @@ PROBE const char* probe_name(int id) { return ops::table()[count(id)].name.data(
 PROBE int probe_operands(int id) { return ops::table()[count(id)].operands; }
 PROBE int probe_results(int id) { return ops::table()[count(id)].results; }
 
-// Gives the tolerance of loop number `loop`: units in the last place, and the size from which they
-// count.
+// Returns the tolerance of loop number `loop`: units in the last place, and the size from which
+// they count.
 PROBE void probe_bound(int id, int loop, int executor, float* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   const ops::Bound bound =
@@ -69,7 +69,7 @@ PROBE int probe_resolve(int id, int mode, const int* operands, int* out) {
   return 0;
 }
 
-// Gives the loops of a ufunc as rows of operand and result dtypes, and returns their number.
+// Writes the loops of a ufunc as rows of operand and result dtypes. Returns their number.
 PROBE int probe_loops(int id, int* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   const std::vector<ops::Loop> loops = ops::loops_of(ufunc);

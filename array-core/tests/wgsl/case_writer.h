@@ -1,5 +1,5 @@
 // Collects cases for run_wgsl.mjs: generated shaders with their buffers before and after the
-// launch. The reference interpreter computes what must be there afterwards. Writes cases.json and
+// launch. The reference interpreter computes the buffers after it. Writes cases.json and
 // data.bin.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace arraycore::wgsl_cases {
 
-// One argument: its storage as it is before the launch. Arguments with the same `alias` >= 0 share
-// the storage of the first of them.
+// One argument: its storage before the launch. Arguments with the same `alias` >= 0 share the
+// storage of the first of them.
 struct CaseArgument {
   std::vector<std::byte> bytes;
   View view;
@@ -26,11 +26,11 @@ struct CaseArgument {
 
 class CaseWriter {
  public:
-  // Returns false if the kernel was refused; `refusal()` says why.
+  // Adds a case. Returns false if the kernel was refused; then `refusal()` has the reason.
   bool add(const std::string& name, const ir::Kernel& kernel, const Dims& loop,
            std::uint32_t reduced, std::vector<CaseArgument> arguments,
            codegen::Accuracy accuracy = {}, const codegen::Limits& limits = {});
-  // Adds a kernel for products of matrices, with the problem of its start-up check.
+  // Adds a case for a kernel that multiplies matrices, with the problem of its self-test.
   void add_product(const gemm::Variant& variant, const gemm::Stages& stages = {});
   const Error& refusal() const { return refusal_; }
   std::size_t size() const { return cases_.size(); }
@@ -44,7 +44,7 @@ class CaseWriter {
   Error refusal_;
 };
 
-// Ends the program, because a case that must be possible was not.
+// Ends the program with a message, because a case was refused that must be possible.
 [[noreturn]] void die(const std::string& message);
 
 void add_operation_cases(CaseWriter& writer);

@@ -1,5 +1,5 @@
-// Layouts, aliases, tails and offsets for each size of element, and reductions divided in every
-// way.
+// Cases with layouts, aliases, tails and offsets for each size of element, and with reductions that
+// are divided in every way.
 #include <cstring>
 
 #include "case_writer.h"
@@ -93,7 +93,7 @@ void layouts_of(CaseWriter& writer, DType dtype) {
     add("in place", {21}, {in, numbers(dtype, 21, {21}, {1}, 0), out});
   }
   {
-    // These are two disjoint views of one storage, its halves.
+    // The two views are the two halves of one storage and do not overlap.
     auto in = numbers(dtype, 40, {16}, {1}, 0);
     auto out = numbers(dtype, 40, {16}, {1}, 16);
     in.alias = out.alias = 1;
@@ -170,8 +170,8 @@ void float_sum(CaseWriter& writer) {
        writer, "sum");
 }
 
-// Uses the reduction's own indices, and a post that uses a scalar: argmax by value, then by
-// position.
+// Adds argmax, by value and then by position. It uses the index within the reduction, and its
+// `post` uses a scalar.
 void arg_max(CaseWriter& writer) {
   for (const std::int64_t length : {7, 100, 17000}) {
     Builder k("argmax");
@@ -197,7 +197,7 @@ void arg_max(CaseWriter& writer) {
   }
 }
 
-// The largest element of a row and its first position: two values that are combined together.
+// Returns a kernel for the largest element of a row and its first position, combined together.
 ir::Kernel best() {
   Builder k("best");
   const auto x = k.in("x", DType::int32);
@@ -239,8 +239,8 @@ void bests(CaseWriter& writer) {
   add({3, 2, 4000}, 5, 2);
 }
 
-// Rows over two axes, where one operand is read by fours and the others element by element, as in
-// the sums of a normalization's gradient.
+// Adds rows over two axes, where one operand is read in groups of four and the others element by
+// element, as in the sums of a normalization's gradient.
 void mixed_rows(CaseWriter& writer) {
   Builder k("mixed");
   const auto x = k.in("x", DType::int32);
@@ -258,7 +258,7 @@ void mixed_rows(CaseWriter& writer) {
        writer, "mixed rows");
 }
 
-// Running sums with the numbers of their elements, divided in every way: one invocation, one
+// Adds running sums together with elements' indices, divided in every way: one invocation, one
 // workgroup, several workgroups.
 void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   const auto add = [&](const Dims& loop, std::uint32_t axes) {
@@ -297,7 +297,7 @@ void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   add({0}, 1);
 }
 
-// More than 65,535 workgroups, on a device that allows few along one axis.
+// Adds a launch of more than 65,535 workgroups, on a device that allows few along one axis.
 void two_dimensional_grid(CaseWriter& writer) {
   codegen::Limits limits;
   limits.groups = 7;
@@ -309,8 +309,8 @@ void two_dimensional_grid(CaseWriter& writer) {
        writer, "grid");
 }
 
-// Contended atomics, with floats and narrow types by compare-and-exchange. The integers are small,
-// so that sums of floats are exact (float16 up to 2048).
+// Adds atomics on few elements, with floats and narrow types by compare-and-exchange. The integers
+// are small, so that sums of floats are exact (float16 up to 2048).
 void contended(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
                             DType::uint32, DType::float16, DType::float32})
@@ -327,7 +327,7 @@ void contended(CaseWriter& writer) {
     }
 }
 
-// Sums of 64 bits, one half after the other. The terms use every bit, so that most of them carry.
+// Adds sums of 64 bits, which add the low half and then the high half. Most terms cause a carry.
 void contended_wide(CaseWriter& writer) {
   for (const DType dtype : {DType::int64, DType::uint64}) {
     Builder k("wide");
@@ -347,7 +347,7 @@ void contended_wide(CaseWriter& writer) {
   }
 }
 
-// A lock of each size below 32 bits. The old value decides, and neighbours must not change.
+// Adds locks of each size below 32 bits. The old value decides, and neighbours must not change.
 void exchanged(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32}) {
     Builder k("exchanged");

@@ -1,4 +1,4 @@
-// Every operation on every type that a GPU computes, with the test values, and every conversion.
+// Cases for every operation on every type that a GPU computes, and for every conversion.
 #include <cstring>
 #include <iostream>
 
@@ -35,7 +35,7 @@ CaseArgument result_column(DType dtype, std::int64_t count) {
   return argument;
 }
 
-// All pairs of the first values, as two columns.
+// Returns all pairs of the first values, as two columns.
 template <typename T>
 void pairs(std::vector<T>& a, std::vector<T>& b) {
   const std::vector<T> values = values_of<T>(24);
@@ -73,7 +73,7 @@ void one_operation(CaseWriter& writer, Op op, DType dtype) {
     if (two)
       k.store(z, k.apply(op, {k.read(x), k.read(y)}));
     else if (shape == Shape::ternary) {
-      // Without cancellation it makes little difference whether the result is rounded once or
+      // If operands do not cancel, it makes little difference whether the result is rounded once or
       // twice.
       const auto a_size = k.apply(Op::absolute, {k.read(x)});
       k.store(z, k.apply(op, {a_size, k.apply(Op::absolute, {k.read(y)}), a_size}));

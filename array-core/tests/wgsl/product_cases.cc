@@ -1,5 +1,5 @@
-// Every kind of kernel for products of matrices and convolutions, with the problem of its start-up
-// check.
+// Cases for every kind of kernel for products of matrices and convolutions, with the problem of its
+// self-test.
 #include <algorithm>
 
 #include "case_writer.h"
@@ -21,7 +21,7 @@ void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& s
     return nlohmann::json{
         {"slot", slot}, {"before", bytes(before)}, {"after", bytes(after)}, {"dtype", "float32"}};
   };
-  // `written` is the slot of the result; the others are read.
+  // `written` is the slot of the result. The other slots are only read.
   const auto stage = [](const std::string& text, const std::vector<int>& slots, int written,
                         std::array<std::uint32_t, 3> grid) {
     nlohmann::json bindings = nlohmann::json::array();
@@ -93,7 +93,7 @@ void add_windows(CaseWriter& writer) {
     }
 }
 
-// A prologue of x * factor + shift, and an epilogue of the larger of 0 and the sum with a bias:
+// Returns the kernel of a prologue x * factor + shift. The epilogue is max(0, sum + bias). Both are
 // exact.
 ir::Kernel scale_and_shift() {
   ir::Builder builder("scale_and_shift");

@@ -120,7 +120,7 @@ async function runCase(one) {
 
 const floats = new Float32Array(1);
 const words = new Uint32Array(floats.buffer);
-// Maps the bits of floats to integers in the same order, so that neighbours differ by one.
+// Maps floats to integers in the same order, so that neighbouring floats differ by one.
 const ordered32 = (bits) => (bits & 0x80000000 ? -(bits & 0x7fffffff) : bits);
 const value32 = (bits) => {
   words[0] = bits;
@@ -135,7 +135,7 @@ const value16 = (h) => {
 };
 
 let worst = 0;
-// `peer` is the magnitude of the complex number's other part.
+// Returns whether two floats are close. `peer` is the magnitude of a complex number's other part.
 function closeFloat(want, got, one, half, peer) {
   if (want === got) return true;
   const value = half ? value16 : value32;

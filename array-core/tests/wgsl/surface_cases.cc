@@ -1,5 +1,5 @@
-// Random numbers and the steps of a sort. Words and integers must have the same bits; floats may
-// have the errors of their logarithms, sines and powers.
+// Cases for random numbers and for the steps of a sort. Words and integers must have the same bits;
+// floats may have the errors of their logarithms, sines and powers.
 #include <array>
 #include <cstring>
 #include <vector>
@@ -33,7 +33,7 @@ void add(CaseWriter& writer, const std::string& name, const ir::Kernel& kernel, 
     die(name + ": " + writer.refusal().message);
 }
 
-// 203 elements, which are no multiple of what one iteration draws.
+// Draws 203 elements, which is no multiple of the elements that one iteration draws.
 void drawn(CaseWriter& writer, ops::Distribution distribution, DType dtype, const ir::Scalar& a,
            const ir::Scalar& b, codegen::Accuracy accuracy = {}) {
   constexpr std::int64_t kCount = 203;

@@ -1,11 +1,11 @@
-// The bench's networks in TensorFlow.js, trained on batches like those of ../workloads.py. Runs in a page; `tf` is the
-// page's own global. The data are of the same shapes and kinds, from another stream.
+// Trains the bench's networks in TensorFlow.js on batches as in ../workloads.py. Runs in a page, where `tf` is a
+// global. The data have the same shapes and kinds, but are other numbers.
 
 /* global tf */
 
 const kBatches = 4;
 
-/** Returns a source of numbers in [0, 1), which are the same for the same seed. */
+/** Returns a source of random numbers in [0, 1). The same seed gives the same numbers. */
 function stream(seed) {
   let state = seed;
   return () => {
@@ -136,7 +136,7 @@ const kinds = {
   unet: { make: unet, data: scenes, optimizer: adam, items: 1 },
 };
 
-/** Trains one network. Returns what ../steps.py prints, as far as the page knows it. */
+/** Trains one network. Returns the fields that ../steps.py prints, as far as the page knows them. */
 export async function measure(name, batch, { seconds, blocks, block }) {
   const { make, data, optimizer: makeOptimizer, items } = kinds[name];
   const [model, optimizer] = [make(), makeOptimizer()];
@@ -186,7 +186,7 @@ export async function measure(name, batch, { seconds, blocks, block }) {
   return { model: name, batch, ms, per_s: perSecond, losses, last, live_bytes: bytes };
 }
 
-/** Makes WebGPU or another back end the current one. Returns the name of the device, or of the back end. */
+/** Selects WebGPU or another back end. Returns the name of the device, or of the back end. */
 export async function open(backend) {
   if (!(await tf.setBackend(backend))) throw new Error(`TensorFlow.js does not open ${backend}`);
   await tf.ready();
