@@ -139,7 +139,7 @@ inline constexpr int kProtocolVersion = {self.schema.version};
         return plain.get(kind, "std::string")
 
     def is_optional(self, one: Field) -> bool:
-        """Whether the member is a ``std::optional``. An empty text or false needs none."""
+        """Return whether the member is a ``std::optional``. An empty text or false needs none."""
         if "optional" in one.cpp:
             return bool(one.cpp["optional"])
         if one.is_list or "plain" in one.cpp:

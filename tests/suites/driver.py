@@ -126,11 +126,11 @@ class State:
             self._suites = {}
 
     def failed(self, name: str) -> bool:
-        """Whether the suite ran, or should have run, and did not pass."""
+        """Return whether the suite ran, or should have run, and did not pass."""
         return self._suites.get(name, {}).get("passed") is False
 
     def changed(self, name: str, hashes: dict[str, str]) -> bool:
-        """Whether the suite has not passed with its present inputs."""
+        """Return whether the suite has not passed with its present inputs."""
         return self._suites.get(name) != {"passed": True, "inputs": hashes[name]}
 
     def record(self, name: str, passed: bool, before: str, after: str) -> None:

@@ -230,7 +230,7 @@ def pack_piece(
 
 
 def is_intact(piece: Mapping[str, Any], out: Path) -> bool:
-    """Whether every file of an indexed piece exists with the right content and siblings."""
+    """Return whether every file of an indexed piece exists with the right content and siblings."""
     folder = out / str(piece["base"]).strip("/").split("/")[-1]
     for entry in piece["files"]:
         path = folder / entry["name"]

@@ -1,4 +1,4 @@
-"""Finds public classes under the modules that they had in version 0.1, which old pickles name."""
+"""Lets old pickles find public classes in the modules that contained them in version 0.1."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     {"rate": uniform(1e-4, 0.1, log=True), "layers": integer(1, 8), "act": choice(["relu", "tanh"])}
 
 A trial may build such a space too, because a script may have one outside of its functions. A space
-is checked when it is submitted. Plain data; any thread.
+is checked when it is submitted. The module has plain data only; any thread may use it.
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ def server_error(code: str, message: str, field: str | None = None) -> ServerErr
     return _BY_CODE.get(code, ServerError)(message, code=code, field=field)
 
 
-# Users write `hyperflock.NAME`. So tracebacks show this name and `catch` compares it, wherever a
-# trial runs and whichever file has the class.
+# Users write `hyperflock.NAME`. Tracebacks show this name too, and `catch` compares it. So it must
+# not depend on the file that defines the class.
 for _class in [one for one in vars().values() if isinstance(one, type)]:
     _class.__module__ = "hyperflock"

@@ -1,11 +1,12 @@
-"""Parameter values as JSON: tuples, which JSON does not have, travel as ``{"()": [...]}``.
+"""Converts parameter values to JSON and back. JSON has no tuples: a tuple is sent as
+``{"()": [...]}``.
 
     to_wire((32, 64))  ->  {"()": [32, 64]}
     from_wire({"()": [32, 64]})  ->  (32, 64)
 
-A dict whose only key is ``"()"`` travels as ``{"()": {"()": ...}}``, so every value comes back as
-it was. All other values are sent as they are. The researcher's machine and a trial use this module.
-Pure; any thread.
+A dict whose only key is ``"()"`` is sent as ``{"()": {"()": ...}}``, so `from_wire` restores every
+value exactly. All other values are sent as they are. The researcher's machine and a trial use this
+module. The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _TUPLE = "()"
 
 
 def to_wire(value: Any) -> Any:
-    """Return a value of plain Python types as JSON has it."""
+    """Convert a value of plain Python types to a value that JSON can represent."""
     match value:
         case tuple():
             return {_TUPLE: [to_wire(item) for item in value]}
@@ -32,7 +33,7 @@ def to_wire(value: Any) -> Any:
 
 
 def from_wire(value: Any) -> Any:
-    """Return the value that `to_wire` was given."""
+    """Convert a value from `to_wire` back to the original value."""
     match value:
         case list():
             return [from_wire(item) for item in value]
@@ -53,7 +54,7 @@ def params_text(params: Mapping[str, Any]) -> str:
 
 
 def read_params(text: str) -> dict[str, Any]:
-    """Return the parameters in a text of `params_text`.
+    """Parse a text from `params_text` and return the parameters.
 
     Raises
     ------

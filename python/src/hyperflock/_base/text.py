@@ -1,4 +1,6 @@
-"""Cleans text from other people's devices before a terminal shows it. Pure; any thread."""
+"""Cleans text from other people's devices before a terminal shows it. The module is pure; any
+thread may use it.
+"""
 
 from __future__ import annotations
 

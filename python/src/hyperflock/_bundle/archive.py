@@ -1,4 +1,4 @@
-"""Writes a bundle: a zip that contains sources and a lock file. Any thread may use it.
+"""Writes a bundle: a zip that contains sources and a lock file. Any thread may use this module.
 
     content, sources_sha256 = pack({"train.py": b"..."}, lock_text(wheels, arrays))
 
@@ -24,8 +24,8 @@ from hyperflock._transport.messages import DataRef
 LOCK_NAME = "hyperflock_lock.json"
 MAX_BUNDLE_BYTES = 16 << 20
 
-# The zip's comment if its code imports Optuna. A device reads the zip's last bytes and loads Optuna
-# before it unpacks the zip (worker-runtime/src/agent/files/bundle_needs.ts).
+# The comment of a zip whose code imports Optuna. A device reads the zip's last bytes and loads
+# Optuna before it unpacks the zip (worker-runtime/src/agent/files/bundle_needs.ts).
 _NEEDS_OPTUNA = b"hyperflock needs optuna"
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -93,5 +93,5 @@ def pack(
 
 
 def needs_optuna(bundle: bytes) -> bool:
-    """Whether a bundle's code imports Optuna."""
+    """Return whether a bundle's code imports Optuna."""
     return bundle.endswith(_NEEDS_OPTUNA)

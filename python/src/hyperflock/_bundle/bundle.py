@@ -4,11 +4,11 @@
     bundle = bundle_script("train.py", "objective")  # reads the script, does not run it
     bundle.entry, bundle.sha256, bundle.content
 
-A function, with the definitions and values that it uses, is written as source (capture.py), as
-they are at that moment. What it uses of other files of the researcher's is imported from them, so
-these files travel, and their globals get the values that they have here (own_modules.py). Parts of
-a file that a device cannot run and the objective does not reach are left out (slicing.py). Modules
-of site-packages and of the standard library are left out: the volunteer's runtime has its own, and
+A function, with the definitions and values that it uses, is written as source (capture.py) in its
+present state. The researcher's other files that it imports are copied into the bundle, and their
+globals get the values that they have in this process (own_modules.py). Parts of a file that a
+device cannot run and the objective does not reach are left out (slicing.py). Modules of
+site-packages and of the standard library are left out: the volunteer's runtime has its own, and
 declared wheels are sent with the bundle. A bundle has neither bytecode nor pickles, and the same
 sources and values give the same bytes.
 
@@ -46,7 +46,8 @@ from hyperflock._bundle.wheels import Wheel
 from hyperflock._model.data import MAX_BLOB_BYTES, DataSet
 from hyperflock._transport.messages import DataRef
 
-# A larger array is sent as a blob of its own, so that changed code does not send it again.
+# A larger array is sent as a separate blob, so that it is not sent again when only the code
+# changes.
 MAX_PACKED_ARRAY_BYTES = 64 * 1024
 
 
@@ -137,7 +138,7 @@ def _bundle_objective(
     reached = Reached(modules)
     for entry in captured.entries:
         reached.follow(*entry)
-    # A dry run describes functions of generated modules as those of the files.
+    # A dry run compares the functions of generated modules part by part, like those of the files.
     reached.modules = {**modules, **{name: name for name in captured.generated}}
     warn_of_beginnings(reached)
     warn_of_seeds(captured.written)
@@ -145,7 +146,7 @@ def _bundle_objective(
 
 
 def _caller() -> tuple[str, int]:
-    """Return the file and line of the researcher's that submits."""
+    """Return the file and line of the researcher's code that submits the study."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("hyperflock."):
         frame = frame.f_back
@@ -163,7 +164,7 @@ def bundle_script(path: str | Path, function: str, wheels: Sequence[Wheel] = ())
 
 
 def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bundle:
-    """Return a bundle of a function of a module, of which only the parent packages are imported."""
+    """Return a bundle of a module's function. Only the module's parent packages are imported."""
     return _from_text(_sources.origin_by_name(name), function, wheels)
 
 

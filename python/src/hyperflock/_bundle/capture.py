@@ -9,7 +9,8 @@ generated modules, which contain the definitions and values that the objective u
 indirectly. Whatever a device can import from another file is imported there, and the file becomes
 part of the bundle; own_modules.py gives the globals of these files their values. The result is
 source and not bytecode, because devices have another version of Python. This module runs no code of
-the researcher except what `copy.copy` calls (``__reduce_ex__``). One thread at a time.
+the researcher except what `copy.copy` calls (``__reduce_ex__``). Only one thread at a time may use
+this module.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from hyperflock._bundle.value_writer import ValueWriter
 
 
 class Capture:
-    """A writer of one objective, used once."""
+    """Writes the source of one objective. Each instance is used once."""
 
     def __init__(self, *, wheels: frozenset[str]) -> None:
         self._wheels = wheels
@@ -55,7 +56,8 @@ class Capture:
         self._taken: set[str] = set()
         self._cells: dict[int, tuple[types.CellType, bool]] = {}
         self._count = 0
-        # Names that wait for a class, and errors of methods that nothing may call.
+        # `_later` has the names that wait until a class is defined. `_pending` has the errors of
+        # methods that perhaps nothing calls.
         self._later: list[tuple[str, list[str], dict[str, Any], Home, Site]] = []
         self._pending: list[tuple[frozenset[str], BundleError]] = []
         self._own = OwnModules(self)
@@ -171,7 +173,7 @@ class Capture:
         return alias
 
     def own(self, value: Any, home: Home, where: str) -> str | None:
-        """Return an expression for a value that a global of a travelling module refers to."""
+        """Return an expression for a value to which a global of another bundled module refers."""
         return self._own.expression(value, home, where)
 
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
@@ -287,7 +289,8 @@ class Capture:
                 self._pending.append((methods[name], error))
 
     def with_specials(self, node: Any, namespace: dict[str, Any], shown: str, site: Site) -> Any:
-        """Return a definition in which ``__name__`` is a text, because a device has another one.
+        """Return a definition in which ``__name__`` is replaced by its value here, because the
+        value on a device differs.
 
         Raises
         ------
@@ -321,12 +324,14 @@ class Capture:
             self._pending.append((methods, error))
 
     def entry(self, module: str, name: str) -> None:
-        """Note that the objective uses a global of a module of the researcher's."""
+        """Record that the objective uses a global of one of the researcher's own modules."""
         if self.origin(module) is not None:
             self._entries.append((module, name))
 
     def check_store(self, where: str) -> None:
-        """Check that the objective may use Optuna's artifact stores, which a grid's may not."""
+        """Check that the objective may use Optuna's artifact stores. The objective of a grid may
+        not.
+        """
         if "optuna" not in self._wheels:
             raise cannot(
                 "package",
@@ -397,7 +402,7 @@ class Capture:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The files of the researcher's that are in the bundle so far."""
+        """The researcher's files that are in the bundle so far."""
         return self._files
 
     def mark(self) -> tuple[Any, ...]:
@@ -467,7 +472,7 @@ class Capture:
                 home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
 
     def _bind_later(self) -> None:
-        """Bind the names that waited for a class."""
+        """Bind the names of `_later`, which waited until a class was defined."""
         while self._later:
             name, chains, namespace, home, site = self._later.pop(0)
             try:
@@ -476,7 +481,7 @@ class Capture:
                 raise site.placed(error, name) from None
 
     def _check_pending(self, texts: list[str]) -> None:
-        """Raise the error of a method that the captured code names."""
+        """Raise the error of a method in `_pending` if the captured code uses the method's name."""
         if not self._pending:
             return
         pending = frozenset().union(*(methods for methods, _ in self._pending))
@@ -542,7 +547,9 @@ class _Specials(ast.NodeTransformer):
 
 
 def _attributes(node: ast.AST, without: frozenset[str]) -> set[str]:
-    """Return the attributes that code names, without the code of these functions."""
+    """Return the names of the attributes that code uses, without the code of the functions named in
+    ``without``.
+    """
     if isinstance(node, ast.FunctionDef) and node.name in without:
         return set()
     found = {node.attr} if isinstance(node, ast.Attribute) else set()
@@ -554,12 +561,14 @@ def _is_function(value: object) -> TypeGuard[types.FunctionType]:
 
 
 def _is_special(name: str) -> bool:
-    """Whether Python itself defines the name in every module or class, such as ``__name__``."""
+    """Return whether Python itself defines the name in every module or class, such as
+    ``__name__``.
+    """
     return name.startswith("__") and name.endswith("__")
 
 
 def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: str) -> bool:
-    """Whether a variable is the name of the function itself, which its ``def`` binds."""
+    """Return whether a variable is the function's own name, which its ``def`` statement binds."""
     try:
         return variable == own and cell.cell_contents is function
     except ValueError:

@@ -3,9 +3,9 @@
     home, name = write(capture, cls, "the objective uses 'Net'")
 
 The class is defined again on the device: its bases, its metaclass and decorators of libraries run
-there. Decorators of the researcher's own do not run again, because their effects travel as values:
-an attribute that one of them or a later statement has set is set after the definition. Methods that
-nothing calls may need what a device lacks. One thread at a time.
+there. The researcher's own decorators do not run again: each attribute that such a decorator or a
+later statement has set is set to its value after the definition. A method that nothing calls may
+use what a device lacks. Only one thread at a time may use this module.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def write(capture: Capture, cls: type, where: str) -> tuple[Home, str]:
 
 
 def changes(cls: type, node: ast.ClassDef, path: str = "") -> Iterator[Late]:
-    """Yield the data of a class whose text does not determine it, and functions set from outside.
+    """Yield the attributes of a class whose values its source text does not determine, and the
+    functions that were set after its definition.
 
     ``node`` is the definition. Attributes of classes inside the class are yielded too.
     """
@@ -234,7 +235,7 @@ def _definition_lines(
 def _is_from_outside(
     value: types.FunctionType, name: str, inside: Mapping[str, ast.stmt], node: ast.ClassDef
 ) -> bool:
-    """Whether a function was set as a class's attribute after its definition."""
+    """Return whether a function was set as a class's attribute after its definition."""
     code = value.__code__
     if getattr(inside.get(name), "decorator_list", None):
         return False  # a decorator made it
@@ -253,7 +254,7 @@ def _is_literal(expression: ast.expr, value: Any) -> bool:
 
 
 def _is_own(capture: Capture, decorator: ast.expr, namespace: dict[str, Any]) -> bool:
-    """Whether a decorator is code of the researcher's."""
+    """Return whether a decorator is the researcher's own code."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     chain: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -274,7 +275,9 @@ def _is_own(capture: Capture, decorator: ast.expr, namespace: dict[str, Any]) ->
 
 
 def _may_stay_unused(capture: Capture, cls: type, method: str) -> bool:
-    """Whether only code that names a method calls it: no library and not Python itself."""
+    """Return whether a method is called only by code that names it, and neither by a library nor by
+    Python itself.
+    """
     if method.startswith("<") or (method.startswith("__") and method.endswith("__")):
         return False
     return not any(

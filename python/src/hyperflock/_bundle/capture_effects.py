@@ -1,11 +1,11 @@
-"""Writes what a script has changed of libraries: their settings, and attributes that it has set.
+"""Writes the changes that a script has made to libraries: settings and assigned attributes.
 
     write(capture, home)
 
-A device has libraries as they are installed. So a script's changes travel as the values that they
-have now: NumPy's error handling, the context of ``decimal``, Chainer's configuration, and every
-attribute of a library's module or class that the script's text assigns. Nothing is run. One thread
-at a time.
+A device has the libraries without these changes. So the bundle sets the values that they have now:
+NumPy's error handling, the context of ``decimal``, Chainer's configuration, and every attribute of
+a library's module or class that the script's text assigns. Nothing is run. Only one thread at a
+time may use this module.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MISSING = object()
 
 
 def write(capture: Capture, home: Home) -> None:
-    """Write lines that repeat the changes."""
+    """Write lines into ``home`` that repeat the changes on a device."""
     found = {name: how for name, how in np.geterr().items() if how != _NUMPY[name]}
     if found:
         given = ", ".join(f"{name}={how!r}" for name, how in found.items())
@@ -131,7 +131,7 @@ def _looked_up(expression: ast.expr, namespace: dict[str, Any]) -> Any:
 
 
 def _is_of_library(parent: Any) -> bool:
-    """Whether a value is a module or class of a package that browsers have."""
+    """Return whether a value is a module or class of a package that browsers have."""
     if isinstance(parent, types.ModuleType):
         name = parent.__name__
     elif isinstance(parent, type):

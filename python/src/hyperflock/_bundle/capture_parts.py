@@ -4,7 +4,7 @@
     site = Site("'train'", "train.py", node)
     raise site.placed(error, "rate")        # train.py, line 12: ...
 
-Plain data; any thread.
+The module has plain data only; any thread may use it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLACE = re.compile(r"# (.+), line (\d+)")
 
 
 class NotReadyError(BundleError):
-    """A value is needed while the class that it needs is being defined."""
+    """A value cannot be written yet, because it needs a class that is still being defined."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code=cannot("value", message).code)

@@ -1,4 +1,5 @@
-"""Recognises Optuna's artifact stores by their methods, without importing Optuna. Any thread.
+"""Recognises Optuna's artifact stores by their methods, without importing Optuna. Any thread may
+use this module.
 
 is_store(FileSystemArtifactStore("./artifacts"))    # True
 label_of(...)                                       # "artifacts"
@@ -13,7 +14,9 @@ _METHODS = ("open_reader", "write", "remove")
 
 
 def is_store(value: Any) -> bool:
-    """Whether a value is an artifact store: one of Optuna's, or an object with the same methods."""
+    """Return whether a value is an artifact store: one of Optuna's, or an object with the same
+    methods.
+    """
     kind = type(value)
     return kind is not type and all(callable(getattr(kind, name, None)) for name in _METHODS)
 

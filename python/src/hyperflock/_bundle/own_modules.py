@@ -1,19 +1,19 @@
-"""Gives the globals of travelling files the values that they have in this process.
+"""Gives the globals of the files in a bundle the values that they have in this process.
 
     own = OwnModules(capture)
     own.settle([("train", "objective")], home)     # writes lines into a generated module
     own.constants                                  # {"config": {"RATE": "RATE = 0.5"}}
 
-A device imports the researcher's files anew. A global that the objective reaches may then differ:
-it was computed from arguments or the environment, or was changed after the import. This module
-compares what the text determines, and writes the rest:
+A device imports the researcher's files again. A global that the objective reaches may then have
+another value, because it was computed from arguments or the environment, or was changed after the
+import. This module finds such globals and writes their values:
 
 - A plain value replaces the statement that computes it (`constants`), so that defaults and classes
-  that use it get it too.
+  that use the global get the value too.
 - An object that the file makes keeps its identity; lines after the import set its state.
 - Any other global is set after the import.
 
-Nothing is run. One thread at a time.
+Nothing is run. Only one thread at a time may use this module.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 _MISSING = object()
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
-# A value that cannot be written, though the file may make it again.
+# The codes of errors for values that cannot be written. The file may compute such a value again.
 _UNKNOWN = frozenset({"cannot_bundle_value", "cannot_bundle_source", "cannot_bundle_package"})
 
 
 class _Constants:
-    """A writer's surroundings for plain values, which need no other module."""
+    """The part of a `Capture` that a `ValueWriter` needs to write plain values, which refer to no
+    other module.
+    """
 
     def __init__(self, capture: Capture) -> None:
         self.variable = capture.variable
@@ -62,11 +64,11 @@ class _Constants:
         self.cross = capture.cross
 
     def own(self, value: Any, home: Home, where: str) -> None:
-        """Return None: a constant refers to no other module's global."""
+        """Return None, because a constant refers to no global of another module."""
 
 
 class OwnModules:
-    """The travelling files' globals of one capture.
+    """The globals of the researcher's files in one capture.
 
     Attributes
     ----------
@@ -87,7 +89,7 @@ class OwnModules:
         self._settled: dict[tuple[str, str], None] = {}
         self._set_after: set[tuple[str, str]] = set()
         self._made_again: dict[str, None] = {}
-        # Whether lines were written that change something, and not only refer to it.
+        # Whether any written line changes a value. Other lines only refer to values.
         self.changes = False
 
     @property
@@ -101,17 +103,17 @@ class OwnModules:
         return self._writer.arrays
 
     def mark(self) -> int:
-        """Return how many globals are settled."""
+        """Return how many globals have been handled so far; `undo` takes this number."""
         return len(self._settled)
 
     def undo(self, mark: int) -> None:
-        """Forget the globals that were settled after a mark."""
+        """Remove the globals that were handled after a mark."""
         for key in list(self._settled)[mark:]:
             del self._settled[key]
             self.constants.get(key[0], {}).pop(key[1], None)
 
     def settle(self, entries: list[tuple[str, str]], home: Home) -> None:
-        """Settle every global that the objective reaches in travelling files.
+        """Write the value of every global that the objective reaches in the bundle's files.
 
         Parameters
         ----------
@@ -140,8 +142,8 @@ class OwnModules:
             warn(f"each device makes {names} again, as the file does: the value here cannot travel")
 
     def expression(self, value: Any, home: Home, where: str) -> str | None:
-        """Return an expression for a value that a global of a travelling module refers to; None for
-        any other value.
+        """Return an expression for a value that a global of the researcher's module refers to; None
+        for any other value.
         """
         if not is_mutable(value):
             return None
@@ -154,7 +156,7 @@ class OwnModules:
         capture.entry(module, name)
         self._settled[key] = None
         bindings = self._bindings(module, name)
-        # A device makes an artifact store anew, where the file makes it.
+        # A device creates an artifact store again, where the file creates it.
         is_same = is_store(value) or self._is_literal(module, name, value)
         if not is_same and self._is_computed(module, name, value):
             self._write_constant(module, name, value, bindings)
@@ -302,7 +304,8 @@ class OwnModules:
     ) -> None:
         """Replace the statements that compute a global by its value."""
         if not any(isinstance(one.node, _ASSIGNMENTS) for one in bindings):
-            # A statement such as ``with``: it is replaced only if a device cannot run it.
+            # The global is bound by another statement, such as ``with``. That statement is replaced
+            # only if a device cannot run it.
             self._set_after.add((module, name))
         text = self._writer.expression(value, self._home, f"'{name}'")
         if text.isidentifier() and text.startswith("_hf_"):
@@ -323,15 +326,16 @@ class OwnModules:
         return name in literals and equal(value, literals[name])
 
     def _is_computed(self, module: str, name: str, value: Any) -> bool:
-        """Whether a file computes a plain value, which can replace the statement.
+        """Return whether a file computes a plain value, which can replace the statement.
 
-        A literal stays: the value was changed after the import, which had the literal.
+        A literal is not replaced: the value was changed after the import, and the import itself
+        must see the literal.
         """
         has_text = bool(self._bindings(module, name))
         return has_text and is_plain(value) and name not in self._literals.get(module, {})
 
     def _may_be_changed(self, module: str, name: str, bindings: Sequence[Statement]) -> bool:
-        """Whether statements of the import that are not replaced may change a global."""
+        """Return whether statements of the import that are not replaced may change a global."""
         text = self._text(module)
         if not all(isinstance(one.node, _ASSIGNMENTS) for one in bindings):
             return True
@@ -343,7 +347,7 @@ class OwnModules:
         self, module: str, name: str, value: Any, bindings: Sequence[Statement]
     ) -> tuple[Any, tuple[str, str] | None]:
         """Return the object to which an import binds a global, as far as the text says, and the
-        global of a travelling module from which it comes.
+        global of the researcher's module from which it comes.
         """
         if len(bindings) != 1:
             return _MISSING, None
@@ -411,7 +415,7 @@ class OwnModules:
         return self._owners
 
     def _makes(self, module: str, name: str) -> bool:
-        """Whether a file makes the object of a global, and does not import it."""
+        """Return whether a file makes the object of a global, and does not import it."""
         return any(not isinstance(one.node, ast.ImportFrom) for one in self._bindings(module, name))
 
     def _is_own(self, name: str, module: types.ModuleType) -> bool:
@@ -429,7 +433,9 @@ class OwnModules:
 
 @functools.lru_cache(maxsize=8192)
 def _is_installed(file: str) -> bool:
-    """Whether a file belongs to an installed package. A process has thousands of such modules."""
+    """Return whether a file belongs to an installed package. A process has thousands of such
+    modules.
+    """
     return is_library(Path(file).resolve().parent)
 
 
@@ -447,7 +453,9 @@ def _looked_up(expression: ast.expr, namespace: dict[str, Any]) -> Any:
 
 
 def _differs(text: ast.expr, value: Any, namespace: dict[str, Any]) -> bool:
-    """Whether a default is not what its text says: a literal, or the present value of a name."""
+    """Return whether a default is not what its text says: a literal, or the present value of a
+    name.
+    """
     try:
         return not equal(constant(text), value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

@@ -3,7 +3,8 @@
     is_plain({"rate": [0.1, 0.2]})      # True
     is_plain(Net())                     # False
 
-A plain value can be written before any definition of the researcher's. Any thread.
+A plain value can be written before any of the researcher's definitions. Any thread may use this
+module.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MAX_DEPTH = 50
 
 
 def is_plain(value: Any, _depth: int = 0) -> bool:
-    """Whether a value consists of values of Python and NumPy alone."""
+    """Return whether a value consists of values of Python and NumPy alone."""
     kind = type(value)
     if kind in _ATOMS or kind.__module__ in _MODULES:
         return True
@@ -41,7 +42,7 @@ def is_plain(value: Any, _depth: int = 0) -> bool:
 
 
 def is_mutable(value: Any) -> bool:
-    """Whether a value can change and so may be shared by its identity."""
+    """Return whether a value can change and so may be shared by its identity."""
     kind = type(value)
     unchangeable = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
     return not (

@@ -1,12 +1,12 @@
-"""Leaves out of files what a device cannot run and the objective does not reach.
+"""Removes statements from files that a device cannot run and that the objective does not reach.
 
     sources = Slicer(sources, wheels=frozenset(), folder=folder).sliced([("train", "objective")])
 
-A file travels as it is, apart from statements at its top that a device cannot run: imports of
-packages that a browser lacks, reads of this machine's files and arguments, submissions, and every
-statement that needs one of these at once. If the objective reaches such a statement, the error
-names the file, the line and a remedy. All other lines keep their text and number. Files are read
-and not run. One thread at a time.
+A file is sent unchanged, apart from statements at its top level that a device cannot run: imports
+of packages that a browser lacks, reads of this machine's files and arguments, submissions, and
+every statement that needs one of these at once. If the objective reaches such a statement, the
+error names the file, the line and a remedy. All other lines keep their text and number. Files are
+read and not run. Only one thread at a time may use this module.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Slicer:
         self._lost: dict[str, _Lost] = {}
         self._edits: dict[str, list[Edit]] = {}
         self._reached: set[tuple[str, str]] = set()
-        # What the reached code needs of methods: the attributes that it names.
+        # The attribute names that the reached code uses. Only methods with one of these names are
+        # needed.
         self._attributes: set[str] = set()
         self._methods: dict[str, list[tuple[FileText, Statement, Names]]] = {}
 
@@ -151,7 +152,7 @@ class Slicer:
 
     @staticmethod
     def _is_caught(one: Statement, name: str) -> bool:
-        """Whether a statement itself binds the lost name, as ``try: import x`` does."""
+        """Return whether a statement itself binds the lost name, as ``try: import x`` does."""
         return name in one.binds and isinstance(one.node, ast.Try)
 
     def _import_statement(
@@ -201,7 +202,7 @@ class Slicer:
         return bool(name) and not is_own and _unavailable.lacks(name, self._wheels)
 
     def _import_own(self, module: str, name: str) -> bool:
-        """Follow an import of a module that travels; return whether it does."""
+        """Follow an import of a module if it is in the bundle; return whether it is there."""
         inner = f"{module}.{name}" if name else ""
         if inner and self._text(inner) is not None:
             self._import(inner)
@@ -211,7 +212,9 @@ class Slicer:
         return True
 
     def _annotations(self, text: FileText, lost: _Lost) -> Iterator[Edit]:
-        """Yield edits that make strings of annotations that name something that is not there."""
+        """Yield edits that turn an annotation into a string if it uses a name that the device
+        lacks.
+        """
         if not lost:
             return
         for node in ast.walk(text.tree):
@@ -310,7 +313,7 @@ class Slicer:
     def _resolved(
         self, text: FileText, one: Statement, name: str, chains: set[str], by: str
     ) -> Iterator[tuple[str, str, str]]:
-        """Yield the globals of travelling modules to which a name leads."""
+        """Yield the globals of the bundle's modules to which a name refers."""
         by = f"{by} ({text.file}, line {one.node.lineno})" if by else "the objective"
         target, inner = one.imports.get(name, ("", ""))
         if not target:

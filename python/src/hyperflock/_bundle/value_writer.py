@@ -4,7 +4,7 @@
 
 A mutable value is written once and bound to a variable, so that shared values stay shared and
 cycles are kept. Objects are taken apart as `copy` does it (``__reduce_ex__``), and never pickled.
-One thread at a time.
+Only one thread at a time may use this module.
 """
 
 from __future__ import annotations
@@ -285,16 +285,18 @@ class ValueWriter:
             self._set_state(value, name, state, home, where)
 
     def copied(self, value: Any, home: Home, where: str) -> str:
-        """Return an expression for a copy of an object, whichever module has the object."""
+        """Return an expression for a copy of an object, even if a module of the bundle has the
+        object itself.
+        """
         if (error := refusal(value, where)) is not None:
             raise error
         return self._text(value, home, where)
 
     def refill(self, value: Any, name: str, home: Home, where: str) -> bool:
-        """Write lines that give an object of a device the state that it has in this process.
+        """Write lines that give an object on a device the state that ``value`` has in this process.
 
-        ``name`` is bound to the object there. Return False, with nothing written, if such lines
-        cannot be written for its type.
+        On the device, the variable ``name`` refers to the object. Return False if such lines cannot
+        be written for its type; nothing is written then.
         """
         kind = type(value)
         if kind in (list, dict, set):
@@ -356,7 +358,7 @@ class ValueWriter:
 
 
 def _is_context_manager(value: types.FunctionType) -> bool:
-    """Whether a function is one that ``contextlib.contextmanager`` returned."""
+    """Return whether a function is one that ``contextlib.contextmanager`` returned."""
     helper = contextlib.contextmanager(lambda: iter(())).__code__
     return value.__code__ is helper and hasattr(value, "__wrapped__")
 
@@ -367,7 +369,7 @@ def _importable(value: Any) -> tuple[str, str] | None:
     loaded: Any = sys.modules.get(module) if isinstance(module, str) else None
     if module == "__main__" or loaded is None or "<" in name:
         return None
-    # Typed code has no file, so a device cannot import it.
+    # Code from a notebook or a prompt has no file, so a device cannot import it.
     if module not in sys.builtin_module_names and getattr(loaded, "__spec__", None) is None:
         return None
     found = loaded

@@ -3,7 +3,7 @@
     wheels = read_wheels(["downloads/tabulate-0.9.0-py3-none-any.whl"])
     wheels[0].units                  # {"tabulate"}
 
-The files are read and neither installed nor run. Any thread.
+The files are read and neither installed nor run. Any thread may use this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Fits a table into a terminal's width, so that each row takes one line. Pure; any thread.
+"""Fits a table into a terminal's width, so that each row takes one line. The module is pure; any
+thread may use it.
 
     names, rows = fitted(names, rows, 80, Fit(least={"name": 20}, leave_out=("owner",)))
 

@@ -141,7 +141,9 @@ def explained(app: Application) -> Application:
 
 
 def _kept_from_log(record: logging.LogRecord) -> bool:
-    """Whether to log a record. Errors of this package are not logged but put into the answer."""
+    """Return whether to log a record. Errors of this package are not logged but put into the
+    answer.
+    """
     error = sys.exc_info()[1]
     while error is not None and not isinstance(error, HyperflockError):
         error = error.__context__

@@ -2,7 +2,8 @@
 
     notify("study 3 digits", "finished: 24 of 24 trials, best 0.98")
 
-A desktop's program runs in a thread of its own, so a caller never waits. Any thread.
+A desktop's program runs in a thread of its own, so a caller never waits. Any thread may use this
+module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Draws a QR code for a terminal, two modules per character. Pure; any thread."""
+"""Draws a QR code for a terminal, two modules per character. The module is pure; any thread may use
+it.
+"""
 
 from __future__ import annotations
 

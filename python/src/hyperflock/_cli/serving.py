@@ -1,4 +1,4 @@
-"""What ``up`` keeps running: the server, the way by which phones reach it, and volunteers here.
+"""Runs the parts of ``up``: the server, a tunnel or certificate for phones, and volunteers here.
 
     Serving(local, parts, addresses, way, Team(engine, 2), show, say).run()
 
@@ -25,16 +25,16 @@ _LOOK_S = 0.5
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where a server listens and how it is reached, as the options of ``up`` say it.
+    """The addresses of a server, as given by the options of ``up``.
 
     Attributes
     ----------
     compute, console : str
         The addresses at which it listens, with their ports.
     public_url, tls_cert, tls_key : str or None
-        As the options of these names.
+        The values of the options with these names.
     insecure : bool
-        As the option of this name.
+        The value of ``--insecure``.
     """
 
     compute: str
@@ -50,7 +50,9 @@ class Addresses:
         return int(self.compute.rpartition(":")[2])
 
     def options(self, opened: Opened | None) -> list[str]:
-        """Return the options of ``serve``."""
+        """Return the options of the server's ``serve``; ``opened`` describes the tunnel or network,
+        if there is one.
+        """
         if opened is not None:
             at = f"{opened.listens_at}:{self.port}"
             return ["--compute", at, "--console", self.console, *opened.options]
@@ -101,9 +103,9 @@ class Serving:
     addresses
         Where it listens.
     way
-        By which phones reach it; None: by the addresses alone.
+        The `Way` by which phones reach it; None if they use the addresses only.
     team
-        The volunteers on this machine; None: there are none.
+        The volunteers on this machine; None means no volunteers.
     show
         Prints the server's addresses; called again when they have changed.
     say
@@ -129,7 +131,7 @@ class Serving:
         self._say = say
 
     def start(self) -> None:
-        """Start a server that goes on after this process, without a way and volunteers."""
+        """Start a server that continues after this process ends, without tunnel and volunteers."""
         self._show(self._local.start(self._parts, self._addresses.options(None)), None)
         self._local.detach()
 
@@ -177,7 +179,8 @@ class Serving:
         if change.reads_certificate:
             self._local.reload()
         if change.opened is not None:
-            # A server knows its public address from its start. Devices connect again by themselves.
+            # A server reads its public address only when it starts. Devices connect again by
+            # themselves.
             self._local.stop()
             options = self._addresses.options(change.opened)
             self._show(self._local.start(self._parts, options), change.opened)

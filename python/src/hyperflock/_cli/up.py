@@ -124,11 +124,11 @@ def up(
     way = None
     if share and not (public_url or tls_cert):
         way = find_way(None if share_by is WayChoice.auto else share_by.value)
-        # A way needs the port before the server listens there.
+        # A tunnel needs the port's number before the server listens there.
         compute = _with_port(compute)
     chosen: Choice = engine.value
     if tls_cert or isinstance(way, LanWay):
-        # Only Node can be given a certificate that the system does not know.
+        # Only a volunteer in Node accepts a certificate that the system does not know.
         if engine is EngineChoice.chromium:
             raise typer.BadParameter(
                 "browsers here do not know the certificate; take --engine node"
@@ -262,7 +262,7 @@ def _in_background(local: LocalServer, options: Mapping[str, object]) -> int:
 
 
 def _tell(ready: int | None) -> None:
-    """Tell the process that runs this one in the background that everything has started."""
+    """Report to the parent process of a run in the background that everything has started."""
     if ready is not None:
         sys.stdout.flush()
         os.write(ready, b"1")
@@ -287,7 +287,9 @@ def _told(
     *,
     show_token: bool,
 ) -> dict[str, Any]:
-    """Return what a program wants to know."""
+    """Return the server's addresses, and the token if ``show_token`` is true, as plain values for
+    ``--json``.
+    """
     return {
         "pid": running.pid,
         "console": running.console,
@@ -320,7 +322,7 @@ def _introduce(
 
 
 def _share(link: str | None, found: Sequence[Reach], opened: Opened | None) -> None:
-    """Print the link as a QR code, who reaches it, and what a phone has to do first."""
+    """Print the link as a QR code, who can reach it, and what a phone has to do first."""
     if opened is not None and opened.trust_url:
         print(
             "\nOnce for each phone: it has to trust this machine's certificate. The page says how:"

@@ -3,8 +3,8 @@
     found = await artifacts(http, study=3)
     content = await content_of(http, 3, found[0])
 
-Names and types come from devices, so no path is made from an unchecked name. Coroutines for any
-event loop.
+Names and types come from devices, so no path is made from an unchecked name. The coroutines run on
+any event loop.
 """
 
 from __future__ import annotations

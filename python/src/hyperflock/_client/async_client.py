@@ -34,7 +34,7 @@ from hyperflock._transport.messages import StudyRow
 from hyperflock._transport.settings import settings
 from hyperflock._transport.validation import convert
 
-# Stands before a text that is a study's name.
+# The prefix that marks a text as a study's name.
 _NAME = "name:"
 # The most ids that an error lists.
 _MAX_IDS = 20

@@ -51,7 +51,9 @@ def blocking_chained(
 
 
 def described_as(core: Callable[..., Any]) -> Callable[[_F], _F]:
-    """Give a method the name, signature and docstring of a coroutine, without ``Async``."""
+    """Give a method the name, signature and docstring of a coroutine. The prefix ``Async`` is
+    removed from class names.
+    """
 
     def describe(method: _F) -> _F:
         signature = inspect.signature(core)

@@ -1,4 +1,4 @@
-"""Deletes a study at a server. Coroutines for any event loop."""
+"""Deletes a study at a server. The coroutines run on any event loop."""
 
 from __future__ import annotations
 

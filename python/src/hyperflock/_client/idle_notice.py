@@ -38,7 +38,7 @@ class _Found(Protocol):
 
 
 class Waiting:
-    """A printer of the reasons for which nothing runs; ``on_idle`` gets each of them too."""
+    """Prints why nothing runs, and calls ``on_idle`` with each reason."""
 
     def __init__(
         self, http: Http, study: int, on_idle: Callable[[str], None] | None = None
@@ -93,7 +93,8 @@ class Waiting:
             self._asked = None
 
     def _say(self, reason: str) -> None:
-        # The reason of a stop is long, and is printed once even if trials ran in between.
+        # The reason for which the study paused itself is long. It is printed once, even if trials
+        # ran in between.
         if reason and reason not in (self._said, self._stop):
             beside(f"study {self._study} waits: {reason}")
             if self._on_idle is not None:

@@ -3,7 +3,7 @@
     async for line in log_lines(http, study=1, number=3, follow=True):
         print(line)
 
-Coroutines for any event loop.
+The coroutines run on any event loop.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     raise await explained(http, made, error)
 
-If only the space differs, the error has the points that the earlier study lacks. Coroutines for any
-event loop.
+If only the space differs, the error has the points that the earlier study lacks. The coroutines run
+on any event loop.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ _WORDS = {
 
 
 async def explained(http: Http, made: Submission, error: StudyExistsError) -> StudyExistsError:
-    """Return the error with what differs. Without an answer of the server it is the same error."""
+    """Return an error that also says what differs. If the server does not answer, return ``error``
+    unchanged.
+    """
     spec = parse_spec(made.body().decode())
     try:
         found = await _earlier(http, spec)
@@ -65,7 +67,7 @@ async def explained(http: Http, made: Submission, error: StudyExistsError) -> St
 
 
 async def _earlier(http: Http, spec: StudySpec) -> tuple[int, StudySpec] | None:
-    """Return the study with the key of a spec."""
+    """Return the id and spec of the earlier study whose submit key is that of ``spec``."""
     rows = (await http.get("/api/studies"))["studies"]
     named = [row["study"] for row in rows if row["name"] == spec.name]
     for study in named[:_MAX_STUDIES]:

@@ -4,7 +4,7 @@
     requirements_of({"memory_mb": 4096})   # checked
     Placement(devices=3, matching=0, reasons={"no_webgpu": 3})
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def backend_of(wanted: Backend | None, bundle: Bundle) -> Backend | UnsetType:
 
 
 def asks_for_device(bundle: Bundle) -> bool:
-    """Whether the text of a bundle's sources calls ``hyperflock.device`` or imports array-core."""
+    """Return whether the text of a bundle's sources calls ``hyperflock.device`` or imports
+    array-core.
+    """
     with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
         for name in archive.namelist():
             if not name.endswith(".py"):

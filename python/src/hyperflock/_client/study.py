@@ -3,8 +3,8 @@
     for trial in study: ...        # finished trials, until the study ends
     study.best_trial.params
 
-`Study` is `AsyncStudy` with blocking methods, and takes their descriptions from it. Several threads
-may use one study. Its requests run on the background loop (_transport/background_loop.py).
+`Study` is `AsyncStudy` with blocking methods, and copies their docstrings. Several threads may use
+one study. Its requests run on the background loop (_transport/background_loop.py).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     made.blobs, made.body()          # what the server gets, completely checked
     run = await made.dry_run("cpython")
 
-Plain data; any thread.
+The module has plain data only; any thread may use it.
 """
 
 from __future__ import annotations

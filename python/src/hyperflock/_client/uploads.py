@@ -1,4 +1,4 @@
-"""Sends those blobs that the server does not have. Coroutines for any event loop."""
+"""Sends those blobs that the server does not have. The coroutines run on any event loop."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The properties of a study that need no request, shared by `Study` and `AsyncStudy`.
 
-They read the last known row. Any thread.
+They read the last known row. Any thread may use this module.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def find_browser(name: str | None = None) -> str | None:
 
 
 def has_graphics_card() -> bool:
-    """Whether this Linux machine has a graphics card that WebGPU could use."""
+    """Return whether this Linux machine has a graphics card that WebGPU could use."""
     return any(Path(device).exists() for device in ("/dev/dri", "/dev/nvidiactl"))
 
 

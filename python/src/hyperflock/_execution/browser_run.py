@@ -52,12 +52,12 @@ _TYPES = {
 
 @dataclass
 class Told:
-    """What a page reported of its run.
+    """What a page reported about its run.
 
     Attributes
     ----------
     outcome : dict or None
-        The outcome as the worker's runner returns it; None if the time was over.
+        The outcome as the worker's runner returns it; None if the time limit was exceeded.
     points : list of (step, value)
         The reported curve.
     rows : list of (step, dict)

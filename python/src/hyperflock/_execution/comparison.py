@@ -1,4 +1,6 @@
-"""Compares the state, values and curves of two runs of a trial. Pure; any thread."""
+"""Compares the state, values and curves of two runs of a trial. The module is pure; any thread may
+use it.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Drift:
 
 
 def compare(reached: Reached, there: Snapshots) -> Drift:
-    """Compare the values of this process with the snapshots of the other."""
+    """Compare the values in this process with the snapshots ``there`` of the other process."""
     differ: list[str] = []
     not_compared: list[str] = []
     for use in reached.found():

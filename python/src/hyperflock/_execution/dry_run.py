@@ -232,7 +232,7 @@ async def dry_run(
 
 
 def _notes(bundle: Bundle, ran: Ran, runtime: str, where: Where) -> tuple[str, ...]:
-    """Return what a dry run did not look at."""
+    """Return sentences about what a dry run did not check."""
     notes = [] if where == "browser" else list(version_notes(ran.versions, runtime))
     notes += [without(package) for package in ran.lacking]
     if bundle.reached is None:

@@ -77,7 +77,7 @@ class FileCache:
         return content
 
     def has(self, sha256: str) -> bool:
-        """Whether a file exists; its content is not checked."""
+        """Return whether a file exists; its content is not checked."""
         return (self._folder / sha256).exists()
 
     def put(self, sha256: str, content: bytes) -> None:

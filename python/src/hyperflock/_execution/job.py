@@ -1,4 +1,6 @@
-"""Describes a trial that runs on this machine. Plain data; any thread."""
+"""Describes a trial that runs on this machine. The module has plain data only; any thread may use
+it.
+"""
 
 from __future__ import annotations
 

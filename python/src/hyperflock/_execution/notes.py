@@ -1,8 +1,9 @@
-"""Says how this machine differs from devices, so that no check of a run here passes in silence.
+"""Describes how this machine differs from devices, because such a difference may change the result
+of a run.
 
     notes = version_notes({"python": "3.12.1", "numpy": "1.26.4"}, runtime="chainer-7.8.1")
 
-Any thread.
+Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def version_notes(versions: Mapping[str, str], runtime: str | None) -> tuple[str
 
 
 def process_notes() -> tuple[str, ...]:
-    """Return the sentences for a run in this process; one says whether Chainer is missing."""
+    """Return the sentences for a run in this process. If Chainer is not installed, one of them says
+    so.
+    """
     versions = {"python": platform.python_version()}
     for name in ("numpy", "chainer"):
         version = getattr(sys.modules.get(name), "__version__", None)

@@ -4,7 +4,7 @@
     found.same, found.compared
 
 The study's code runs as in a dry run (dry_run.py), with the trial's parameters, suggested values
-and seed. Coroutines for any event loop.
+and seed. The coroutines run on any event loop.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DEFAULT_TOLERANCE = 0.01
 # This machine may be slower than the device, and only the results are compared.
 _SLOWER_S = 60.0
 
-# With these codes an attempt ended before the objective's first line, or by its time limit.
+# The codes of attempts that ended before the objective's first line, or because of the time limit.
 _CANNOT = frozenset(
     {
         *("import_failed", "entry_not_found", "data_invalid", "runtime_mismatch", "time_limit"),

@@ -5,8 +5,8 @@
 
 A server's compute origin serves these files to anybody. Those that a trial needs are fetched before
 it begins, and any others on demand. The SHA-256 of each file is compared with the server's list,
-and the file is kept (file_cache.py). Coroutines for any event loop; `read` blocks and must not be
-called on the loop's thread.
+and the file is kept (file_cache.py). The coroutines run on any event loop; `read` blocks and must
+not be called on the loop's thread.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class _Writer:
         return _shortened(f"{type(value).__name__} of {len(parts):,}: {sorted(texts)}")
 
     def _look(self, value: Any) -> tuple[str | None, dict[str, Any]]:
-        """Return a value's own text and its parts."""
+        """Return the text for a value itself, and its parts by name."""
         cls = type(value)
         if cls in _PLAIN or _full_name(cls) in _SHOWN_WHOLE:
             return _shown(value), {}

@@ -1,7 +1,7 @@
 """Finds the worker's Python package (``hyperflock_worker``), which runs trials and patches Chainer.
 
 It is not an installed package: a checkout and a wheel each have it in a folder of their own. Any
-thread.
+thread may use this module.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Browsers offer shared memory, WebGPU and the wake lock only to HTTPS pages and to pages of their own
 machine. At a plain HTTP address a phone sees the page but cannot compute. This module reads this
-machine's addresses and sends nothing. Any thread.
+machine's addresses and sends nothing. Any thread may use this module.
 """
 
 from __future__ import annotations

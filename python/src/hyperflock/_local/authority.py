@@ -39,7 +39,7 @@ _ROOT_DAYS = 1_825
 # Phones refuse certificates that are valid for more than 825 days.
 _LEAF_DAYS = 90
 _RENEW_DAYS = 30
-# The clocks of phones differ.
+# A certificate is valid from one day before it is made, because phones' clocks may be late.
 _EARLIER = datetime.timedelta(days=1)
 # Addresses that no router of the internet knows.
 _PRIVATE = (
@@ -71,7 +71,7 @@ class Made:
 
 
 def has_cryptography() -> bool:
-    """Whether the package that makes certificates is installed."""
+    """Return whether the package that makes certificates is installed."""
     return importlib.util.find_spec("cryptography") is not None
 
 

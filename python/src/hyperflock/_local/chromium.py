@@ -23,7 +23,7 @@ from hyperflock._local.engines import Engine
 from hyperflock._local.volunteers import Say, Volunteer
 
 _LOOK_S = 0.5
-# The page gives its trial back in this time.
+# The time in which the page can return its unfinished trial to the server.
 _FAREWELL_S = 1.0
 _END_S = 30.0
 _LOOK = """(() => {
@@ -43,7 +43,7 @@ _STOP = """document.querySelector('[data-action="stop"]')?.click()"""
 
 
 class _Pipe(Browser):
-    """A browser whose page can be asked."""
+    """A browser whose page can evaluate JavaScript expressions for this process."""
 
     @property
     def pid(self) -> int:
@@ -59,7 +59,7 @@ class _Pipe(Browser):
         self._session = str(self._call("Target.attachToTarget", target).get("sessionId"))
 
     def ask(self, expression: str) -> Any:
-        """Return the value of an expression in the page; None if the page has none now."""
+        """Return the value of a JavaScript expression in the page; None if it has none now."""
         asked = {"expression": expression, "userGesture": True, "returnByValue": True}
         answer = self._call("Runtime.evaluate", asked)
         return answer.get("result", {}).get("value")

@@ -24,7 +24,7 @@ from hyperflock._execution.browser import find_browser
 
 Choice = Literal["auto", "chromium", "node"]
 
-# The first version with all that the volunteer uses.
+# The oldest version of Node that has everything that the volunteer uses.
 LEAST_NODE = (22, 18)
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ASK_S = 60.0
@@ -65,7 +65,7 @@ def find_engine(choice: Choice, volunteer: Path | None) -> Engine:
     HyperflockError
         ``no_volunteer_engine``: there is none; the message says how to get one.
     """
-    # On Windows a browser cannot be spoken to through a pipe.
+    # On Windows this process cannot control a browser through a pipe.
     may_browse = choice == "chromium" or (choice == "auto" and sys.platform != "win32")
     if may_browse and (browser := find_browser()):
         return Engine("chromium", browser, Path(browser).name)

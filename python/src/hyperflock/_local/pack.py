@@ -1,12 +1,12 @@
-"""Unpacks what a wheel with a server brings: the pages, the browsers' runtime, the volunteer.
+"""Unpacks the files in a wheel with a server: the pages, the browsers' runtime, the volunteer.
 
     folder = unpacked(packed, cache_folder())    # .../parts-0123456789abcdef with web, runtime
 
-The wheel has one compressed copy of each file (``parts.tar.xz``). The first start unpacks it into
-a folder of the cache whose name is the hash of the archive, and adds the gzip forms that the server
+The wheel has one compressed copy of each file (``parts.tar.xz``). The first start unpacks it into a
+folder of the cache whose name is the hash of the archive, and adds the gzip forms that the server
 sends to browsers. The folder gets its name last, so it is complete or absent: a start that is
-interrupted, fails or runs next to another one leaves nothing half done. Functions block; any thread
-and several processes may call them.
+interrupted, fails or runs next to another one leaves no incomplete folder. Functions block; any
+thread and several processes may call them.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ _TEMPORARY = ".parts-"
 _SIZES = "sizes.json"
 _STALE_S = 3600.0
 _UNUSED_S = 60 * 86_400.0
-# The same rule as for the forms that a build makes: one that saves less than 5 % costs more than it
-# brings. Level 6 takes a third of the time of level 9 and makes files that are 1 % larger.
+# A gzip form is kept only if it is at most this fraction of the file, as in a build: a smaller
+# saving is not worth the work. Level 6 takes a third of the time of level 9 and makes files that
+# are 1 % larger.
 _WORTH = 0.95
 _LEVEL = 6
 
@@ -70,11 +71,11 @@ def unpacked(packed: Path, cache: Path) -> Path:
             cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             _remove_leftovers(cache, folder)
             _make(folder, archive)
-        # Tells _remove_leftovers of another version that this one is in use.
+        # The new time of the folder shows `_remove_leftovers` of other versions that it is in use.
         with contextlib.suppress(OSError):
             os.utime(folder)
     except OSError as error:
-        # The gzip forms need about half of the bytes once more.
+        # The gzip forms need about half as much space in addition.
         raise HyperflockError(
             f"'{cache}' cannot hold the server's files (about {expected * 3 // 2_000_000} MB): "
             f"{error.strerror or error}; HYPERFLOCK_CACHE names another folder",
@@ -116,7 +117,7 @@ def write_pack(packed: Path, trees: dict[str, Path]) -> None:
 
 
 def _is_form(path: Path) -> bool:
-    """Whether a file is a compressed form of the file next to it."""
+    """Return whether a file is a compressed form of the file next to it."""
     return path.suffix in {".br", ".gz"} and path.with_suffix("").is_file()
 
 
@@ -198,7 +199,7 @@ def _compressed(folder: Path, name: str) -> str | None:
 
 
 def _put_in_place(made: Path, folder: Path, temporary: Path) -> None:
-    """Give the folder its name. Another process may do the same at this moment."""
+    """Give a temporary folder its final name. Another process may do the same at this moment."""
     while True:
         try:
             made.rename(folder)

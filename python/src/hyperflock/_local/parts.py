@@ -22,7 +22,7 @@ BINARY = "hyperflock-server"
 
 # An editable install runs from a checkout; elsewhere this folder has no build.
 _CHECKOUT = Path(__file__).resolve().parents[4]
-# What a wheel with a server has in addition.
+# The folder with the archive, which only a wheel with a server has.
 _PACKED = Path(__file__).resolve().parent / "packed"
 _HOW = (
     "install the wheel of a release for this system (its name says manylinux, macosx or win), run "

@@ -212,8 +212,8 @@ class LocalServer:
 
 
 def _is_server(pid: int) -> bool:
-    """Whether a process exists and is a server. The program is checked because the system may reuse
-    a pid for another program.
+    """Return whether a process exists and is a server. The program is checked because the system
+    may reuse a pid for another program.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")

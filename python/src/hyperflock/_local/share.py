@@ -39,7 +39,7 @@ _LOOK_AT_ADDRESSES_S = 60.0
 
 @dataclass(frozen=True)
 class Opened:
-    """An open way.
+    """What a server has to know about an open way for phones.
 
     Attributes
     ----------
@@ -67,14 +67,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Change:
-    """What a check has found.
+    """A change that `Way.check` has found.
 
     Attributes
     ----------
     text : str
-        A sentence about it.
+        A sentence about the change.
     opened : Opened or None
-        The way as it is open now, if the server has to start again for it.
+        The new state of the way if the server has to start again because of it, otherwise None.
     reads_certificate : bool
         Whether the server has to read its certificate again.
     is_lost : bool
@@ -88,11 +88,12 @@ class Change:
 
 
 class Way(ABC):
-    """One way."""
+    """A way by which phones reach the server: a tunnel or the local network."""
 
     @abstractmethod
     def open(self, port: int, folder: Path) -> Opened:
-        """Open the way to a port, which is not open yet; ``folder`` is for the way's files.
+        """Let phones reach ``port``, on which no server listens yet. Files are written into
+        ``folder``.
 
         Raises
         ------
@@ -110,17 +111,18 @@ class Way(ABC):
 
 
 def find_way(name: str | None) -> Way | None:
-    """Return a way of this machine: the named one, or else a tunnel before the local network.
+    """Return the named way. Without a name, return a tunnel if its program is installed, or else
+    the local network.
 
     Parameters
     ----------
     name
-        ``cloudflared``, ``ngrok``, ``lan``, or None for the first that is here.
+        ``cloudflared``, ``ngrok``, ``lan``, or None for the first one that this machine has.
 
     Raises
     ------
     HyperflockError
-        ``cannot_share``: the named one is not here.
+        ``cannot_share``: this machine does not have the named one.
     """
     if name != "lan":
         if program := find_tunnel(name):
@@ -160,7 +162,7 @@ class TunnelWay(Way):
         return Opened(self._origin, ["--public-url", self._origin])
 
     def check(self) -> Change | None:
-        """Restart a tunnel that has ended."""
+        """Restart a tunnel that has ended, unless it ended soon after the last start."""
         tunnel = self._tunnel
         if tunnel is None or (problem := tunnel.problem()) is None:
             return None
@@ -217,7 +219,7 @@ class LanWay(Way):
         return self._opened(made)
 
     def check(self) -> Change | None:
-        """Renew the certificate, and follow this machine's address."""
+        """Renew the certificate if it ends soon or if this machine's address has changed."""
         now = self._clock()
         if now - self._looked_at < _LOOK_AT_ADDRESSES_S:
             return None
@@ -237,7 +239,7 @@ class LanWay(Way):
         )
 
     def close(self) -> None:
-        """End the page."""
+        """Stop serving the page."""
         self._close_page()
 
     def _make(self) -> Made:

@@ -5,7 +5,7 @@
 
 A phone opens it before it trusts anything, so it is served over plain HTTP. It is one page and the
 authority's certificate, and nothing else: no join link, because everybody in the network can read
-along. The terminal and the page show the certificate's fingerprint, and a person compares it on the
+it. The terminal and the page show the certificate's fingerprint, and a person compares it on the
 phone, because somebody in the network could exchange the certificate. Its threads end with it.
 """
 
@@ -68,7 +68,7 @@ class TrustPage:
         return f"http://{host}:{self._server.server_address[1]}/"
 
     def close(self) -> None:
-        """End the page."""
+        """Stop serving the page."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -87,7 +87,8 @@ class TrustPage:
 
 def page_html(fingerprint: str) -> bytes:
     """Return the page with the fingerprint of a certificate."""
-    # The groups of a line let a person compare them by eye; a narrow phone breaks between them.
+    # A person compares short groups of digits more easily, and a narrow phone breaks the line
+    # between groups.
     groups = " ".join(
         f"<span>{html.escape(fingerprint[i : i + 12].strip(':'))}</span>"
         for i in range(0, len(fingerprint), 12)

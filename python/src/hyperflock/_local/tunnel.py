@@ -5,8 +5,9 @@
     tunnel.problem()                 # why it has ended; None while it runs
     tunnel.stop()
 
-cloudflared and ngrok are known. Their own words are kept in ``tunnel.log``. A tunnel ends with this
-process if that process ends it; `start` and `stop` block and belong to one thread.
+cloudflared and ngrok are known. Their output is kept in ``tunnel.log``. `stop` ends the tunnel's
+program, which would otherwise continue after this process. `start` and `stop` block and belong to
+one thread.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def find_tunnel(name: str | None = None) -> Program | None:
 
 
 class _Reader(ABC):
-    """Keeps what a program has said so far; a subclass knows the words of one program."""
+    """Reads a program's output and keeps the public origin and the reason of a failure. Each
+    program has a subclass.
+    """
 
     def __init__(self) -> None:
         self.origin: str | None = None

@@ -30,7 +30,7 @@ from hyperflock._local.engines import Engine
 
 Say = Callable[[str], None]
 
-# A volunteer needs about half a second to give its trial back.
+# A volunteer needs about half a second to return its trial to the server.
 _STOP_S = 10.0
 # The variables that Node needs to find its own files and a temporary folder. No token is among
 # them.
@@ -38,7 +38,7 @@ _KEPT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
 
 
 class Volunteer(ABC):
-    """One volunteer; a subclass knows its engine.
+    """A volunteer process. Each engine has a subclass.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Volunteer(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """End the volunteer; it gives a running trial back."""
+        """End the volunteer, which returns a running trial to the server."""
 
     @property
     @abstractmethod
@@ -175,7 +175,7 @@ class NodeVolunteer(Volunteer):
                     text=True,
                     encoding="utf-8",
                     errors="replace",
-                    # It does not get Ctrl-C, so that it can give its trial back.
+                    # Node does not get Ctrl-C, so that it can return its trial to the server first.
                     start_new_session=True,
                 )
         except OSError as error:
@@ -299,7 +299,7 @@ class Volunteers:
         return [volunteer.pid for volunteer in self._all]
 
     def stop(self) -> None:
-        """End all of them; they give their trials back."""
+        """End all volunteers, which return their trials to the server."""
         for volunteer in self._all:
             volunteer.stop()
         for volunteer in self._all:

@@ -5,7 +5,8 @@
     with sets[0].open() as file: ...
 
 A data set is one array (``npy``), several arrays (``npz``) or a file as it is; nothing is pickled.
-Arrays are written in memory, and files are read from disk while they are sent. Any thread.
+Arrays are written in memory, and files are read from disk while they are sent. Any thread may use
+this module.
 """
 
 from __future__ import annotations

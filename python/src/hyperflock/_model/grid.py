@@ -1,6 +1,6 @@
 """Computes the points of a grid or of a list of points in the server's order, and trials' seeds.
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Describes where a result comes from: code, data, versions, seeds, device. Plain data; any
-thread.
+"""Describes where a result comes from: code, data, versions, seeds, device. The module has plain
+data only; any thread may use it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _lineage(run: AttemptRow | None, by_id: dict[int, AttemptRow]) -> tuple[Save
         step = run.resumed_step if isinstance(run.resumed_step, int) else None
         found.append(Saved(run.resumed_from, step))
         before = by_id.get(run.resumed_from)
-        # An attempt is older than those that continue it; other references are ignored.
+        # An attempt can continue only an older one; any other reference is ignored.
         run = before if before is not None and before.attempt < run.attempt else None
     return tuple(found)
 

@@ -1,4 +1,6 @@
-"""The results of trials as objects for researchers, made from the server's rows. Any thread."""
+"""The results of trials as objects for researchers, made from the server's rows. Any thread may use
+this module.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 
 A point is a function of the seed and the trial's number alone. As server/src/protocol/sampling.cc
 does, this uses the four operations of IEEE 754 and neither ``math.log`` nor ``math.exp``, which
-differ between systems. Pure; any thread.
+differ between systems. The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def sobol_unit(seed: int, number: int, dimension: int) -> float:
     """Return the coordinate of `sobol_bits` scrambled by the seed, from 0 to less than 1."""
     bits = sobol_bits(number, dimension)
     key = _split_mix(_split_mix(seed, _SOBOL_KEY), dimension)
-    # Each digit is flipped by a random bit that depends on the digits before it. `node` is these
-    # digits with a 1 in front, a different number for each of them.
+    # Each digit is flipped by a random bit that depends on the digits before it. `node` is those
+    # earlier digits with a 1 in front, so each sequence of digits has its own number.
     node, scrambled = 1, 0
     for index in reversed(range(UNIT_BITS)):
         digit = bits >> index & 1
@@ -124,7 +124,7 @@ def in_range(numbers: ValueRange, unit: float) -> float | int:
     step = numbers.step if isinstance(numbers.step, float) else 1.0
     count = range_count(numbers)
     if numbers.integer and numbers.log:
-        # Each whole number has the part of the scale that rounds to it, as in Optuna.
+        # Each whole number gets the part of the logarithmic scale that rounds to it, as in Optuna.
         value = float(math.floor(_log_uniform(low - 0.5, high + 0.5, unit) + 0.5))
         return int(_between(low, high, value))
     if numbers.integer:
@@ -161,7 +161,7 @@ def portable_exp(x: float) -> float:
     total = 1.0
     for i in range(17, 0, -1):
         total = 1 + total * r / i
-    # In two steps: the power alone may be beyond the largest double.
+    # The multiplication has two steps, because 2**k alone may be too large for a double.
     return math.ldexp(total, k - 1) * 2
 
 

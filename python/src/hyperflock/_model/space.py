@@ -4,7 +4,7 @@
     dimensions_of([{"rate": 0.1, "net": "a"}, {"rate": 0.2, "net": "b"}], "points")
     dimensions_of({"rate": uniform(1e-4, 0.1, log=True), "net": ["a", "b"]}, "random")
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hyperflock._transport.messages import (
 )
 
 Scalar: TypeAlias = bool | int | float | str | None
-# A value of a parameter: a tuple, a list or a dict of such values travels too.
+# A value of a parameter: a scalar, or a tuple, list or dict of values.
 Value: TypeAlias = Scalar | Sequence["Value"] | Mapping[str, "Value"]
 Space: TypeAlias = Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]]
 SearchSpace: TypeAlias = Mapping[str, Sequence[Value] | Range | Choice]
@@ -41,8 +41,8 @@ MAX_NESTING = 12
 
 # The most characters of a number in a range.
 _NUMBER_LENGTH = 25
-# How far a range may be from a whole number of steps, as a part of a step. Decimal fractions are
-# not exact.
+# How far a range may be from a whole number of steps, as a fraction of a step. Decimal fractions
+# are not exact.
 _STEP_TOLERANCE = 1e-8
 
 
@@ -52,7 +52,7 @@ def kind_of(space: Any) -> StudyKind:
 
 
 def is_drawn(kind: StudyKind) -> bool:
-    """Whether the study draws its points from the space."""
+    """Return whether the study draws its points from the space."""
     return kind in ("random", "sobol")
 
 
@@ -224,7 +224,7 @@ def _range(name: str, given: Range) -> ValueRange:
 
 
 def _plain(value: Any, name: str, depth: int = 0) -> Any:
-    """Return a value with Python's own scalars, or refuse a type that cannot travel."""
+    """Return a value with Python's own scalars, or refuse a type that cannot be sent."""
     if depth > MAX_NESTING:
         raise InvalidSpaceError(
             f"a value of '{name}' is nested deeper than {MAX_NESTING} levels; a tuple takes two",

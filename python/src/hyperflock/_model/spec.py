@@ -1,6 +1,6 @@
 """Builds and checks a study spec, the body of ``POST /api/studies``.
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def kind_of(spec: StudySpec) -> StudyKind:
 
 
 def _with_values(dimension: Any) -> Any:
-    """Return a name of the space; one with a range may leave out its values."""
+    """Return a dimension of the space. If it has a range and no ``values``, add an empty list."""
     if isinstance(dimension, dict) and "range" in dimension:
         return {"values": [], **dimension}
     return dimension

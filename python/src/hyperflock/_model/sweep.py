@@ -1,9 +1,11 @@
-"""Reads sweep files: W&B's keys where they mean the same here, as YAML or JSON.
+"""Reads sweep files in YAML or JSON. They have those keys of W&B (Weights & Biases) that mean the
+same here.
 
     sweep = read_sweep(Path("sweep.yaml"))
     sweep.program, sweep.space, sweep.method, sweep.trials, sweep.direction
 
-Every problem has the code ``bad_sweep`` and names file, line and key. Any thread.
+Every problem has the code ``bad_sweep`` and names file, line and key. Any thread may use this
+module.
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ def read_sweep(path: Path) -> Sweep:
 
 
 class _File:
-    """The file in error messages, and checks of its nodes."""
+    """Checks nodes of a sweep file, and raises errors that name the file and the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,6 +1,7 @@
 """Reads a YAML or JSON file as a tree of nodes that know their lines.
 
-YAML needs PyYAML, which is imported only for YAML. JSON needs nothing. Any thread.
+YAML needs PyYAML, which is imported only for YAML. JSON needs nothing. Any thread may use this
+module.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, Literal, NoReturn
 
 from hyperflock._base.errors import HyperflockError
 
-# Refuses a file: its line (0: none), the key, and why.
+# A function that raises an error for a file. It gets the line (0 if unknown), the key and the
+# reason.
 Refuse = Callable[[int, str, str], NoReturn]
 
 MAX_FILE_BYTES = 1 << 20

@@ -1,4 +1,6 @@
-"""Writes which trials of a study are its best, or why there are none. Pure; any thread."""
+"""Writes which trials of a study are its best, or why there are none. The module is pure; any
+thread may use it.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def best_line(row: StudyRow) -> str:
 
 
 def is_best(row: StudyRow, number: int) -> bool:
-    """Whether a trial is the best one, or one of the best."""
+    """Return whether a trial is the best one, or one of the best."""
     front = row.best_trials
     return (isinstance(row.best, BestRow) and row.best.trial == number) or (
         isinstance(front, list) and number in front

@@ -4,8 +4,8 @@
     frame(study.row, study.trials)
 
 CSV is for spreadsheets: a text that looks like a formula gets an apostrophe in front, and None is
-an empty cell. JSON keeps every value and its type. Parquet is in parquet.py. Only `write` touches
-files; any thread.
+an empty cell. JSON keeps every value and its type. Parquet is in parquet.py. Only `write` writes
+files. Any thread may use the module.
 """
 
 from __future__ import annotations

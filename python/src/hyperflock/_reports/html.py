@@ -1,4 +1,5 @@
-"""Shows studies in notebooks as small HTML tables with escaped texts. Pure; any thread.
+"""Shows studies in notebooks as small HTML tables with escaped texts. The module is pure; any
+thread may use it.
 
 The tables have no colours and no scripts, so they are readable on light and dark pages. Each has a
 caption and column heads for screen readers.

@@ -16,7 +16,7 @@ from hyperflock._base.errors import HyperflockError
 
 
 def has_plotly() -> bool:
-    """Whether plotly is installed, which can draw in any thread."""
+    """Return whether plotly is installed, which can draw in any thread."""
     return optuna.visualization.is_available()
 
 

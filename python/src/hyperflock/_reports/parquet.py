@@ -2,7 +2,7 @@
 
     content = parquet(study.row, study.trials)
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     plot("history", study.row, study.trials).save("history.svg")
     plot("parallel", study.row, study.trials)        # the last line of a notebook's cell
 
-Only complete trials are drawn. Only `Plot.save` touches files; any thread.
+Only complete trials are drawn. Only `Plot.save` writes files. Any thread may use the module.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _positions(dimension: Dimension) -> dict[str, float]:
 
 
 def _scale(numbers: ValueRange) -> Callable[[float], float]:
-    """Return a function from a range's numbers to 0 to 1."""
+    """Return a function that maps the numbers of a range to 0 to 1."""
     low, high = numbers.low, numbers.high
     if low == high:
         return lambda _: 0.5

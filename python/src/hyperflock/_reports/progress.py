@@ -16,7 +16,9 @@ from hyperflock._transport.background_loop import tell
 
 
 def wanted(progress: bool | None) -> bool:
-    """Whether to show bars: the given value, or for None whether standard error is a terminal."""
+    """Return whether to show bars: the given value, or for None whether standard error is a
+    terminal.
+    """
     return sys.stderr.isatty() if progress is None else progress
 
 
@@ -46,12 +48,14 @@ class Bar:
             tell(lambda: self._open(options))
 
     def move(self, position: int, **notes: object) -> None:
-        """Move the bar to a position, forwards or backwards, and set the notes behind it."""
+        """Move the bar to a position, forwards or backwards, and set the notes that are shown after
+        it.
+        """
         if self._shown:
             tell(lambda: self._move(position, notes))
 
     def total(self, total: int) -> None:
-        """Set how far the bar goes."""
+        """Set the position at which the bar is full."""
         if self._shown and total != self._total:
             self._total = total
             tell(lambda: self._set_total(total))

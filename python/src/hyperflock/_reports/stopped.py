@@ -1,4 +1,4 @@
-"""Writes why a study paused itself and how to go on. Pure; any thread.
+"""Writes why a study paused itself and how to go on. The module is pure; any thread may use it.
 
 stopped_text(row)       # "", unless the study is paused because of its failures
 """

@@ -1,5 +1,5 @@
-"""Describes which struct and which fields a message has, depending on its other fields. Plain data;
-any thread.
+"""Describes which struct and which fields a message has, depending on its other fields. The module
+has plain data only; any thread may use it.
 """
 
 from __future__ import annotations

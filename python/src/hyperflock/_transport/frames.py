@@ -3,7 +3,7 @@
     message = parse_server(text)      # Welcome, Update, ...; raises ProtocolError(code, field)
     text = encode(Watch(study=3, after=0))
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

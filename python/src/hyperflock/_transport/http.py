@@ -1,10 +1,10 @@
 """Sends HTTP requests to a server's console, with retries, time-outs and errors by code.
 
-Coroutines for any event loop. Each request runs on a thread of its own, so connections belong to no
-event loop and one ``Http`` serves several. A request is repeated with a jittered back-off after a
-broken connection and after the statuses 429, 502, 503 and 504. Repeating is safe: blobs are named
-by their hash, and a study by its ``submit_key``. The token is sent only to the given origin. A
-forked child opens connections of its own. No other module uses the HTTP library.
+The coroutines run on any event loop. Each request runs on a thread of its own, so connections
+belong to no event loop and one ``Http`` serves several. A request is repeated with a jittered
+back-off after a broken connection and after the statuses 429, 502, 503 and 504. Repeating is safe:
+blobs are named by their hash, and a study by its ``submit_key``. The token is sent only to the
+given origin. A forked child opens connections of its own. No other module uses the HTTP library.
 """
 
 from __future__ import annotations
@@ -292,7 +292,9 @@ class Http:
             await self._sleep(wait_s)
 
     def _is_nobody_there(self, error: BaseException) -> bool:
-        """Whether the connection was refused, never worked before, and no patience was given."""
+        """Return whether the connection was refused, never worked before, and no patience was
+        given.
+        """
         refused = isinstance(error, urllib3.exceptions.NewConnectionError)
         return refused and self.patience_s is None and not self._has_answered
 

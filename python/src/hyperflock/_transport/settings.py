@@ -5,7 +5,7 @@
 
 ``hyperflock up`` writes its server's address and first tokens into the data folder, readable by the
 user alone. If no address is given, that address is used. If no token is given, the first of these
-tokens is used for that address. Any thread.
+tokens is used for that address. Any thread may use this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Computes properties of a study from the fields of its row. Plain data; any thread."""
+"""Computes properties of a study from the fields of its row. The module has plain data only; any
+thread may use it.
+"""
 
 from __future__ import annotations
 

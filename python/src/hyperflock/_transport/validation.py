@@ -4,7 +4,7 @@
 
 The errors of msgspec contain neither the code nor the index, so this module reads msgspec's
 declarations itself. A limit on a string counts characters, or bytes of UTF-8 if the limit is
-declared with ``extra={"unit": "bytes"}``. Pure; any thread.
+declared with ``extra={"unit": "bytes"}``. The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

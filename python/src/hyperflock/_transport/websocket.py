@@ -140,7 +140,7 @@ def back_off(attempt: int) -> float:
 
 
 def is_passing(error: HyperflockError) -> bool:
-    """Whether a later connection can succeed after this error."""
+    """Return whether a later connection can succeed after this error."""
     return error.code in _PASSING
 
 

@@ -1,4 +1,4 @@
-"""Contains ``hyperflock`` as a trial sees it: the same code wherever a trial runs.
+"""The part of ``hyperflock`` that a trial can use. It is the same code wherever a trial runs.
 
 A volunteer's browser has these modules, `hyperflock._base` and the package's public names, and
 nothing else of the package. `run_local`, dry runs and replays run the same code on this machine.

@@ -5,8 +5,8 @@
 
 Both calls do the same. Optuna's function first describes the artifact in the trial's storage, which
 is `StorageOfTrial` here, and then writes the file to its store. Optuna's file stores are patched:
-they send a described file to the host, so that the store on the researcher's machine gets it. Used
-on the thread that runs the objective.
+they send a described file to the host, so that the store on the researcher's machine gets it. Only
+the thread that runs the objective uses this module.
 """
 
 from __future__ import annotations

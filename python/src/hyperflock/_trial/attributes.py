@@ -1,12 +1,12 @@
-"""Keeps what a trial says of itself besides its values: Optuna's attributes and constraints.
+"""Keeps the attributes and constraints of a trial, as Optuna defines them.
 
     attributes = Attributes()
     attributes.set("user", "epochs", 12)
     attributes.text({"stop": True})      # '{"user": {"epochs": 12}, "stop": true}'
 
-They are sent with the result as JSON text, which only the researcher's side reads. A checkpoint
-contains them too, so that the next attempt has them. Pure; used on the thread that runs the
-objective.
+Attributes are sent with the result as JSON text, which only the researcher's side reads. A
+checkpoint contains them too, so that the next attempt has them. Only the thread that runs the
+objective uses this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does what a Chainer step does besides its kernel launches.
+"""Does the Python part of a captured Chainer step: everything except its kernel launches.
 
 It counts the optimizers' steps, advances their schedules and reports values. ``arraycore.capture``
 replays the launches.
@@ -51,9 +51,11 @@ def _copied(value: Any) -> Any:
 
 
 class ChainerHost(Host):  # type: ignore[misc]
-    """The Python side of a captured step: optimizers, reported values and what must not change.
+    """The Python side of a captured step: it updates optimizers, reports values, and checks what
+    must not change.
 
-    The optimizers that a step updates are found by their counters, so nobody has to name them.
+    The optimizers that a step updates are found by their counters, so the caller does not have to
+    name them.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@
 Checkpoints are exchanged between devices of people who do not know each other, so nothing is
 pickled. A tree is a zip of ``tree.json`` and one ``.npy`` or ``.bin`` file for each array or bytes
 object. An npz is what ``chainer.serializers.save_npz`` writes, except for entries that are None:
-Chainer pickles them, and here they become the text ``NONE``. Pure; any thread.
+Chainer pickles them, and here they become the text ``NONE``. The module is pure; any thread may use
+it.
 """
 
 from __future__ import annotations
@@ -228,7 +229,9 @@ class _TreeWriter:
         raise _unknown_kind(f"a {cls.__module__}.{cls.__qualname__}".replace(" builtins.", " "))
 
     def _count(self, count: int) -> None:
-        """Raise an error before a value is copied that would exceed the limit."""
+        """Add ``count`` to the size of the checkpoint, and raise an error if the size exceeds the
+        limit. It is called before a value is copied.
+        """
         self._bytes += count
         _check_size(self._bytes)
 
@@ -254,7 +257,9 @@ def _malformed(message: str) -> CheckpointError:
 
 
 class _TreeReader:
-    """A reader of trees. If a tree is invalid, it raises an error, and `decode` raises its own."""
+    """Reads trees. For an invalid tree it raises various exceptions, which `decode` replaces by its
+    own error.
+    """
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

@@ -4,7 +4,7 @@
 
 An objective's module may import ``hyperflock`` at its top, also in a browser, and may mention every
 public name: in annotations, or below ``if __name__ == "__main__":``. In a trial, a name that needs
-the researcher's machine raises an error only when it is called. Any thread.
+the researcher's machine raises an error only when it is called. Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Elsewhere:
 
 @functools.cache
 def in_trial() -> bool:
-    """Whether this is a trial's runtime, which has only the package's in-trial part."""
+    """Return whether this is a trial's runtime, which has only the package's in-trial part."""
     try:
         return importlib.util.find_spec("hyperflock._client") is None
     except ModuleNotFoundError:  # a dry run, which hides it
@@ -42,7 +42,7 @@ def in_trial() -> bool:
 
 
 def is_elsewhere(package: str, name: str) -> bool:
-    """Whether only the researcher's machine has a public name of one of our packages."""
+    """Return whether only the researcher's machine has a public name of one of our packages."""
     if package == "hyperflock.optuna":  # all of it; without Optuna it cannot be imported to look
         return True
     home = _homes.get(package, {}).get(name)

@@ -1,11 +1,11 @@
-"""Declares what a trial asks of its surroundings, and answers it on a researcher's machine.
+"""Declares the calls of a trial to its host, and defines the hosts for a researcher's machine.
 
     host = LocalHost()
     trial = Trial({"rate": 0.1}, number=0, seed=7, data={}, host=host)
     trial.report(0.5, 1); host.points
 
 In a volunteer's browser, the host is the worker's bridge to its agent. A host gets only arguments
-that the trial has checked. Only the thread that runs the objective uses it.
+that the trial has checked. Only the thread that runs the objective uses this module.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Artifact:
 
 
 class Host(Protocol):
-    """The surroundings of a trial. Each call counts as a sign of life."""
+    """The object that handles a trial's calls, such as reports and questions. Each call shows that
+    the trial is alive.
+    """
 
     def report(self, step: int, value: float) -> None:
         """Receive a point of the curve: a finite value at a step of 0 to 2^53 - 1."""
@@ -97,7 +99,7 @@ class Host(Protocol):
         ...
 
     def progress(self) -> None:
-        """Receive a sign of life."""
+        """Record that the trial is alive."""
         ...
 
 
@@ -190,6 +192,6 @@ def running(host: Host) -> Iterator[None]:
 
 
 def progress() -> None:
-    """Give the host of the running trial a sign of life; without a trial do nothing."""
+    """Show the host of the running trial that the trial is alive; without a trial do nothing."""
     if _running is not None:
         _running.progress()

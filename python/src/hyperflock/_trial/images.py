@@ -2,7 +2,7 @@
 
     Image(array).png
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

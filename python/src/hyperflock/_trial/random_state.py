@@ -5,8 +5,8 @@
 
 The next attempt draws the numbers that this one would have drawn. The generators are those of
 ``random``, NumPy's global one, and array-core's if it is loaded. A checkpoint comes from another
-person's device, so each number is checked before a generator gets it. Used on the thread that runs
-the objective.
+person's device, so each number is checked before a generator gets it. Only the thread that runs the
+objective uses this module.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     row = book.row({"loss": 0.5, "acc": array}, step=None, epoch=1)
     row.step, row.numbers, row.images
 
-Every check comes before anything is sent, so a call is taken whole or not at all. Used on the
-thread that runs the objective.
+Every check comes before anything is sent, so either the whole call is logged or nothing. Only the
+thread that runs the objective uses this module.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class SeriesBook:
         return row
 
     def saved(self, before: bytes | None) -> tuple[int | None, dict[str, int]]:
-        """Return the last step for a checkpoint, and what its zip keeps of it.
+        """Return the last logged step, and the same as a dict for the checkpoint's zip.
 
         ``before`` is the checkpoint with which the attempt began.
         """
@@ -108,7 +108,7 @@ class SeriesBook:
         return step, {} if step is None else {"step": step}
 
     def go_on_after(self, content: bytes) -> None:
-        """Let the step counter continue after the last step before a checkpoint.
+        """Let the step counter continue after the last step that was logged before a checkpoint.
 
         Raises
         ------
@@ -217,7 +217,9 @@ def _step_in(content: bytes) -> int | None:
 
 
 def text_of(number: float) -> float | str:
-    """Return a number as messages have it: itself, or the name of one that is not finite."""
+    """Return a number as messages contain it: a finite number unchanged, any other as the text of
+    its name.
+    """
     if math.isfinite(number):
         return number
     return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"

@@ -8,7 +8,8 @@
     trial.resume(trainer)                                    # after the last of them
     trainer.run()
 
-Used on the thread that runs the objective. Chainer is imported when an extension is made.
+Only the thread that runs the objective uses this module. Chainer is imported when an extension is
+made.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class TrialPruned(Exception):
 
 
 def is_pruned(error: BaseException) -> bool:
-    """Whether an objective raised a ``TrialPruned`` of this package or of Optuna."""
+    """Return whether an objective raised a ``TrialPruned`` of this package or of Optuna."""
     return any(
         cls.__name__ == "TrialPruned" and str(cls.__module__).split(".")[0] in _PRUNING
         for cls in type(error).__mro__
@@ -176,7 +176,7 @@ class Trial:
         self._report(reported_metric(value, f"the value reported at step {step}"), step)
 
     def _report(self, number: float, step: int) -> None:
-        """Send a point. NaN only sets the step at which `should_prune` asks."""
+        """Send a point. NaN is not sent, and only sets the step at which `should_prune` asks."""
         if math.isnan(number):
             self._last_step = step
         else:

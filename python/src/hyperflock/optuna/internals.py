@@ -84,7 +84,7 @@ def forget_trials(study: optuna.Study) -> None:
 
 
 def is_optimizing(study: optuna.Study) -> bool:
-    """Whether this thread is inside `optimize` of the study."""
+    """Return whether this thread is inside `optimize` of the study."""
     return bool(study._thread_local.in_optimize_loop)
 
 
@@ -101,7 +101,7 @@ def optimizing(study: optuna.Study) -> Iterator[None]:
 
 
 def is_stopped(study: optuna.Study) -> bool:
-    """Whether somebody called `study.stop`."""
+    """Return whether somebody called `study.stop`."""
     return bool(study._stop_flag)
 
 
@@ -171,7 +171,7 @@ def grid_points_left(study: optuna.Study, sampler: GridSampler) -> int:
 
 
 def has_constant_liar(sampler: TPESampler) -> bool:
-    """Whether a TPE sampler counts running trials as bad ones."""
+    """Return whether a TPE sampler counts running trials as bad ones."""
     return bool(sampler._constant_liar)
 
 
@@ -181,7 +181,7 @@ def set_constant_liar(sampler: TPESampler, *, on: bool) -> None:
 
 
 def has_constraints_func(sampler: BaseSampler) -> bool:
-    """Whether a sampler computes each trial's constraints after its result."""
+    """Return whether a sampler computes each trial's constraints after its result."""
     return getattr(sampler, "_constraints_func", None) is not None
 
 
@@ -199,7 +199,7 @@ def constraints_of(system_attrs: Mapping[str, Any]) -> list[float]:
 
 
 def root_logger() -> logging.Logger:
-    """Return the logger above all of Optuna's."""
+    """Return the parent of all of Optuna's loggers."""
     return optuna_logging._get_library_root_logger()
 
 

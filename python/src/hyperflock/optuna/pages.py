@@ -3,7 +3,7 @@
     rows, cursor = await newer(http, study=3, cursor=0)      # all finished trials, in order
     rows = await unfinished(http, study=3)                   # with the curves so far
 
-Coroutines for any event loop.
+The coroutines run on any event loop.
 """
 
 from __future__ import annotations

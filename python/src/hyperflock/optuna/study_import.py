@@ -253,7 +253,7 @@ def hole(study: int) -> FrozenTrial:
 
 
 def is_hole(study: int, trial: FrozenTrial) -> bool:
-    """Whether a trial was made by `hole`."""
+    """Return whether a trial was made by `hole`."""
     return trial.state is TrialState.FAIL and trial.system_attrs == {TAG: {"study": study}}
 
 

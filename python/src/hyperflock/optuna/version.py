@@ -1,4 +1,4 @@
-"""Checks that a supported version of Optuna is installed. Any thread."""
+"""Checks that a supported version of Optuna is installed. Any thread may use this module."""
 
 from __future__ import annotations
 

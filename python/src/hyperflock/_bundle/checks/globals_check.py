@@ -1,4 +1,4 @@
-"""Says what a file's text determines of its globals, and where the running call stands.
+"""Finds the globals whose values a file's text determines, and checks where a call is made.
 
     literals_of(tree)       # {"RATE": 0.1}: globals that the file assigns once, to a literal
 
@@ -32,7 +32,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def is_bound_by_import(name: str, path: Path) -> bool:
-    """Whether an import of the file binds a name, as far as its text shows."""
+    """Return whether an import of the file binds a name, as far as its text shows."""
     bound = bound_names(_sources.parsed(path).body)
     return bound is None or name in bound
 
@@ -40,7 +40,7 @@ def is_bound_by_import(name: str, path: Path) -> bool:
 def check_guarded(modules: Collection[str]) -> None:
     """Check that the running call is not at a place that a device's import would run.
 
-    ``modules`` are those of this process whose files travel.
+    ``modules`` are the modules of this process whose files are in the bundle.
 
     Raises
     ------

@@ -4,7 +4,7 @@
 
 The check follows what an import of the objective's module runs, and what the objective calls by
 name. A call that every trial makes is refused if this package has the function only on the
-researcher's machine. The check runs no code. Any thread may use it.
+researcher's machine. The check runs no code. Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_calls(
 
 
 def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
-    """Whether any of the sources imports Optuna or a package that comes with it."""
+    """Return whether any of the sources imports Optuna or a package that comes with it."""
     found = ASKED_PACKAGES - wheels - _units(sources)
     for name, text in sources.items():
         if not name.endswith(".py"):

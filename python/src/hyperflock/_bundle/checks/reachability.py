@@ -1,4 +1,4 @@
-"""Finds the globals that an objective reaches, in every module that travels with it.
+"""Finds the globals that an objective reaches, in every module of the bundle.
 
     reached = Reached({"__main__": "train", "helper": "helper"})
     reached.follow("__main__", "objective")
@@ -82,7 +82,7 @@ class Reached:
     Parameters
     ----------
     modules
-        Modules of this process that travel, with their names on a device.
+        The modules of this process whose files are in the bundle, with their names on a device.
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:
@@ -104,7 +104,7 @@ class Reached:
             self._look_into(self._waiting.pop())
 
     def varies(self, use: Use) -> bool:
-        """Whether a function that the objective reaches assigns or changes a global."""
+        """Return whether a function that the objective reaches assigns or changes a global."""
         return (use.module, use.name) in self.assigned | self.changed
 
     def found(self) -> tuple[Use, ...]:
@@ -154,7 +154,7 @@ class Reached:
                     self._waiting.append(function)
 
     def _runnable(self, value: Any) -> Iterator[types.FunctionType]:
-        """Return the functions by which a value runs code."""
+        """Yield the functions that may run when a value is called or used."""
         while isinstance(value, functools.partial):
             value = value.func
         if not isinstance(value, types.FunctionType):
@@ -171,7 +171,7 @@ class Reached:
 
 
 def warn_of_beginnings(reached: Reached) -> None:
-    """Warn of globals that carry something from one trial to the next here, but not on devices."""
+    """Warn of globals that carry a value from one trial to the next here, but not on devices."""
     carried = set()
     for key, use in reached.uses.items():
         text = reached.text_of(use.module)
@@ -188,7 +188,9 @@ def warn_of_beginnings(reached: Reached) -> None:
 
 
 def modules_of(files: Iterable[str]) -> dict[str, str]:
-    """Return the modules of this process whose files travel, with their names on the device."""
+    """Return the modules of this process whose files are in the bundle, with their names on the
+    device.
+    """
     names: dict[str, str] = {}
     for file in files:
         parts = file.removesuffix(".py").split("/")

@@ -4,7 +4,7 @@
 
 A device seeds the generators with ``trial.seed`` before it calls the objective. So a call such as
 ``np.random.seed(0)`` outside of the objective has no effect there. The check reads the running
-script's text and looks up the called functions; it runs nothing. Any thread.
+script's text and looks up the called functions; it runs nothing. Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from hyperflock._bundle.source.definitions import shown_file, source_tree, typed
 def warn_of_seeds(written: Collection[tuple[str, int]]) -> None:
     """Warn of seeds in the running script or notebook.
 
-    ``written`` has the file and first line of each definition that travels; seeds in one of them
-    are set in each trial too.
+    ``written`` has the file and first line of each definition in the bundle. A seed in such a
+    definition is set in each trial too.
     """
     main = sys.modules.get("__main__")
     if main is None:

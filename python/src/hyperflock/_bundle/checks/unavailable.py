@@ -3,7 +3,8 @@
     for lost in reasons(statement, resolver): lost.kind, lost.sentence
 
 A device lacks a package, a file of this machine, the arguments and the environment of this process,
-and the functions of this package that only the researcher has. The checks read text. Any thread.
+and the functions of this package that only the researcher has. The checks read text. Any thread may
+use this module.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Lost:
 
 
 def lacks(name: str, wheels: frozenset[str]) -> bool:
-    """Whether a device lacks a module that is no file of the researcher's."""
+    """Return whether a device lacks a module that is not one of the researcher's files."""
     unit = name.split(".")[0]
     return not runtime_has(unit) and unit not in wheels | ASKED_PACKAGES
 

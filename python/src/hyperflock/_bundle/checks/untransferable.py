@@ -2,7 +2,8 @@
 
     error = refusal(value, "the objective uses 'link'")    # BundleError or None
 
-Types are compared by their names, so that no library has to be imported. Any thread.
+Types are compared by their names, so that no library has to be imported. Any thread may use this
+module.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _path(value: PurePath, where: str) -> BundleError | None:
 
 
 def _is_begun(value: Any) -> bool:
-    """Whether a value is an iterator of C code, whose state cannot be copied."""
+    """Return whether a value is an iterator implemented in C, whose state cannot be copied."""
     if not isinstance(value, Iterator) or isinstance(value, io.IOBase):
         return False
     return not isinstance(getattr(type(value), "__next__", None), types.FunctionType)

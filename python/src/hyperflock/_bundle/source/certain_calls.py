@@ -1,9 +1,10 @@
-"""Finds the calls that statements make in every run, so that a check of them refuses no good code.
+"""Finds the calls that statements make in every run. A check of only these calls refuses no valid
+code.
 
     for call in certain_calls(function.body): called_name(call)     # "hyperflock.run_local"
 
 Code below a condition, in a lambda, or after a statement that may leave the function is left out.
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _catches(statement: ast.With | ast.For) -> bool:
-    """Whether a ``with`` may catch the error of a call in it, as `contextlib.suppress` does."""
+    """Return whether a ``with`` may catch the error of a call in it, as `contextlib.suppress`
+    does.
+    """
     if isinstance(statement, ast.For):
         return False
     calls = [item.context_expr for item in statement.items]

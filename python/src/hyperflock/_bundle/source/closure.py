@@ -2,7 +2,7 @@
 
 Imports are read from the source text, so the result does not depend on what else this process has
 imported. Modules that a *script* has imported from its own folder are added, because it may have
-imported them by a computed name. Files are read and not run. Any thread.
+imported them by a computed name. Files are read and not run. Any thread may use this module.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     names = global_names(code)                   # the globals that it looks up
 
 The text comes from Python's line cache, which also keeps notebook cells and prompt lines. Nothing
-is run. Any thread.
+is run. Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
 
 
 def has_text(cls: type) -> bool:
-    """Whether a class has a definition by a ``class`` statement."""
+    """Return whether a class has a definition by a ``class`` statement."""
     try:
         class_node(cls)
     except BundleError:
@@ -248,7 +248,7 @@ def shown_file(path: str) -> str:
 
 
 def is_guard(node: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``."""
+    """Return whether a statement is ``if __name__ == "__main__":``."""
     if not isinstance(node, ast.If):
         return False
     parts = list(ast.walk(node.test))
@@ -270,7 +270,7 @@ def _first_line(node: FunctionNode) -> int:
 
 
 def _fits(node: FunctionNode, code: types.CodeType) -> bool:
-    """Whether a definition has the same parameters as a code object."""
+    """Return whether a definition has the same parameters as a code object."""
     args = node.args
     names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     names += [a.arg for a in (args.vararg, args.kwarg) if a is not None]
@@ -278,7 +278,7 @@ def _fits(node: FunctionNode, code: types.CodeType) -> bool:
 
 
 def _compiles_to(node: FunctionNode, code: types.CodeType) -> bool:
-    """Whether a definition compiles to this code, given the same free variables."""
+    """Return whether a definition compiles to this code, given the same free variables."""
     free = [ast.arg(name) for name in code.co_freevars]
     arguments = ast.arguments(posonlyargs=[], args=free, kwonlyargs=[], kw_defaults=[], defaults=[])
     inner = copy.deepcopy(node)

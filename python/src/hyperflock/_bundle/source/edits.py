@@ -2,7 +2,7 @@ r"""Replaces statements and expressions in a file's text; every other line keeps
 
     edited(b"import pandas as pd\nX = 1\n", [(node, "pass")])      # b"pass\nX = 1\n"
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 def edited(content: bytes, edits: Sequence[tuple[ast.AST, str]]) -> bytes:
     """Return a text in which each node is replaced by a text of one line.
 
-    As many line ends as a node had follow its replacement. A node inside another replaced node is
-    skipped.
+    The replacement is followed by as many line ends as the node had. A node inside another replaced
+    node is skipped.
     """
     lines = content.splitlines(keepends=True)
     starts = [0]

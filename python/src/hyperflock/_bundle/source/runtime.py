@@ -1,7 +1,8 @@
 """Lists what the browsers' runtime has: versions, packages and standard modules.
 
 A bundle's lock file contains these versions. A study that imports another package is refused before
-it is sent. A test compares the versions with the runtime's manifest. Plain data; any thread.
+it is sent. A test compares the versions with the runtime's manifest. The module has plain data
+only; any thread may use it.
 """
 
 from __future__ import annotations
@@ -75,13 +76,15 @@ def chainer_of(runtime: str) -> str:
 
 
 def runtime_has(unit: str) -> bool:
-    """Whether the runtime has a top-level module. The answer is True for every private module."""
+    """Return whether the runtime has a top-level module. The answer is True for every private
+    module.
+    """
     return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 
 
 @functools.lru_cache(maxsize=4096)
 def is_library(folder: Path) -> bool:
-    """Whether a folder belongs to installed packages or to the standard library.
+    """Return whether a folder belongs to installed packages or to the standard library.
 
     The answer is cached, because a search of an objective's modules asks thousands of times.
     """

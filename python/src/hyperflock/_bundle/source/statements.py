@@ -1,4 +1,5 @@
-r"""Says of each statement at the top of a file what it binds, and which names it needs and when.
+r"""Finds the names that each statement at the top of a file binds, and the names that it needs and
+when.
 
     text = FileText.of(b"import pandas as pd\nframe = pd.read_csv('a.csv')\n", "helper")
     text.statements[1].binds, text.statements[1].eager      # {"frame"}, {"pd": {"read_csv"}}
@@ -6,7 +7,8 @@ r"""Says of each statement at the top of a file what it binds, and which names i
 A statement needs a name at once (``eager``) if an import of the file evaluates the name: in an
 expression, a decorator, a default, a base class or the body of a class. It needs a name later
 (``lazy``) if only a call of a function that it defines evaluates it. Annotations count as neither.
-Code below the main guard and below ``TYPE_CHECKING`` is left out. Pure; any thread.
+Code below the main guard and below ``TYPE_CHECKING`` is left out. The module is pure; any thread
+may use it.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ def absolute(node: ast.ImportFrom, module: str, *, is_package: bool) -> str:
 
 
 def is_typing_only(node: ast.stmt) -> bool:
-    """Whether a statement is ``if TYPE_CHECKING:``."""
+    """Return whether a statement is ``if TYPE_CHECKING:``."""
     if not isinstance(node, ast.If):
         return False
     return getattr(node.test, "id", getattr(node.test, "attr", "")) == "TYPE_CHECKING"
@@ -250,7 +252,7 @@ class _Visitor(ast.NodeVisitor):
             self._scopes.pop()
 
     def _method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Visit a method's body, and keep the names that it needs apart as well."""
+        """Visit a method's body, and also store separately the names that it needs."""
         others, self.found.lazy = self.found.lazy, {}
         self._body(node, node.body)
         needed, self.found.lazy = self.found.lazy, others

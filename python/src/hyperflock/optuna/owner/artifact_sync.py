@@ -67,7 +67,7 @@ class Bringer:
         return self._soon(lambda: self._bring(wanted, trial))
 
     def bring_lacking(self, study: optuna.Study) -> Future[None]:
-        """Start copying what finished trials uploaded before this call and no store has."""
+        """Start copying the artifacts of finished trials, except those that a store already has."""
         trials = study.get_trials(deepcopy=False)
         told = [t.system_attrs for t in trials if t.state.is_finished() and TAG in t.system_attrs]
         return self.bring({identity for attrs in told for identity in artifacts_of(attrs)})
@@ -175,6 +175,8 @@ def _size(store: Writes, identity: str) -> int | None:
 
 
 def _begins(store: Writes, identity: str, content: bytes) -> bool:
-    """Whether a store has only the beginning of an artifact, because writing was interrupted."""
+    """Return whether a store has only the beginning of an artifact, because writing was
+    interrupted.
+    """
     with store.open_reader(identity) as reader:
         return content.startswith(reader.read(len(content) + 1))

@@ -1,7 +1,7 @@
-"""Decides how far a sampler is asked ahead when several devices compute.
+"""Decides how many trials a sampler creates in advance when several devices compute.
 
-A sampler that learns from finished trials is not asked ahead. TPE gets its option for parallel
-trials.
+A sampler that learns from finished trials creates none in advance. For TPE, its option for parallel
+trials is set.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
     """Return how many trials may wait in the server's queue, so that no device waits for the
     sampler.
 
-    It is 0 in three cases. With one device, a seed has to give the same trials as in plain Optuna.
-    A sampler that learns suggests better values later. Long trials would be computed even if the
-    study is stopped. A grid is asked ahead as long as it has points.
+    It is 0 in three cases: with one device, because a seed has to give the same trials as in plain
+    Optuna; for a sampler that learns from results, because it suggests better values later; and for
+    long trials, because they would be computed even if the study is stopped. For a grid, trials are
+    created in advance as long as it has points.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
 
 
 def is_used_up(study: optuna.Study) -> bool:
-    """Whether all points of a grid were asked, so that another trial would repeat one."""
+    """Return whether all points of a grid were asked, so that another trial would repeat one."""
     sampler: object = study.sampler
     return type(sampler) is GridSampler and grid_points_left(study, sampler) <= 0
 

@@ -2,7 +2,7 @@
 
     text = attributes_text(3, {"epochs": np.int64(12)}, {})    # '{"user": {"epochs": 12}}'
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def detached_text(study: optuna.Study, row: StudyRow) -> str:
 
 
 def _goes_on_anywhere(study: optuna.Study) -> bool:
-    """Whether the same call in another process finds the same study at the server."""
+    """Return whether the same call in another process finds the same study at the server."""
     if not _is_in_memory(storage_of(study)):
         return True
     known = str(storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY, ""))
@@ -85,7 +85,7 @@ def _shown_url(storage: BaseStorage) -> str:
 
 
 def _is_like(made: object, default: object) -> bool:
-    """Whether an object has the same class and the same options as a default one."""
+    """Return whether an object has the same class and the same options as a default one."""
     return type(made) is type(default) and _plain(made) == _plain(default)
 
 

@@ -495,7 +495,8 @@ def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
 
 
 def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:
-    """Whether ``catch`` contains an exception of a device, by its class or one of its base classes.
+    """Return whether ``catch`` contains an exception of a device, by its class or one of its base
+    classes.
 
     On a device, a class of the objective's file may have another module, so the class's name
     decides.

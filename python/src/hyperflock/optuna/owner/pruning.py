@@ -113,7 +113,7 @@ class Percentiles:
         return self._decide(memory_of(trial).intermediate_values, maximize=maximize)
 
     def _is_ours(self) -> bool:
-        """Whether the pruner is one of the two and not a class that overrides `prune`."""
+        """Return whether the pruner is one of the two and not a class that overrides `prune`."""
         pruner = self._study.pruner
         return (
             isinstance(pruner, PercentilePruner)
@@ -170,7 +170,9 @@ class Percentiles:
 
 
 def _is_first(step: int, steps: Mapping[int, float], first: int, interval: int) -> bool:
-    """Whether ``step`` is the first one in its interval; intervals are counted from ``first``."""
+    """Return whether ``step`` is the first one in its interval; intervals are counted from
+    ``first``.
+    """
     if interval == 1:
         return True
     begin = (step - first) // interval * interval + first

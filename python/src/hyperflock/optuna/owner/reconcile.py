@@ -230,8 +230,8 @@ def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> No
 
 
 def _is_of(study: optuna.Study, http: Http, earlier: int) -> bool:
-    """Whether the server's study belongs to this Optuna study. The number alone is not enough,
-    because another server may use the same number.
+    """Return whether the server's study belongs to this Optuna study. The number alone is not
+    enough, because another server may use the same number.
     """
     known = storage_of(study).get_study_system_attrs(study_id_of(study)).get(IDENTITY)
     try:

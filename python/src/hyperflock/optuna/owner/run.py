@@ -67,7 +67,7 @@ class Plan:
     n_trials : int or None
         How many trials of this call finish, in any state; None means no limit.
     timeout_s : float or None
-        No trial is asked after this many seconds.
+        No trial is started after this many seconds.
     n_jobs : int or None
         How many trials may run at the same time; None means as many as devices request.
     to_target : bool

@@ -3,7 +3,7 @@
     trials = LiveTrials(http, row).trials()      # all numbers from 0 on
 
 Finished trials are fetched once; each access asks for newly finished and for running trials. Any
-thread except the background loop's.
+thread except the background loop's may use it.
 """
 
 from __future__ import annotations
