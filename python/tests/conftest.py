@@ -1,4 +1,6 @@
-"""Fixtures of all tests: a fake console, its client, and no settings from the environment."""
+"""Defines fixtures for all tests: a fake console, its client, and an environment without
+settings.
+"""
 
 from __future__ import annotations
 

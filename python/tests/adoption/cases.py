@@ -1,10 +1,11 @@
-"""The scripts and notebooks of researchers, each with its one changed line and the expected result.
+"""Lists scripts and notebooks of researchers, each with the one line that changes and the expected
+result.
 
     CASES["optuna_tutorial"].changed_text()
 
-Each script is written the way people write them, for a machine of their own. To send its trials to
-devices, one line of it changes and one ``import`` is added. Then it prints what it printed before,
-or it is refused by a sentence that names a file, a line and a remedy.
+Each script is written as people write scripts for their own machine. To send its trials to devices,
+one line changes and one ``import`` is added. Then the script prints the same as before, or the
+package refuses it with a sentence that names a file, a line and a remedy.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Refusal:
     Attributes
     ----------
     code, place, says
-        The code, the file and line, and the rest of the sentence.
+        The error's code, the file and line in the message, and the rest of the message.
     """
 
     code: str
@@ -34,14 +35,14 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Case:
-    """A script.
+    """A script or notebook that is run with one changed line.
 
     Attributes
     ----------
     file : str
         Its path below ``scripts``.
     shows : str
-        What it has that people's scripts have, for the table in the documentation.
+        The feature of people's scripts that it shows, for the table in the documentation.
     arguments : tuple of str
         Its arguments.
     line, change : str
@@ -49,13 +50,13 @@ class Case:
     imports : str
         The line that is added.
     refused : Refusal or None
-        How it is refused; None if it runs.
+        The expected error; None if the script runs.
     in_node : bool
         Whether its trials are also run in the browsers' runtime in Node.
     environment : dict
         Its environment variables.
     warns : str
-        A part of the warning that it gets.
+        A part of the warning that it causes.
     """
 
     file: str

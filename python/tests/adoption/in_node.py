@@ -1,4 +1,4 @@
-"""Runs kept trials again, in the browsers' runtime in Node, and prints their results as JSON.
+"""Runs stored trials again, in the browsers' runtime in Node, and prints their results as JSON.
 
 node python_command.ts --mount FOLDER in_node.py FOLDER
 """

@@ -1,7 +1,9 @@
-"""A researcher's own script runs changed by one line, or is refused by one sentence.
+"""Tests that a researcher's script runs after a change of one line, or is refused with one
+sentence.
 
-Each script runs twice: as it is, on CPython alone, and changed by one line, with a device. What it
-prints, values included, must be the same. The trials of some run again in the browsers' runtime.
+Each script runs twice: unchanged on CPython alone, and with one changed line and a device. Both
+runs must print the same, including the values. The trials of some scripts also run in the browsers'
+runtime.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ from .cases import CASES, SCRIPTS, Case
 HERE = Path(__file__).parent
 RUNTIME = ROOT / "build" / "runtime"
 PAGE = ROOT / "python" / "docs" / "start" / "adoption.md"
-# A script prints values with few digits. In a browser another NumPy computes them.
+# Values may differ by this much between browsers and CPython, because their NumPy versions differ.
+# Scripts print few digits.
 NEAR = 1e-4
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A function that runs a script once with a device, and returns its folder and its output."""
+    """Return a function that runs a script once with a device, and returns its folder and its
+    output.
+    """
     top = tmp_path_factory.mktemp("adoption")
 
     @functools.cache
@@ -67,7 +72,7 @@ def _command(script: Path, case: Case) -> list[str]:
 
 
 def _environment(case: Case, top: Path, *more: Path) -> dict[str, str]:
-    # By this name a folder holds what is installed, and does not travel.
+    # Packages in a folder of this name count as installed, so they are not copied into the bundle.
     installed = top / "site-packages"
     if not installed.exists():
         shutil.copytree(HERE / "site-packages", installed)
@@ -83,7 +88,7 @@ def _environment(case: Case, top: Path, *more: Path) -> dict[str, str]:
 
 
 def _plainly(case: Case, folder: Path, top: Path) -> str:
-    """Run a script as it is, without Hyperflock; what it prints."""
+    """Run a script unchanged, without Hyperflock, and return its output."""
     shutil.copytree(SCRIPTS, folder)
     command = _command(folder / case.file, case)
     if case.needs_chainer:  # which this machine's NumPy lets nobody import as it is

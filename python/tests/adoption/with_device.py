@@ -49,7 +49,7 @@ class Hiding(importlib.abc.MetaPathFinder):
 
 
 class Device(WorkerDevice):
-    """A device of an asked study that keeps what it ran."""
+    """A device of an ask-and-tell study that stores the trials that it ran."""
 
     def __init__(self, console: FakeConsole, folder: Path) -> None:
         super().__init__(console)
@@ -94,7 +94,7 @@ def keep(
 
 
 def compute_grid(console: FakeConsole, folder: Path, leaving: threading.Event) -> None:
-    """Compute the trials of a grid as soon as it was submitted."""
+    """Compute the trials of a grid as soon as the grid is submitted."""
     from hyperflock_worker.runner import run_attempt
 
     while not leaving.wait(0.05):

@@ -1,4 +1,4 @@
-"""Bundles: which files they contain and why, and that equal sources give equal bytes."""
+"""Tests which files a bundle contains and why, and that equal sources give equal bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Objectives that cannot be bundled: each raises one exact sentence before any request is made.
+"""Tests objectives that cannot be bundled: each one raises an exact message before any request is
+made.
 
-Every code of the table is raised in this file. The last test checks the list.
+Every code in `hyperflock._base.codes` for such objectives is raised in this file. The last test
+checks the list.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def refused(client: Client, server: FakeConsole) -> Iterator[Refused]:
 
 
 def _sentence(error: BundleError) -> str:
-    """The sentence with its code, without the file and line that it begins with."""
+    """Return the error's message with its code, without the file and line at its beginning."""
     RAISED.add(error.code)
     assert "\n" not in error.message
     assert not error.message.removesuffix("data=...").endswith(".")
@@ -584,7 +586,7 @@ def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
         "start the file itself [cannot_bundle_unguarded]"
     )
-    # Started itself, a device does not import it.
+    # If the file itself is the script, a device does not import it.
     assert _python(train).stdout == "hyperflock_main:objective\n"
 
 

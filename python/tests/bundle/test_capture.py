@@ -1,4 +1,4 @@
-"""Objectives that are not plain functions of a file: each kind runs from its bundle alone."""
+"""Tests objectives that are not plain functions of a file: each kind runs from its bundle alone."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
     assert len(values) == 21
-    # The dry run called the objective first, so the count in this process continues from there.
+    # The dry run has called the objective before, so the count in this process continues from
+    # there.
     assert values.pop("own count") == [1.0, 1.0]
     assert {name: there for name, (there, _) in values.items()} == {
         name: here for name, (_, here) in values.items()
@@ -278,7 +279,9 @@ _values = st.recursive(
 
 
 def _plain(value: Any) -> Any:
-    """Return a text that differs for -0.0 and 0.0 and for 1 and True, but not by order of sets."""
+    """Return a form of a value that differs for -0.0 and 0.0, and for 1 and True, but does not
+    depend on the order of sets.
+    """
     if isinstance(value, list | tuple):
         return [type(value).__name__, *map(_plain, value)]
     if isinstance(value, set | frozenset):

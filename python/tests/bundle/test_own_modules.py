@@ -1,4 +1,6 @@
-"""Globals of imported files travel with the values that they have here, and keep their identity."""
+"""Tests that the globals of imported files get, on a device, the values and identities that they
+have here.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Import
 
 @pytest.fixture
 def tried(client: Client) -> Tried:
-    """Run an objective from its bundle alone; gives its value, which CPython's own call gives too.
+    """Return a function that runs an objective from its bundle, checks that a call in this process
+    gives the same value, and returns the value.
 
-    The dry run comes first, so that the objective's own call changes nothing that travels.
+    The dry run comes first, so that the call in this process does not change the bundled values.
     """
 
     def dry_run(objective: Any) -> float:

@@ -1,4 +1,6 @@
-"""Submitting reads files but runs none, and warns of state that starts anew on each device."""
+"""Tests that submitting reads files but runs none, and warns of state that starts anew on each
+device.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables: a terminal of 80 columns shows one line per row; other outputs get the full values."""
+"""Tests tables: a terminal of 80 columns shows one line per row; other outputs get the full
+values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: its output, its exit codes, and that it escapes the text of devices."""
+"""Tests the command's output and exit codes, and that it escapes text from devices."""
 
 from __future__ import annotations
 

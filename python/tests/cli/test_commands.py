@@ -1,4 +1,4 @@
-"""The commands for studies, devices and shells: their tables, their JSON, their help."""
+"""Tests the commands for studies, devices and shells: their tables, their JSON, their help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""optuna-dashboard on a server's studies: tests the real application with its pages' requests."""
+"""Tests optuna-dashboard on a server's studies: the real application gets its pages' requests."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_changed_is_told_and_not_logged(
         assert status == "502 Bad Gateway"
         assert told["reason"].endswith("[unauthorized]")
         assert logged == []
-        # An error that does not come from Hyperflock is still the dashboard's error page.
+        # An error that Hyperflock did not raise still shows the dashboard's own error page.
         with patch.object(Storage, "get_all_studies", side_effect=ZeroDivisionError("odd")):
             status, told = dashboard.ask("/api/studies")
         assert (status[:3], told["reason"]) == ("500", "internal server error")

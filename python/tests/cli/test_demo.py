@@ -1,4 +1,4 @@
-"""What the command ``demo`` checks before it starts a server."""
+"""Tests the checks that the command ``demo`` makes before it starts a server."""
 
 from pathlib import Path
 

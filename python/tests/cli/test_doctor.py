@@ -1,4 +1,4 @@
-"""The doctor prints a line and a remedy for each thing that may be wrong."""
+"""Tests that ``hyperflock doctor`` prints a line and a remedy for each thing that may be wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class Console:
-    """A console and join page in one server, whose answers a test sets."""
+    """A console and a join page on one server. A test sets their answers."""
 
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
         self.answers: dict[str, Answer] = {}

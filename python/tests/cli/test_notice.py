@@ -1,4 +1,4 @@
-"""Notifications of ``hyperflock watch --notify``: which program shows them, and when."""
+"""Tests the notifications of ``hyperflock watch --notify``: which program shows them, and when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from patience import LIMIT_S
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder in which programs are searched, on a machine with a desktop."""
+    """Simulate a machine with a desktop; return the only folder in which programs are searched."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
@@ -25,7 +25,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def program(folder: Path, name: str, exit_code: int = 0) -> Path:
-    """A program that writes its arguments into ``told``, one a line."""
+    """Create a program that writes its arguments into the file ``told``, one per line."""
     path = folder / name
     path.write_text(
         f'#!/bin/sh\nfor one in "$@"; do echo "$one" >> \'{folder}/told\'; done\nexit {exit_code}\n'
@@ -35,7 +35,7 @@ def program(folder: Path, name: str, exit_code: int = 0) -> Path:
 
 
 class Terminal:
-    """Standard error as a terminal."""
+    """Stands in for standard error that is a terminal."""
 
     def __init__(self) -> None:
         self.written = ""
@@ -102,7 +102,7 @@ def test_no_bell_goes_into_a_file(
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What `notify` is called with."""
+    """Replace `notify`, and return the list of the arguments of its calls."""
     found: list[tuple[str, str]] = []
     monkeypatch.setattr(notice, "notify", lambda *one: found.append(one))
     return found

@@ -1,4 +1,5 @@
-"""The package against the real server: submit, watch, list, cancel. The tests act as the devices.
+"""Tests the package with the real server: submit, watch, list, cancel. The tests act as the
+devices.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``, the path of a built ``hyperflock-server``. Without it these
 tests are deselected (conftest.py); with a wrong path they fail.

@@ -1,4 +1,6 @@
-"""Files that trials uploaded: listed, fetched, and copied into the researcher's own stores."""
+"""Tests files that trials uploaded: they are listed, fetched, and copied into the researcher's own
+stores.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 class Bucket:
-    """A store of another class. Its connection cannot be pickled."""
+    """A store that is not one of Optuna's classes. Its connection cannot be pickled."""
 
     def __init__(self, bucket: str) -> None:
         self.bucket = bucket
@@ -255,7 +257,7 @@ def test_one_that_is_damaged_holds_up_no_other(
 
 
 class Held:
-    """An owner whose trial 0 has ended but waits for its artifact."""
+    """An owner with a trial 0 that has ended and whose artifact is not copied yet."""
 
     def __init__(self, client: Client, *, late: bool = False) -> None:
         self.study = optuna.create_study()

@@ -1,4 +1,6 @@
-"""The asynchronous client: in the caller's own loop, in parallel, cancelled, in a notebook."""
+"""Tests the asynchronous client in the caller's own loop, in parallel, cancelled, and in a
+notebook.
+"""
 
 from __future__ import annotations
 

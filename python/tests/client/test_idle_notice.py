@@ -1,4 +1,6 @@
-"""The notice to users who wait for a study while nothing runs, and the same text in `show`."""
+"""Tests the notice for users who wait for a study while nothing runs, and the same text in
+`show`.
+"""
 
 from __future__ import annotations
 
@@ -205,8 +207,8 @@ def test_optimize_says_it_while_no_device_computes(
     devices = Devices(server, given.square)
 
     def connect() -> None:
-        # Set before the trial runs: the owner may ask again after the trial, but before the study
-        # ends.
+        # This is set before the trial runs, because the client may ask again between the trial and
+        # the study's end.
         server.placement = {"devices": 1, "matching": 1, "reasons": {}}
         devices.__enter__()
 

@@ -1,4 +1,4 @@
-"""The lines that a trial prints, page by page and live."""
+"""Tests how the lines that a trial prints are read: page by page, and live."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperflock._transport import background_loop as _loop
 
 
 class FakeHttp:
-    """A server with one trial. A look is a request for the trial's row.
+    """A fake server with one trial. A "look" is a request for the trial's row.
 
     The first looks find no row. Each of the last two finds one more printed line, and at look
     number ``looks`` the trial has finished. If ``cancelled``, the study is cancelled.

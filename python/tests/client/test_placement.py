@@ -1,4 +1,4 @@
-"""What a study requires of devices is found in the code, checked and sent.
+"""Tests that a study's requirements on devices are found in its code, checked and sent.
 
 This file also tests `device()` in a script.
 """

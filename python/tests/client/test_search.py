@@ -1,4 +1,6 @@
-"""Searches over points, nested values and distributions: what is sent, and what results show."""
+"""Tests searches over points, nested values and distributions: what is sent, and what results
+show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A study that pauses itself, because its first trials fail alike, against the real server.
+"""Tests, on the real server, a study that pauses itself because its first trials fail in the same
+way.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """
@@ -39,7 +40,7 @@ def client(real: Server) -> Iterator[Client]:
 
 
 class Crowd:
-    """Devices whose every trial fails at the objective's first line, each in a thread."""
+    """Devices, each in a thread, on which every trial fails at the objective's first line."""
 
     def __init__(self, real: Server, count: int) -> None:
         self._stack = ExitStack()

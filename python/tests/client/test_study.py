@@ -1,4 +1,6 @@
-"""Submitting, iterating, reconnecting, detaching: the client with a console in this process."""
+"""Tests how the client submits, iterates, reconnects and detaches, with a console in this
+process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study that runs while its server gets another runtime for browsers, with a real server.
+"""Tests, on a real server, a study that runs while the server gets another runtime for browsers.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """
@@ -25,7 +25,7 @@ _http = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 
 
 def install(server: Server, **versions: str) -> str:
-    """Write a small runtime, in place of the one that is there, and return its id."""
+    """Replace the runtime by another small one, and return its id."""
     runtime = server.folder / "runtime"
     runtime.mkdir(exist_ok=True)
     for old in runtime.rglob("*"):
@@ -46,7 +46,9 @@ def install(server: Server, **versions: str) -> str:
 
 
 class Browser:
-    """Runs leases as a browser does: with the runtime that a lease names, whose lock it checks."""
+    """Runs leases as a browser does: it loads the runtime that a lease names, and checks the
+    bundle's lock.
+    """
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -98,7 +100,8 @@ def test_a_running_study_keeps_its_runtime_through_an_upgrade(tmp_path: Path) ->
             assert (study.row.complete, study.row.failed) == (8, 0)
             assert browser.loaded == [first]
             assert set(after.loaded) == {first}
-            # While the runtime is kept, code that was made for it may still be submitted.
+            # While the server keeps the old runtime, code that was made for it may still be
+            # submitted.
             again = client.grid(objective, {"x": [1]}, name="later")
             again.cancel()
             # At the next start no running study names that runtime any more.

@@ -1,4 +1,6 @@
-"""Trials in a browser on this machine: the page it opens, its messages, and each way to end."""
+"""Tests trials in a browser on this machine: the page that it opens, its messages, and each way to
+end.
+"""
 
 from __future__ import annotations
 
@@ -268,7 +270,7 @@ def test_page_is_isolated_and_for_who_knows_it_alone(pages: PageServer) -> None:
     wrong = pages.folder.replace(pages.folder[5], "~")
     for path in ("/", "/told", wrong, pages.folder + "other"):
         assert _asked(pages, path) == 404
-    # A name that an attacker gave to this machine's address.
+    # The request has the host name of an attacker, who let it point to this machine's address.
     port = pages.origin.rpartition(":")[2]
     assert _asked(pages, pages.folder, host=f"attacker.example:{port}") == 404
     assert _asked(pages, pages.folder + "told", f"attacker.example:{port}", "POST") == 404
@@ -287,7 +289,7 @@ def test_post_beyond_the_limit_is_refused(
 
 
 class Looks(_browser.Browser):
-    """A browser during whose run the test sends requests of its own."""
+    """A browser that, when it starts, lets the test send requests of its own."""
 
     look: Callable[[str], None]
 

@@ -1,4 +1,6 @@
-"""``import hyperflock.chainer`` makes Chainer, as it is, import and train on this NumPy."""
+"""Tests that ``import hyperflock.chainer`` lets unmodified Chainer import and train on this
+NumPy.
+"""
 
 from __future__ import annotations
 

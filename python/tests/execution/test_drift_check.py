@@ -1,4 +1,6 @@
-"""A dry run reports the globals that differ after a fresh import, and those it cannot compare."""
+"""Tests that a dry run reports the globals that differ after a fresh import, and those that it
+cannot compare.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,7 @@ CODE = re.compile("a")
 
 
 def _there(module: Any, names: Any) -> dict[str, dict[str, Any]]:
-    """What a dry run reports of the globals as they are now."""
+    """Return what a dry run would report about the globals in their present state."""
     values = {name: snapshot(vars(module)[name], {"fresh"}) for name in names}
     return {"fresh": json.loads(json.dumps(values))}
 

@@ -1,4 +1,6 @@
-"""Dry runs: errors that a volunteer's browser would report, found before any request is made."""
+"""Tests that dry runs find the errors that a volunteer's browser would report, before any request
+is made.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def offline(client: Client, server: FakeConsole) -> Iterator[Client]:
 
 
 def _script(folder: Path, text: str) -> Any:
-    """Import a researcher's file, in place of an earlier one."""
+    """Import a researcher's file, and replace an earlier one."""
     (folder / "dry.py").write_text(text)
     sys.modules.pop("dry", None)
     sys.path.insert(0, str(folder))

@@ -1,4 +1,4 @@
-"""Local runs: seeding, outcomes, data. The methods of a trial are tested in tests/trial."""
+"""Tests local runs: seeding, outcomes, data. The methods of a trial are tested in tests/trial."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def test_trial_is_the_public_one() -> None:
 
 @pytest.mark.parametrize("has_chainer", [True, False])
 def test_an_installed_wheel_patches_numpy_for_chainer(tmp_path: Path, has_chainer: bool) -> None:
-    """The wheel contains the worker's package inside its own, and not on ``sys.path``."""
+    """The wheel contains the worker's package inside the package ``hyperflock``, and not on
+    ``sys.path``.
+    """
     site = tmp_path / "site"
     shutil.copytree(Path(hyperflock.__file__).parent, site / "hyperflock")
     shutil.copytree(

@@ -1,4 +1,6 @@
-"""Replays of a trial on this machine: what is equal, what differs, and the trial's provenance."""
+"""Tests replays of a trial on this machine: what is equal, what differs, and the trial's
+provenance.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def _again(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Any:
 
 @pytest.fixture
 def objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a researcher's function from a file of its own."""
+    """Return an objective function that is defined in a researcher's file."""
     return _again(tmp_path, monkeypatch, SCRIPT)
 
 
@@ -109,8 +111,8 @@ def test_trials_of_every_end_run_again(
     ]
     assert found.versions["numpy"] == np.__version__
     assert found.provenance.data.keys() == {"ones"}
-    # Pruned after its second step: the replay stops there too, because a value would be another
-    # end.
+    # The trial was pruned after its second step. The replay stops there too, because a returned
+    # value would be a different outcome.
     _, points = _expected(1, 1.5)
     server.finish(study.id, 1, "pruned", points=points[:2])
     assert study.replay(study.trials[1]).same
@@ -149,7 +151,7 @@ def test_command_tells_what_differs_and_ends_with_its_code(
     assert _cli.run(["replay", study, "0", "--tolerance", "0.5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["same"], told["compared"][1]["recorded"]) == (True, value)
-    # A trial that cannot be replayed gives one line and an exit code of its own.
+    # For a trial that cannot be replayed, the command prints one line and has a separate exit code.
     assert _cli.run(["replay", study, "1"]) == 2
     assert capsys.readouterr().err.startswith("error [not_found]: ")
 
@@ -163,7 +165,7 @@ def test_suggested_values_are_those_of_the_log(client: Client, server: FakeConso
     assert found.versions["optuna"] == optuna.__version__
     recorded = found.compared[1].recorded
     assert recorded == study.trials[1].value
-    # A name without a recorded value gives an error and not a random value.
+    # A name without a recorded value gives an error instead of a random value.
     del server.asked[1].trials[1].row["suggested"][0]
     other = client.study(1).replay(1)
     assert not other.same
@@ -253,7 +255,7 @@ def test_a_trial_that_was_pruned_without_a_point_is_pruned_again(
     study = optuna.create_study(pruner=EndsNan())
     with Devices(server, sometimes_nan):
         hyperflock.optuna.optimize(study, sometimes_nan, 3, client=client)
-    # It reported NaN, which the curve does not contain.
+    # The trial reported NaN, which the curve does not contain.
     assert study.trials[2].state is optuna.trial.TrialState.PRUNED
     assert server.asked[1].trials[2].points == []
     found = client.study(1).replay(2)
@@ -354,7 +356,7 @@ def test_replay_in_a_browser(client: Client, server: FakeConsole, objective: Any
     found = study.replay(0, on="chromium")
     assert found.same, str(found)
     assert found.versions["pyodide"] == "314.0.3"
-    # No volunteer could cause this row, because the study asked for no device.
+    # A real volunteer never produces such a row, because the study asked for no device.
     now = found.versions["runtime"][:12]
     assert found.notes == (
         f"the runtime was {'a' * 12}, and the server's is {now} now",

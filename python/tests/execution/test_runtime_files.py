@@ -1,4 +1,6 @@
-"""Files for browsers on this machine: fetched once, checked by hash, kept for later runs."""
+"""Tests the files for browsers on this machine: they are fetched once, checked by hash, and kept
+for later runs.
+"""
 
 from __future__ import annotations
 

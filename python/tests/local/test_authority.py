@@ -1,4 +1,6 @@
-"""A certificate authority of one machine: what it vouches for, what it keeps, when it renews."""
+"""Tests a machine's certificate authority: which names its key can certify, which files it keeps,
+and when it renews them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def _leaf(made: Made) -> x509.Certificate:
 
 
 def _shake_hands(made: Made, root: Path, host: str) -> None:
-    """Connect by TLS as a phone that trusts the root would, to a server of this host.
+    """Connect by TLS to a server of ``host``, as a phone that trusts ``root`` would.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def test_stolen_key_vouches_for_no_other_site(
     authority.certificate(MINE, NAMES)
     root = x509.load_pem_x509_certificate(authority.root.read_bytes())
     key = load_pem_private_key((tmp_path / "ca-key.pem").read_bytes(), None)
-    # Whoever has the key makes a certificate for another site, past the checks of `certificate`.
+    # A thief of the key makes a certificate for another site without the checks of `certificate`.
     authority._make_leaf(root, key, [ipaddress.ip_address(a) for a in addresses], names)  # type: ignore[arg-type]
     forged = Made(tmp_path / "server.pem", tmp_path / "server-key.pem", True, False)
     with pytest.raises(ssl.SSLCertVerificationError, match="permitted subtree violation"):
@@ -112,10 +114,11 @@ def test_certificate_is_kept_until_it_has_to_change(tmp_path: Path) -> None:
     renewed = asked(61)
     assert (renewed.is_new, renewed.is_new_root) == (True, False)
     assert _leaf(made).serial_number != serial
-    # The machine came into another private network.
+    # The machine has moved into another private network.
     moved = asked(62, ["10.1.2.3", "fe80::1", "127.0.0.1"])
     assert (moved.is_new, moved.is_new_root) == (True, False)
-    # An address of the internet was not allowed by the authority, and neither was a new name.
+    # The authority's certificate does not allow a public address or a new name, so a new authority
+    # is made.
     abroad = asked(63, ["203.0.114.9"])
     assert (abroad.is_new, abroad.is_new_root) == (True, True)
     assert asked(63, ["203.0.114.9"]).is_new is False
@@ -222,7 +225,9 @@ class _Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Machine]:
-    """Loopback's other addresses count as the network's, because tests stay on loopback."""
+    """Return a machine whose other loopback addresses count as the network's, because tests stay on
+    loopback.
+    """
     monkeypatch.setattr(
         "hyperflock._local.share._in_network",
         lambda addresses: [a for a in addresses if a != "127.0.0.1"],

@@ -1,4 +1,4 @@
-"""What a wheel brings is unpacked once, whole or not at all."""
+"""Tests that the files in a wheel are unpacked once, and completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = b"the same words again and again; " * 500
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
-    """What a wheel has: a few files of each kind."""
+    """Return a packed folder, as a wheel has it, with a few files of each kind."""
     built = tmp_path / "built"
     files = {
         "web/join.html": TEXT,
@@ -55,7 +55,7 @@ def test_files_are_unpacked_with_the_forms_that_save_bytes(packed: Path, tmp_pat
     assert (folder / "web/join.html").read_bytes() == TEXT
     assert gzip.decompress((folder / "web/join.html.gz").read_bytes()) == TEXT
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [folder.name]
-    # Later starts read only the list.
+    # Later starts read only the archive's list, so the archive can be missing.
     (packed / ARCHIVE).unlink()
     assert unpacked(packed, tmp_path / "cache") == folder
 

@@ -1,4 +1,5 @@
-"""A local server is started, found by the other commands, shared and stopped, and may fail.
+"""Tests a local server: it is started, found by the other commands, shared and stopped, and it may
+fail.
 
 The tests of ``up`` and related commands run the real server (marked ``server``); others need none.
 """
@@ -61,7 +62,7 @@ def test_server_is_up_used_by_scripts_and_down(
     assert home.stat().st_mode & 0o077 == 0
     token = json.loads((home / "credentials.json").read_text())["researcher_token"]
     assert token not in (home / "server.log").read_text()
-    # Address and token come from the folder, and no other server gets this token.
+    # Address and token come from the folder. For another server's address this token is not used.
     assert (settings(None, None).url, settings(None, None).token) == (told["console"], token)
     assert settings("http://127.0.0.1:1", None).token == ""
     with Client() as client:
@@ -231,7 +232,7 @@ def test_missing_parts_are_told_with_what_brings_them(
     with pytest.raises(HyperflockError, match="web folder is not here") as pages:
         _parts.find_parts(str(binary), None, None)
     assert {e.value.code for e in (none, wrong, pages)} == {"server_not_found"}
-    # First the layout of an image, found by PATH; then that of a checkout.
+    # The files are first found in the layout of an image, by PATH, and then in that of a checkout.
     for name in ("web", "runtime"):
         (tmp_path / "deep" / "er" / "share" / "hyperflock" / name).mkdir(parents=True)
     monkeypatch.setenv("PATH", str(binary.parent))

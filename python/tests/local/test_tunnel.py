@@ -1,4 +1,4 @@
-"""Tunnels by programs that print what cloudflared and ngrok print."""
+"""Tests tunnels with programs that print the same as cloudflared and ngrok."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_public_address_is_read_and_the_program_ends_with_the_tunnel(
     assert told[-len(words) :] == words
     assert "http://127.0.0.1:8780" in told
     if name == "cloudflared":
-        # Settings of the user's own would send the tunnel to another server.
+        # The user's own settings would send the tunnel to another server.
         config = Path(told[told.index("--config") + 1])
         assert config.parent == tmp_path
         assert config.read_text().startswith("#")
@@ -122,7 +122,7 @@ def test_closed_tunnel_is_opened_again_once(
         "it is open again at a new address"
     )
     assert way.check() is None
-    # It was open for a long time, so it gets another try.
+    # The tunnel was open for a long time, so it is restarted once more.
     clock[0] = 601.0
     _kill(way._tunnel)
     change = way.check()
@@ -148,7 +148,7 @@ def test_tunnel_that_cannot_be_opened_again_is_lost(
     _kill(way._tunnel)
     change = way.check()
     assert change is not None
-    # The server need not start again for the same address.
+    # The server does not have to start again if the address is the same.
     assert (change.opened, change.is_lost) == (None, False)
     assert change.text.endswith("it is open again at the same address")
     way.close()

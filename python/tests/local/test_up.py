@@ -1,6 +1,6 @@
-"""`up` with volunteers and a link for phones: what it prints, watches and ends.
+"""Tests `up` with volunteers and a link for phones: what it prints, watches and ends.
 
-The tests that are marked run the real server, and stand-ins for cloudflared and ngrok.
+The tests with a mark run the real server, and programs that replace cloudflared and ngrok.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SECOND = "https://words-number-2.trycloudflare.com"
 
 
 class Up:
-    """A process of `up`, its lines so far, and its end."""
+    """A process of `up`, with the lines that it has printed so far."""
 
     def __init__(self, *arguments: str) -> None:
         self.lines: list[str] = []
@@ -71,7 +71,7 @@ class Up:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A data folder, and a server with empty pages."""
+    """Return a data folder, and provide a server with empty pages."""
     folder = tmp_path / "home"
     monkeypatch.setenv("HYPERFLOCK_HOME", str(folder))
     monkeypatch.setenv("HYPERFLOCK_SERVER", os.environ.get("HYPERFLOCK_TEST_SERVER_BIN", ""))
@@ -107,7 +107,7 @@ def test_tunnel_is_shown_followed_and_ended(
         assert told["compute"] == FIRST
         words = json.loads((place / "words").read_text())
         assert words[-1] == f"http://127.0.0.1:{told['compute_port']}"
-        # The tunnel dies; the next one has another address.
+        # The tunnel's program is killed; the next one has another address.
         (pid,) = _processes_of(place / "cloudflared")
         os.kill(pid, signal.SIGKILL)
         up.read_until("it is open again at a new address")
@@ -115,7 +115,7 @@ def test_tunnel_is_shown_followed_and_ended(
         up.read_until(f"{SECOND}: whoever reaches that name")
         again = json.loads((home / "ready.json").read_text())
         assert (again["compute"], again["compute_port"]) == (SECOND, told["compute_port"])
-        # It dies at once again.
+        # The new program is killed too, soon after its start.
         (pid,) = _processes_of(place / "cloudflared")
         os.kill(pid, signal.SIGKILL)
         said = up.read_until("warning [tunnel_failed]")
@@ -249,7 +249,7 @@ def test_detached_server_keeps_its_tunnel_until_down(
     assert len(_processes_of(place / "cloudflared")) == 1
     assert _cli.run(["down"]) == 0
     until("the tunnel's end", lambda: _processes_of(place / "cloudflared") == [])
-    # What goes wrong in the background is told here.
+    # The command in the foreground prints what goes wrong in the background process.
     monkeypatch.setenv("FAKE_TUNNEL", "refused")
     assert _cli.run(["up", "--share", "--detach", *ANY_PORTS]) == 1
     err = capfd.readouterr().err

@@ -1,6 +1,7 @@
-"""Volunteers on this machine: what they run in, what they report, and that none outlives its end.
+"""Tests volunteers on this machine: their engines, their reports, and that no process remains after
+the end.
 
-Those marked ``browser`` run the real server and runtime, in the real Node and Chromium.
+The tests with the mark ``browser`` run the real server and runtime, in the real Node and Chromium.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def _program(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without a browser and without Node; its only folder of programs."""
+    """Simulate a machine without a browser and without Node; return the only folder in which
+    programs are searched.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(_engines, "_NODE_WHEEL", "no_module_of_this_name")
     monkeypatch.setattr("hyperflock._execution.browser._MAC", ())
@@ -186,7 +189,7 @@ def test_volunteer_that_does_not_end_is_killed(
 
 @pytest.fixture
 def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalServer]:
-    """A server with the built pages and runtime."""
+    """Return a server with the built pages and runtime."""
     use_build(monkeypatch)
     monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path / "home"))
     server = LocalServer(tmp_path / "home")

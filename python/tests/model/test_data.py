@@ -1,4 +1,4 @@
-"""Data sets: kinds, determinism, refusals, and that a trial sees the data that was given."""
+"""Tests data sets: kinds, determinism, refusals, and that a trial sees the data that was given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Grids: each point once in the server's order, types kept, and values that a space refuses."""
+"""Tests grids: each point occurs once in the server's order, types are kept, and invalid values are
+refused.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,19 @@ from hypothesis import strategies as st
 
 
 class Named(NamedTuple):
-    """A tuple whose class a trial would not get."""
+    """A tuple with a class of its own, which would be lost on the way to a trial."""
 
     a: int
     b: int
 
 
 def nested(kind: Any, depth: int) -> Any:
-    """A value of ``depth`` lists or tuples within each other."""
+    """Return a value that consists of ``depth`` nested lists or tuples."""
     return 1 if depth == 0 else kind([nested(kind, depth - 1)])
 
 
 def endless() -> list[Any]:
-    """A list that contains itself."""
+    """Return a list that contains itself."""
     value: list[Any] = []
     value.append(value)
     return value

@@ -1,5 +1,5 @@
-"""Points that are drawn from a space: inside their ranges, uniform, independent, and for Sobol's
-sequence the ones that SciPy computes, spread more evenly than random ones.
+"""Tests points that are drawn from a space: they are inside their ranges, uniform and independent.
+Sobol's points are those that SciPy computes, and are spread more evenly than random ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import qmc
 
-# For a correct generator, a sample has a smaller p-value once in a thousand times. The seeds are
+# A sample of a correct generator has a smaller p-value in one of a thousand cases. The seeds are
 # fixed, so a test always has the same outcome.
 LEAST_P = 1e-3
 SEEDS = (0, 1, 2, 12345, 2**53 - 1)
@@ -169,7 +169,7 @@ def test_whole_numbers_stay_on_their_steps(low: int, steps: int, step: int, unit
 
 
 def _at(range_: Any, unit: int) -> Any:
-    """The number of a range at ``unit`` units of 2^-53."""
+    """Return the number of a range at the coordinate ``unit`` * 2^-53."""
     numbers: Any = dimensions_of({"x": range_}, "random")[0].range
     return in_range(numbers, unit * 2.0**-UNIT_BITS)
 

@@ -1,4 +1,4 @@
-"""Sweep files: what W&B's keys mean here, and where a problem is."""
+"""Tests sweep files: what W&B's keys mean here, and which line an error names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many trials samplers are asked for in advance when several devices compute."""
+"""Tests how many trials samplers create in advance when several devices compute."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def test_one_device_is_never_asked_ahead(server: FakeConsole, client: Client) ->
 
 
 def test_nothing_is_asked_ahead_beside_long_trials(server: FakeConsole, client: Client) -> None:
-    """A trial that was asked ahead is computed even if an earlier trial's error ends the call."""
+    """Long trials are not created in advance: such a trial would be computed even if an earlier
+    trial's error ends the call.
+    """
     study = optuna.create_study(sampler=RandomSampler(seed=1))
     with patch.object(_sense, "_SHORT_S", 0.0), Devices(server, given.square, 3):
         optimize(study, given.square, 12, client=client)

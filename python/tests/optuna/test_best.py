@@ -1,4 +1,5 @@
-"""The best trials of a study: the package, the command and REST against plain Optuna.
+"""Compares the best trials of a study by the package, the command and REST with those of plain
+Optuna.
 
 tests/best/cases.json has the cases. web-client/src/research/best.test.ts reads them too. Needs
 ``HYPERFLOCK_TEST_SERVER_BIN``.
@@ -43,7 +44,9 @@ def client(real: Server) -> Iterator[Client]:
 
 
 def _objective(trials: list[dict[str, Any]], *, sets: bool) -> Callable[[Any], Any]:
-    """Return an objective that gives the values of a case, with or without its constraints."""
+    """Return an objective that returns the values of a case. With ``sets`` it also sets the
+    constraints.
+    """
 
     def objective(trial: Any) -> Any:
         told = trials[trial.number]

@@ -1,4 +1,4 @@
-"""The Optuna scripts of examples/optuna: on a device they give the same as in plain Optuna."""
+"""Tests that the scripts of examples/optuna give the same on a device as in plain Optuna."""
 
 from __future__ import annotations
 

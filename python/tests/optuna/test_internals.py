@@ -1,4 +1,6 @@
-"""Optuna's private names: the installed Optuna has each, and one module lists them."""
+"""Tests that the installed Optuna has each private name that the package uses, and that one module
+lists them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ ELSEWHERE = {
 
 @pytest.fixture
 def owners(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Yield an object or a module for each key of `NAMES`."""
+    """Yield the object or module that has the names, for each key of `NAMES`."""
     study = optuna.create_study()
     trial = study.ask()
     store = FileSystemArtifactStore(tmp_path)

@@ -1,4 +1,5 @@
-"""Notebooks and phones are killed at random moments: nothing is lost, doubled or left running.
+"""Kills notebooks and phones at random moments, and checks that no trial is lost, counted twice or
+left running.
 
 Uses the real server, real processes on both sides, and SIGKILL. ``HYPERFLOCK_TEST_KILLS`` is the
 number of kills and ``HYPERFLOCK_TEST_SEED`` the seed: ``./run chaos --optuna``.
@@ -23,13 +24,14 @@ from patience import until
 pytestmark = pytest.mark.server
 
 KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "2"))
-# The limits hold for an idle machine. Only `./run chaos --optuna` sets the number of kills.
+# The limits are for an idle machine, so only `./run chaos --optuna`, which sets the number of
+# kills, checks them.
 IS_JUDGED = "HYPERFLOCK_TEST_KILLS" in os.environ
 SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
 KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
 # The longest allowed time from a claim until devices compute all trials that are marked as running.
 SETTLED_S = 10.0
-# A trial that was lost with so many devices is poison (R18).
+# A trial that has lost this many devices is not leased again (R18).
 POISON = 3
 
 
@@ -61,8 +63,8 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
         rows = {trial.number: trial for trial in study.trials}
         again = study.to_optuna()
         assert len(stage.client.studies()) == 1
-        # Nothing is lost: the server's counted trials are there unchanged, and so are the reported
-        # ones.
+        # No trial is lost: the server's counted trials are in the study unchanged, and so are all
+        # trials that callbacks got.
         good = {number: row for number, *row in trials if row[0] in ("COMPLETE", "PRUNED")}
         assert sorted(good) == sorted(rows)
         for number, (state, params, values) in good.items():
@@ -70,12 +72,13 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
             if state == "COMPLETE":
                 assert values == list(rows[number].values) == [curve_end(**params)]
         assert [trial for trial in told if trial not in trials] == []
-        # Nothing is doubled: callbacks saw each trial once, and exactly one attempt counts.
+        # No trial is counted twice: callbacks got each trial once, and exactly one attempt of it is
+        # accepted.
         assert [n for n, times in Counter(trial[0] for trial in told).items() if times > 1] == []
         for number in rows:
             attempts = study.trial(number).attempt_list or ()
             assert [a.state for a in attempts].count("accepted") == 1
-        # Nothing is left running.
+        # No trial is left running.
         assert {state for _, state, *_ in trials} <= {"COMPLETE", "PRUNED", "FAIL"}
         made = {t.number: [t.state.name, t.params, t.values] for t in again.trials}
         assert {n: made[n] for n in good} == good
@@ -90,7 +93,7 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
 
 
 def judge(settled_s: float, unfinished: int) -> None:
-    """Check the figures that depend on the machine's load against their limits."""
+    """Check two figures that depend on the machine's load against their limits."""
     assert settled_s < SETTLED_S
     # A new owner does not ask again for the trials that its predecessor has asked for.
     assert unfinished <= 3 * PHONES
@@ -134,7 +137,7 @@ def check_phones(stage: Stage, trials: list[Any]) -> tuple[int, int]:
             assert isinstance(trial.error, Failure)
             assert (trial.error.code, len(set(gone))) == ("poison", POISON)
             continue
-        # The result does not depend on how many devices computed the trial.
+        # The result does not depend on the number of devices that computed the trial.
         assert (state, values) == ("COMPLETE", [walked(params["x"], trial.seed)])
         assert [run.state for run in trial.attempts_list].count("accepted") == 1
     return lost, resumed

@@ -1,4 +1,4 @@
-"""Invalid arguments of `optimize` are refused before any request to the server."""
+"""Tests that invalid arguments of `optimize` are refused before any request to the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Optuna studies without a name: the server shows the objective's name, but keeps them apart."""
+"""Tests Optuna studies without a name: the server shows the objective's name, but keeps the studies
+apart.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def test_one_that_was_shown_by_its_own_name_goes_on(
 ) -> None:
     for at, study in enumerate((_unnamed(), _unnamed(f"sqlite:///{tmp_path}/study.db")), 1):
         _run(server, client, study, at, 1)
-        # A study from before the server showed the objective's name.
+        # This is a study from the time when the server did not yet show the objective's name.
         server.specs[at].name = study.study_name
         del server.specs[at].provenance["asked_as"]
         _run(server, client, study, at, 1)

@@ -1,4 +1,6 @@
-"""`hyperflock.optuna.optimize` with the fake console: it behaves as Optuna does in each call."""
+"""Tests that `hyperflock.optuna.optimize`, with the fake console, behaves in each call as Optuna
+does.
+"""
 
 from __future__ import annotations
 
@@ -270,7 +272,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
         study_name="mine", storage=storage, sampler=RaisesLater(error, first=5)
     )
     study.enqueue_trial({"x": 1.0})
-    # The sixth trial of the first batch raises, so the server gets none of the six.
+    # The sixth trial of the first batch raises an error, so the server gets none of the six trials.
     with (
         patch.object(_owner._logger, "warning") as warned,
         patch.object(_run, "ahead", lambda study, computing, run_s: 10),
@@ -285,7 +287,7 @@ def test_what_ends_the_call_within_an_ask_leaves_no_trial_that_the_server_does_n
     assert not set(lost) & set(known)
     texts = [str(call.args[0]) for call in warned.call_args_list]
     assert [repr(error) in text for text in texts] == [True] * len(lost)
-    # The unfinished trials resume, and end.
+    # The unfinished trials are resumed and end.
     again = optuna.load_study(study_name="mine", storage=storage, sampler=RandomSampler(seed=2))
     with Devices(server, given.square):
         optimize(again, given.square, 3, client=client)
@@ -463,7 +465,7 @@ def test_another_server_s_study_of_the_same_number_is_not_its_own(
 def test_what_finished_while_nobody_listened_is_told(
     server: FakeConsole, client: Client, storage: optuna.storages.BaseStorage, in_pages: bool
 ) -> None:
-    """The owner leaves while devices hold two trials.
+    """The owner leaves while devices compute two trials.
 
     They finish, and the next call of `optimize` gets their results.
     """
@@ -592,7 +594,7 @@ def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, clien
 
 
 def test_a_batch_that_wants_trials_is_taken_in_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every answer is sent at once. None of them may acknowledge the batch.
+    # Every answer is sent at once, and no answer may acknowledge the whole batch.
     monkeypatch.setattr(_run, "HOLD_S", -1.0)
     study = optuna.create_study(sampler=TPESampler(seed=1))
     owner = Owner(study, SimpleNamespace(study=1))  # type: ignore[arg-type]

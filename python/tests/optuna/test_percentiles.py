@@ -1,4 +1,6 @@
-"""The owner prunes by percentiles as Optuna does, and lets Optuna evaluate all other pruners."""
+"""Tests that the owner prunes by percentiles as Optuna does, and lets Optuna evaluate all other
+pruners.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,13 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-# Ties, both zeros, neighbouring floats, and values that make averages infinite or NaN.
+# The values include equal values, both zeros, neighbouring floats, and values that make averages
+# infinite or NaN.
 VALUES = [0.0, -0.0, 1.0, 1.0, 2.0, 0.1, 0.3, math.nextafter(0.3, 1), math.inf, -math.inf, math.nan]
 
 
 class Asked:
-    """A `prune` method that counts its calls."""
+    """Replaces a pruner's `prune`, and counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -109,7 +112,7 @@ class Renamed(MedianPruner):
 
 
 class Stored(InMemoryStorage):
-    """A storage class of the user's own."""
+    """A user's own subclass of a storage."""
 
 
 def patched() -> BasePruner:

@@ -1,4 +1,4 @@
-"""Pruning with several devices: each answer is used, and plain Optuna gives the same answers.
+"""Tests pruning with several devices: each answer is used, and plain Optuna gives the same answers.
 
 The order of the reports is random. It is recorded at the owner and repeated in plain Optuna.
 """
@@ -63,7 +63,7 @@ def check(study: optuna.Study, plain: optuna.Study, watched: Watched, events: An
         )
         assert list(ours.intermediate_values.items()) == list(theirs.intermediate_values.items())
     assert {t.state for t in study.trials} == {TrialState.COMPLETE, TrialState.PRUNED}
-    # Each answer of the owner is what the same call returned on the device.
+    # Each call on a device returned the answer that the owner gave.
     assert sorted(watched.seen) == sorted(answers(events))
     last = {number: (step, answer) for number, step, answer in answers(events)}
     for trial in study.trials:

@@ -1,4 +1,4 @@
-"""The sampler service and its command, against the fake console."""
+"""Tests the sampler service and its command, with the fake console."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optuna studies on the real server. The tests act as the devices, over their WebSockets.
+"""Tests Optuna studies on the real server. The tests act as the devices, over WebSockets.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py does.
 """

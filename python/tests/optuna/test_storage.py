@@ -1,4 +1,4 @@
-"""The view of a server's studies as an Optuna storage: its content, and its few requests."""
+"""Tests a server's studies as an Optuna storage: its content, and that it makes few requests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_view_of_a_grid_has_what_runs_and_stands_in_for_what_does_not(
     assert trials[2].duration == datetime.timedelta(seconds=1)
     assert (trials[1].params, trials[1].duration) == ({}, datetime.timedelta())
     assert storage.get_best_trial(study.id).number == 2
-    # A failed trial that is tried again is running, and then complete.
+    # A failed trial that was issued again is first running and then complete.
     server.finish(study.id, 0, "failed")
     assert storage.get_trial(trials[0]._trial_id).state is TrialState.FAIL
     server.begin(study.id, 0)
@@ -233,7 +233,7 @@ def test_attributes_of_studies_are_kept_where_the_researcher_says(
     (found,) = again.get_all_studies()
     assert found.user_attrs == {"paper": "third figure"}
     assert ["loss"] in again.get_study_system_attrs(1).values()
-    # Attributes of another study are separate.
+    # Each study has its own attributes.
     assert client.grid(objective, {"x": [1]}).id == 2
     assert again.get_study_user_attrs(2) == {}
     monkeypatch.setenv("HYPERFLOCK_TOKEN", server.token)

@@ -1,7 +1,7 @@
-"""Optuna's own storage tests, run on the view of a real server's studies.
+"""Runs Optuna's own storage tests on the storage that shows a real server's studies.
 
-storage_list.py lists the tests that the server's model cannot pass, each with its reason. A listed
-test that passes is an error.
+storage_list.py lists the tests that this storage cannot pass, each with its reason. A listed test
+that passes is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "search" / "optuna.md"
 
 
 def listed(name: str) -> Reason | None:
-    """Return why a test of this Optuna version cannot pass on the view of a server's studies.
+    """Return why a test of this Optuna version cannot pass on the storage of a server's studies.
 
     None means that it can pass.
     """

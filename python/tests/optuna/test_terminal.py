@@ -1,4 +1,6 @@
-"""What `optimize` prints in a terminal: its bar and Optuna's log lines, and the text at Ctrl-C."""
+"""Tests what `optimize` prints in a terminal: its bar, Optuna's log lines, and the text after
+Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +132,7 @@ def test_a_trial_that_breaks_a_constraint_is_not_the_best() -> None:
         assert best.notes == {"best": known}
     best.look(now=True)
     assert best.notes == {"best": "2.5"}
-    # Optuna 5 stores constraints like this. Optuna 4 does not read them.
+    # Optuna 5 stores constraints in this form. Optuna 4 does not read them.
     best.hear(_trial(1.0, **{"constraints:c": 0.5}))
     assert best.notes == {"best": "2.5"}
     best.hear(_trial(2.25, **{"constraints:c": 0.0}))

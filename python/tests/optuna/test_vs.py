@@ -1,4 +1,4 @@
-"""The comparison with Optuna's storages runs, and detects wrong studies.
+"""Tests that the comparison with Optuna's storages runs, and that it detects wrong studies.
 
 The last test needs ``HYPERFLOCK_TEST_SERVER_BIN``, as test_against_server.py does.
 """

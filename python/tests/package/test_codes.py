@@ -1,6 +1,6 @@
-"""Every error code of the package is listed, documented, and raised in this file.
+"""Tests that every error code of the package is listed and documented, and raises each code.
 
-Those that refuse an objective (``cannot_bundle_*``) are raised in test_cannot.py.
+test_cannot.py raises the codes for refused objectives (``cannot_bundle_*``).
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ OWNERS = {"owner_error", "sampler_raised", "unknown_trial"}
 
 
 class Scene:
-    """What the functions that provoke an error can use."""
+    """The objects that the functions which provoke an error can use: a server, a client, a
+    folder.
+    """
 
     def __init__(self, server: FakeConsole, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.server = server

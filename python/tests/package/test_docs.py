@@ -1,4 +1,4 @@
-"""The documentation's code runs: the blocks of each page in order, on a server with one device."""
+"""Runs the code blocks of each documentation page, in order, on a server with one device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 @pytest.fixture(scope="module")
 def flock(real: Server) -> Iterator[Server]:
-    """Yield the server with a device that computes."""
+    """Yield the server, for which one device computes."""
     phone = StartedPhone(real.compute, real.credentials["enrolment_code"])
     yield real
     phone.kill()

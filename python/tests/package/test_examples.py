@@ -1,4 +1,4 @@
-"""The examples: their data, and a complete run with a console in this process."""
+"""Tests the examples: their data, and a complete run with a console in this process."""
 
 from __future__ import annotations
 

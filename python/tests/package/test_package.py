@@ -1,4 +1,4 @@
-"""The package itself: its import loads little, its names exist, its texts are safe."""
+"""Tests the package itself: its import loads little, its names exist, its texts are safe."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEAVY = [
 
 
 def test_import_loads_nothing_heavy() -> None:
-    """./run bench python measures how long the import takes; no test depends on time."""
+    """The test checks the loaded modules and not the time, which ./run bench python measures."""
     code = f"import sys, hyperflock; print([m for m in {HEAVY} if m in sys.modules])"
     out = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=LIMIT_S

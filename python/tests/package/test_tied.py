@@ -1,4 +1,4 @@
-"""No process of a test or a benchmark outlives the process that started it."""
+"""Tests that no process of a test or a benchmark outlives the process that started it."""
 
 from __future__ import annotations
 

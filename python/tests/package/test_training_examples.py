@@ -1,4 +1,6 @@
-"""The examples that train larger networks: their files, and their objectives in the worker."""
+"""Tests the examples that train larger networks: their files, and their objectives in the
+worker.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def test_cifar_10_is_read_from_its_six_files(tmp_path: Path) -> None:
     assert arrays["train_images"].shape == (115, 3, 32, 32)
     assert arrays["train_images"].dtype == np.uint8
     assert arrays["test_labels"].tolist() == list(range(10)) * 2
-    # The pixels after the label, the red ones first.
+    # The pixels follow the label, the red values first.
     content = np.fromfile(tmp_path / "data_batch_1.bin", np.uint8).reshape(-1, 3073)
     np.testing.assert_array_equal(arrays["train_images"][3].ravel(), content[3, 1:])
     few = resnet_cifar.load(tmp_path, 50)

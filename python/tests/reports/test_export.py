@@ -1,4 +1,4 @@
-"""Exports: typed columns, exact JSON, formulas that stay text, pictures, notebooks' HTML."""
+"""Tests exports: typed columns, exact JSON, formulas that stay text, pictures, notebooks' HTML."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ SPACE: dict[str, list[Any]] = {
 
 @pytest.fixture
 def study(client: Client, server: FakeConsole) -> Study:
-    """A grid study with values of every kind, and one trial that a hostile device failed."""
+    """Return a grid study with values of every kind, and with a trial in which a hostile device
+    reported a failure.
+    """
     made = client.grid(objective, SPACE, name=f"digits {EVIL}", direction="maximize")
     server.finish(made.id, 0, value=0.25)
     server.finish(made.id, 63, values=[0.5, 7.0])
@@ -262,7 +264,7 @@ def test_history_shows_each_value_and_the_best_so_far(client: Client, server: Fa
     assert picture.find(f".//{SVG}script") is None
     dots = picture.findall(f"{SVG}circle")
     titles = [dot.findtext(f"{SVG}title") for dot in dots]
-    # Sorted by the time at which the trials finished.
+    # The points are sorted by the time at which the trials finished.
     assert titles == [
         *("trial 1: 0.25, x=1", "trial 0: 0.5, x=0", "trial 4: 0.625, x=4"),
         *("trial 3: 0.75, x=3", "trial 2: 1, x=2"),
@@ -270,7 +272,7 @@ def test_history_shows_each_value_and_the_best_so_far(client: Client, server: Fa
     heights = [float(dot.get("cy", "nan")) for dot in dots]
     assert heights == sorted(heights, reverse=True)
     (line,) = (p for p in picture.findall(f"{SVG}path") if p.get("fill") == "none")
-    # The first trial is already the best, so the line stays at its height.
+    # The first trial is already the best, so the line of the best value is horizontal.
     assert {part.split("H")[0] for part in line.get("d", "").split("V")[1:]} == {
         f"{heights[0]:.1f}"
     }
@@ -374,7 +376,9 @@ def test_plots_that_cannot_be_are_refused(client: Client, study: Study) -> None:
 
 @pytest.fixture
 def logged(client: Client, server: FakeConsole) -> Study:
-    """Two trials that logged, with gaps, attributes and a summary, and one that did not."""
+    """Return a study with two trials that logged series, with gaps, attributes and a summary, and
+    one that did not.
+    """
     made = client.grid(objective, {"rate": [0.5, 2, 3]}, name="logged")
     attrs = {"user": {"git": "=a3", "layers": [8, 8], "n": 1}, "summary": {"size": 9, "acc": "NaN"}}
     server.series[made.id, 0] = [

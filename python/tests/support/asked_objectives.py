@@ -1,4 +1,4 @@
-"""Objectives for tests of ask-and-tell studies. The tests run them in plain Optuna too."""
+"""Contains objectives for tests of ask-and-tell studies. The tests run them in plain Optuna too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sometimes_nan(trial: Any) -> float:
 
 
 def square(trial: Any) -> float:
-    """Return the square of x; the shortest of the objectives."""
+    """Return the square of x. This is the shortest of the objectives."""
     return float(trial.suggest_float("x", -10, 10)) ** 2
 
 
@@ -66,12 +66,12 @@ def failing(trial: Any) -> float:
 
 
 def raising(trial: Any) -> float:
-    """Fail each trial."""
+    """Raise an error in each trial."""
     raise NotToday("never")
 
 
 def stopping(trial: Any) -> float:
-    """Stop the study from the inside, in its third trial."""
+    """Stop the study in its third trial, by a call from the objective."""
     if trial.number == 2:
         trial.study.stop()
     return float(trial.suggest_float("x", 0, 1))
@@ -86,7 +86,9 @@ STEPS = 6
 
 
 def resumable(trial: Any) -> float:
-    """Walk in steps and save each in a checkpoint, so that another device can finish the walk."""
+    """Make several random steps and save each in a checkpoint, so that another device can continue
+    after it.
+    """
     x = trial.suggest_float("x", 0, 1)
     state = trial.resume() or {"step": 0, "walked": 0.0}
     for step in range(state["step"], STEPS):

@@ -97,8 +97,8 @@ class AskedStudy:
         self.room = 0
         self.target = 0
         self.finishing = False
-        # The numbers of the trials that the owner asked for, in order, and the most that ran at
-        # once.
+        # The numbers of the trials that the owner asked for, in order, and the most trials that ran
+        # or waited at once.
         self.asked: list[int] = []
         self.most_running = 0
         self.most_waiting = 0
@@ -139,7 +139,7 @@ class AskedStudy:
         return call
 
     def first_batch(self) -> OwnerCall:
-        """Return the empty batch that answers a claim."""
+        """Return the empty batch of calls that answers an owner's claim."""
         return OwnerCall(self.study, self.generation, 0, 0, [])
 
     def next_batch(self) -> OwnerCall | None:
@@ -156,7 +156,9 @@ class AskedStudy:
         return OwnerCall(self.study, self.generation, self._batch, demand, calls)
 
     def demand(self) -> int:
-        """Return how many more trials the idle devices need, as far as the owner has room."""
+        """Return how many more trials the idle devices need, at most as many as the owner has room
+        for.
+        """
         return max(0, min(self.idle - len(self.queue), self.room))
 
     def reply(self, reply: OwnerReply) -> list[_protocol.ErrorMessage]:

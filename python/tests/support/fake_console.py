@@ -45,7 +45,7 @@ def artifact_id(study: int, count: int) -> str:
 def _meets(row: dict[str, Any]) -> bool:
     """Return whether a trial meets the constraints that its objective set.
 
-    Garbled attributes have none, as at the server.
+    Malformed attributes contain no constraints, as at the server.
     """
     try:
         system = json.loads(row.get("attrs") or "{}").get("system", {})
@@ -55,7 +55,9 @@ def _meets(row: dict[str, Any]) -> bool:
 
 
 def _front(rows: list[dict[str, Any]], directions: list[str]) -> dict[str, Any]:
-    """Return the field with the trials that no other one beats; nothing if there are none."""
+    """Return the row's field ``best_trials``: the trials that no other one beats. Without such
+    trials, return an empty dict.
+    """
     signs = [-1 if one == "maximize" else 1 for one in directions]
     losses = {r["trial"]: [s * v for s, v in zip(signs, r["values"], strict=True)] for r in rows}
 

@@ -1,4 +1,4 @@
-"""Programs that stand in for cloudflared and ngrok: they print what the real ones print.
+"""Creates programs that replace cloudflared and ngrok in tests, and print the same lines.
 
     fake_tunnels(tmp_path, monkeypatch)          # both are on PATH, which has nothing else
 
@@ -63,7 +63,7 @@ signal.pause()
 def fake_tunnels(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str, path: str = ""
 ) -> Path:
-    """Put the programs on ``PATH`` and return the folder with what they note."""
+    """Put the programs on ``PATH``, and return the folder with the files that they write."""
     place = folder / "tunnels"
     place.mkdir()
     for name in names or ("cloudflared", "ngrok"):

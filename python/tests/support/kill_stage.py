@@ -1,4 +1,5 @@
-"""A real server, phones and notebooks as processes that a test kills, and the state they leave.
+"""Starts a real server, and phones and notebooks as processes that a test kills; reads the state
+that they leave.
 
     with Stage(folder, "sqlite", seed=1) as stage:
         notebook = stage.begin("curved", "--goal", "1000000")
@@ -50,7 +51,9 @@ class Notebook:
         return True
 
     def lines(self) -> list[Any]:
-        """Return the lines that it printed, without a last one that its end may have cut."""
+        """Return the lines that it printed. The last line is left out if the process was killed
+        while it wrote it.
+        """
         whole = self._out.read_text().rpartition("\n")[0]
         return [json.loads(line) for line in whole.splitlines()]
 

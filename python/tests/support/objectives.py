@@ -1,4 +1,4 @@
-"""An objective for tests, at the top of a module as a researcher's would be."""
+"""Contains an objective for tests at the top of a module, as in a researcher's file."""
 
 from __future__ import annotations
 

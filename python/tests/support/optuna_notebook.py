@@ -1,4 +1,4 @@
-"""A researcher's process for tests to kill: optimizes a study named ``killed``.
+"""Optimizes a study named ``killed``, as a researcher's process that tests kill.
 
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --goal 50     # until 50 trials are good
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --trials 50   # 50 trials of this process

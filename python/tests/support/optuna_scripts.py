@@ -2,7 +2,7 @@
 
     python optuna_scripts.py FOLDER SCRIPT...
 
-It is a process of its own. ``PYTHONPATH`` must contain the worker's packages and Chainer.
+It runs as a separate process. ``PYTHONPATH`` must contain the worker's packages and Chainer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def run(script: Path) -> optuna.Study:
 
 
 def plainly(study: optuna.Study, objective: Any, n_trials: int, client: object) -> None:
-    """Optimize in this process, without a device."""
+    """Replaces `hyperflock.optuna.optimize`: optimize in this process, without a device."""
     study.optimize(objective, n_trials=n_trials)
 
 

@@ -1,4 +1,4 @@
-"""How long tests wait: only a program that hangs reaches the limit, never a busy machine.
+"""Defines how long tests wait. Only a program that hangs reaches the limit, even on a busy machine.
 
 until("two finished trials", lambda: len(study.finished()) == 2)
 subprocess.run(command, timeout=LIMIT_S)
@@ -23,7 +23,7 @@ def until(what: str, probe: Callable[[], _Found]) -> _Found:
     Raises
     ------
     AssertionError
-        It was not true within ``LIMIT_S``. The message names ``what``.
+        ``probe`` returned nothing true within ``LIMIT_S``. The message names ``what``.
     """
     deadline = time.monotonic() + LIMIT_S
     while not (found := probe()):
@@ -33,5 +33,7 @@ def until(what: str, probe: Callable[[], _Found]) -> _Found:
 
 
 def is_once_below(limit_s: float, measure: Callable[[], float]) -> bool:
-    """Return whether one of five measurements is below a limit; a busy machine may spoil some."""
+    """Return whether at least one of five measurements is below a limit. A busy machine may slow
+    down the others.
+    """
     return any(measure() < limit_s for _ in range(_TRIES))

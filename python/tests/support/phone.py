@@ -1,4 +1,4 @@
-"""A volunteer's device in a process that tests kill: the worker's Python code and a WebSocket.
+"""Runs a volunteer's device in a process that tests kill: the worker's Python code and a WebSocket.
 
     python phone.py COMPUTE CODE         # joins by a link's code and computes until it is killed
 
@@ -33,7 +33,9 @@ _http = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 
 
 class Gone(BaseException):
-    """The attempt was revoked or given back. A BaseException, so that no objective catches it."""
+    """The attempt was revoked or released. The class derives from BaseException, so that no
+    objective catches it.
+    """
 
 
 class Attempt:
@@ -96,7 +98,7 @@ class Attempt:
     # ---- The device's side
 
     def flush(self) -> None:
-        """Send the points and rows that wait, as one report."""
+        """Send the points and rows that have not been sent yet, as one report."""
         points, rows = self._flush(), self._rows
         self._rows = []
         if not points and not rows:
@@ -123,7 +125,9 @@ class Attempt:
         )
 
     def saved(self) -> list[tuple[str, int, bytes]]:
-        """Fetch the checkpoint from which the attempt resumes."""
+        """Fetch the checkpoint from which the attempt resumes, as a list; without one the list is
+        empty.
+        """
         found = self.lease.checkpoint
         if not isinstance(found, _protocol.Checkpoint):
             return []

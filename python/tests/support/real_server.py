@@ -1,4 +1,4 @@
-"""A real server process with its own folder, for tests. It can be killed and started again.
+"""Runs a real server process with its own folder, for tests. It can be killed and started again.
 
     server = Server(tmp_path).start()
     with server.client() as client, server.device() as device: ...

@@ -1,4 +1,4 @@
-"""Records the order of an owner's trials and answers, and repeats it on plain Optuna.
+"""Records the order of an owner's trials and answers, and repeats them on plain Optuna.
 
     with recording() as events:
         hyperflock.optuna.optimize(study, ...)       # with any number of devices

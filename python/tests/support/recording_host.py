@@ -1,4 +1,6 @@
-"""Hosts for tests. They record what a trial sends, and answer as the test sets."""
+"""Defines hosts of trials for tests. They record what a trial sends, and give the answers that the
+test sets.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class RecordingHost(LocalHost):
 
 
 class Owner(RecordingHost):
-    """Answers suggestions by name, always answers that the trial is pruned, and records calls."""
+    """Answers each suggestion with the value for its name, always answers that the trial is pruned,
+    and records calls.
+    """
 
     def __init__(self, **answers: Any) -> None:
         super().__init__()

@@ -1,4 +1,6 @@
-"""What `./run build` made, for tests that let real volunteers compute (marked ``browser``)."""
+"""Provides the products of `./run build` for tests in which real volunteers compute (marked
+``browser``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Built pages and runtime files of a few bytes with their lists, and a fake browser.
+"""Creates pages and runtime files of a few bytes with their lists, and a fake browser.
 
 built = SmallRuntime(tmp_path / "built")
 server.built = built.folder
@@ -43,7 +43,7 @@ raise SystemExit(7)
 
 
 class SmallRuntime:
-    """The files, and the lists that name them, in one folder."""
+    """Creates the files, and the lists that name them, in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,6 @@
-"""Lists which of Optuna's own storage tests the view cannot pass, and why. Plain data."""
+"""Lists which of Optuna's own storage tests the storage of a server's studies cannot pass, and
+why.
+"""
 
 from __future__ import annotations
 

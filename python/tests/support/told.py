@@ -1,4 +1,4 @@
-"""Extracts from an Optuna study what must not depend on where its trials ran."""
+"""Extracts the fields of an Optuna study that must not depend on where its trials ran."""
 
 from __future__ import annotations
 

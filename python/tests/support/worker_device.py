@@ -1,4 +1,5 @@
-"""A device for ask-and-tell studies that runs bundles by the worker's own code, in this process.
+"""Simulates a device for ask-and-tell studies, which runs bundles by the worker's own code in this
+process.
 
     with WorkerDevice(console): ...          # one thread; `hyperflock_worker` must be importable
 

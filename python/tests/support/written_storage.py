@@ -1,13 +1,14 @@
-"""A storage view whose studies a real server creates, for Optuna's own storage tests.
+"""Lets Optuna's own storage tests write to the storage of a server's studies, which is read-only
+otherwise.
 
     storage = WrittenStorage(real, attributes=InMemoryStorage())
     trial = storage.create_new_trial(storage.create_new_study([StudyDirection.MINIMIZE]))
     storage.set_trial_intermediate_value(trial, 0, 0.5)      # by a device, over its socket
 
-All reads go through the view. Each write of Optuna's tests is made by the party that makes it in a
-real study: a researcher submits the study, the owner's own Optuna study creates trials and answers,
-and a device leases, asks for values, reports and sends the result. One thread; every wait has a
-time limit.
+All reads use `hyperflock.optuna.Storage`. Each write of Optuna's tests is made by the party that
+makes it in a real study: a researcher submits the study, the owner's own Optuna study creates
+trials and answers, and a device leases, asks for values, reports and sends the result. Only one
+thread may use it. Every wait has a time limit.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class OwnedStudy:
 
 
 class WrittenStorage(Storage):
-    """The view of the studies of a new researcher, who has none at first."""
+    """The storage of the studies of a new researcher, who has no studies at first."""
 
     def __init__(self, real: Server, attributes: BaseStorage) -> None:
         self._real = real
@@ -156,7 +157,7 @@ class WrittenStorage(Storage):
         self._waiting: list[tuple[OwnedStudy, int]] = []
 
     def __reduce__(self) -> Any:
-        """Pickle this object as a plain view."""
+        """Pickle this object as a plain `Storage`."""
         return Storage.__new__, (Storage,), Storage.__getstate__(self)
 
     def close(self) -> None:
@@ -185,7 +186,7 @@ class WrittenStorage(Storage):
         waiting, self._waiting = self._waiting, []
         for owner, number in waiting:
             owner.ask(number)
-            # No reply acknowledges a new trial: it is listed once it is durable.
+            # No reply acknowledges a new trial. The server lists the trial once it is durable.
             self._wait_until(owner.study, number, is_open=True)
 
     def _wait_until(self, study: int, number: int, *, is_open: bool) -> None:

@@ -1,4 +1,5 @@
-"""The fake console agrees with the real server: both get the same requests, and tests compare them.
+"""Tests that the fake console agrees with the real server: both get the same requests, and their
+answers are compared.
 
 Every field of an answer is compared. For those that differ between any two servers (times, ids,
 sequence numbers and the words of messages) only the kind is compared.

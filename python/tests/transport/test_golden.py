@@ -1,4 +1,4 @@
-"""The golden files that all three languages read: messages, rejections, spaces, seeds."""
+"""Tests the golden files that all three languages read: messages, rejections, spaces, seeds."""
 
 from __future__ import annotations
 

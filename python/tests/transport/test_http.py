@@ -1,4 +1,6 @@
-"""Uploads and requests: whole files despite faults, progress bars, a sentence for each refusal."""
+"""Tests uploads and requests: whole files despite faults, progress bars, a sentence for each
+refusal.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner link to a server that does not answer: it does not hang, and gives up in time."""
+"""Tests the owner link to a server that does not answer: it does not hang, and gives up in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that trials upload: by Optuna's own function, and by the trial's method."""
+"""Tests files that trials upload by Optuna's own function and by the trial's method."""
 
 from __future__ import annotations
 

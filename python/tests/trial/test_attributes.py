@@ -1,4 +1,6 @@
-"""An attempt that resumes a checkpoint has the attributes that were set when it was saved."""
+"""Tests that an attempt that resumes a checkpoint has the attributes that were set when it was
+saved.
+"""
 
 from __future__ import annotations
 

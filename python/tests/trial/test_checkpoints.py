@@ -1,4 +1,6 @@
-"""What a trial saves is loaded unchanged; what cannot be saved safely is refused."""
+"""Tests that what a trial saves is loaded unchanged, and that what cannot be saved safely is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +154,7 @@ def pickled() -> bytes:
 
 
 def boastful() -> bytes:
-    """Return an array's file whose header claims 8 PB."""
+    """Return the bytes of an array file whose header claims a size of 8 PB."""
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }\n"
     return b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head
 
@@ -199,7 +201,7 @@ def test_what_is_malformed_is_told_and_the_trial_begins_anew(name: str, capsys: 
     with pytest.raises(CheckpointError) as caught:
         decode(kind, content)
     assert caught.value.code == "checkpoint_malformed"
-    # Another device sent the checkpoint. It must not be able to fail the trial of this one.
+    # Another device sent the checkpoint. It must not make this device's attempt fail.
     assert trial((kind, 3, content)).resume() is None
     assert "checkpoint_malformed" in capsys.readouterr().err
 

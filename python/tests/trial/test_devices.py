@@ -1,4 +1,4 @@
-"""The device that ``hyperflock.device()`` returns, depending on what the worker offers."""
+"""Tests the device that ``hyperflock.device()`` returns, depending on what the worker offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same calls have the same effect wherever a trial runs.
+"""Tests that the same calls have the same effect wherever a trial runs.
 
 The cases run in three places: `run_local` (those that apply to it), the process of a dry run, and
 the built runtime under Pyodide in Node, where the worker's bridge answers.
@@ -29,7 +29,7 @@ LIMIT_S = 600
 LOCK = lock_text((), ())
 PLACES: tuple[Place, ...] = ("local", "dry_run", "worker")
 NAMES = {"names": sorted(hyperflock.__all__), "version": hyperflock.__version__}
-# The script of a dry run. It runs each case as an attempt, and lists which modules it finds.
+# The script of a dry run that runs each case as an attempt, and lists the modules that it finds.
 ALL = """
 import importlib.util
 import json

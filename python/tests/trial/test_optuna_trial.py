@@ -1,4 +1,6 @@
-"""A trial of an Optuna study: its questions to the owner, and Optuna's own checks of its calls."""
+"""Tests a trial of an Optuna study: its questions to the owner, and Optuna's own checks of its
+calls.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A checkpoint contains the state of the random generators, and nothing that harms its reader."""
+"""Tests that a checkpoint contains the state of the random generators, and nothing that harms its
+reader.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def trial(checkpoint: Saved | None = None, host: RecordingHost | None = None) ->
 
 
 def drawn() -> list[float]:
-    """Return the next numbers of both generators, also of functions that draw in pairs."""
+    """Return the next numbers of both generators, also from functions that draw numbers in
+    pairs.
+    """
     return [random.random(), random.gauss(0, 1), np.random.rand(), np.random.randn()]
 
 

@@ -1,4 +1,6 @@
-"""A grid's ``Trial``: its parameters, its requests to the host, and the calls that it refuses."""
+"""Tests a grid's ``Trial``: its parameters, its requests to the host, and the calls that it
+refuses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a case of the in-trial suite.
+"""Defines the cases of the in-trial suite, which tests what an objective can call.
 
     gives("trial.number", "4")
     refused("trial.report('x', 0)", "MetricError", "metric_not_number", "must be a number")
@@ -48,7 +48,7 @@ class Case:
     values : sequence of float
         The trial's values, if it completes.
     reports : sequence of (int, float)
-        What arrives at the host.
+        The points that the trial's host receives.
     series : mapping
         The logged series: steps and values, as ``repr`` shows them, by name.
     uploads : sequence of str

@@ -1,4 +1,4 @@
-"""Cases of ``trial.log``, of images, and of results that are dicts."""
+"""Lists cases of ``trial.log``, of images, and of results that are dicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Cases of a trial of an Optuna study: its methods, and those of Optuna that it refuses.
+"""Lists cases of a trial of an Optuna study: its methods, and the methods of Optuna's trial that it
+refuses.
 
 No sampler runs. The values of `SUGGESTED` are those of an earlier attempt. A suggestion with any
 other name gets the error that a replay gives.

@@ -1,4 +1,6 @@
-"""Cases of what an objective returns and raises, and of ``import hyperflock`` inside a trial."""
+"""Lists cases of what an objective returns and raises, and of ``import hyperflock`` inside a
+trial.
+"""
 
 from __future__ import annotations
 

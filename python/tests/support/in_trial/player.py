@@ -97,7 +97,7 @@ class Player:
         return {**self._seen, **outcome, "printed": errors.getvalue()}
 
     def _objective(self, trial: Any) -> Any:
-        """Run the statements of the case and note what they do."""
+        """Run the statements of the case and record their effects."""
         scope: dict[str, Any] = {one.__name__: one for one in _MODULES}
         scope |= {"trial": trial, "hyperflock": hyperflock, "np": np, **self._names}
         if self._case.asked:
@@ -236,9 +236,10 @@ _BUNDLE = _bundle()
 
 
 class _Agent(types.ModuleType):
-    """``_hyperflock_bridge`` as the Python thread registers it: it takes and returns texts.
+    """A stand-in for the module ``_hyperflock_bridge``, which the Python thread of a browser
+    registers. Its functions take and return texts.
 
-    It fails on a report that the protocol cannot carry.
+    It fails on a report that the protocol does not allow.
     """
 
     def __init__(self, reports: list[list[Any]], uploads: list[str], rows: list[list[Any]]) -> None:

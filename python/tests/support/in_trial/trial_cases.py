@@ -1,4 +1,4 @@
-"""Cases of the methods of a grid's trial."""
+"""Lists cases of the methods of a grid's trial."""
 
 from __future__ import annotations
 
