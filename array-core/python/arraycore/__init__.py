@@ -106,7 +106,7 @@ __all__ = [
     "reset",
     "special",
 ]
-# Modules that are imported whole list their public names themselves.
+# Each of these modules lists its public names itself.
 for _module in (
     _axis_functions, _bits, _correlations, _creation, _differences, _editing, _einsum, _elements,
     _file_io, _gathering, _histograms, _index_grids, _joining, _linear, _matrices, _numpy_names,
@@ -123,7 +123,7 @@ if not TYPE_CHECKING:  # type checkers see the names above only
 
 _array_methods.bind()
 
-# Pickles and messages name what is public by the package, and not by the file that it is in.
+# Pickles and messages name a public object by the package, and not by the module that defines it.
 for _value in [globals()[_name] for _name in __all__]:
     if isinstance(_value, FunctionType | type) and _value.__module__.startswith("arraycore._"):
         _value.__module__ = "arraycore"

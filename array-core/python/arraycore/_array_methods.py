@@ -90,7 +90,9 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         self[...] = sorting.sort(self, axis, kind)
 
     def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
-        """Reorder the elements in place so that the ``kth`` is where sorting would put it."""
+        """Reorder the elements in place so that element ``kth`` is the one that sorting would put
+        there.
+        """
         self[...] = sorting.partition(self, kth, axis, kind)
 
     def clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:

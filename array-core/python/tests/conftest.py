@@ -1,4 +1,4 @@
-"""Every test begins with no array and counters at 0.
+"""Lets every test begin without arrays and with counters at 0.
 
 `--sample N` keeps the first and about one in N other cases of each parametrised test that is not
 marked `whole`.
@@ -44,7 +44,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def share(request: pytest.FixtureRequest) -> int:
-    """A test with many random cases divides their number by this: 1, or 2 with ``--sample``."""
+    """Return the number by which a test divides its number of random cases: 1, or 2 with
+    ``--sample``.
+    """
     return 2 if request.config.getoption("--sample") > 1 else 1
 
 

@@ -53,7 +53,7 @@ def update(function: Any, a: Any, key: Any, value: Any = None, *, cast: bool = F
     given = None if value is None else device_value(value, target.dtype)
     parsed = Key(key, target)
     if not parsed.arrays:
-        # A view: each element is named once.
+        # The key gives a view, in which each element occurs once.
         view = target[key]
         if cast and isinstance(given, ndarray):
             given = given.astype(target.dtype, copy=False)

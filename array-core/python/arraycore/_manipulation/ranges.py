@@ -95,7 +95,8 @@ def linspace(
         return (array(values), step) if retstep else array(values)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    # Python's numbers are weak, as in every operation.
+    # A Python number does not widen the dtype (it is "weak" in NumPy's promotion), as in every
+    # operation.
     ends = (each.dtype if isinstance(each, ndarray) else each for each in (start, stop))
     computed = np.result_type(*ends, 1.0)
     first, last = asarray(start), asarray(stop)
@@ -196,7 +197,7 @@ class _Grid:
         self._sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
-        # The open grid is small: NumPy reads the slices, the device spreads them.
+        # NumPy computes the open grid, which is small. The device broadcasts it to the full grid.
         if not isinstance(key, tuple):
             return array(np.ogrid[key])
         axes = tuple(array(axis) for axis in np.ogrid[key])
@@ -209,7 +210,8 @@ class _Grid:
         return made
 
 
-#: Coordinates of a grid: ``mgrid[0:3, 0:1:5j]`` in full, ``ogrid`` along each axis alone.
+#: ``mgrid[0:3, 0:1:5j]`` returns the coordinates of all points of a grid, ``ogrid`` those along
+#: each axis.
 mgrid, ogrid = _Grid(False), _Grid(True)
 
 

@@ -182,7 +182,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     """
     target = require_array(dst)
     if is_scalar(src):
-        # Python's numbers are weak, as in an assignment.
+        # A Python number has the smallest dtype that holds it, as in an assignment.
         given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
     else:
         given = require_array(src).dtype

@@ -181,7 +181,7 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
         inner[...] = (at(2) - at(None, -2)) / (2.0 * spacing)
         ends = ((first, spacing, spacing, 1), (last, spacing, spacing, -1))
     for target, near, far, sign in ends:
-        # Points counted from the end inwards.
+        # `one` and `two` are the first and the second value, counted from the end of the axis.
         one, two = (at(0, 1), at(1, 2)) if sign > 0 else (at(-1), at(-2, -1))
         if edge_order == 1:
             target[...] = (two - one) / near * float(sign)

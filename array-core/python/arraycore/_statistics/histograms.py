@@ -176,7 +176,7 @@ def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
 
 
 def bins_of(values: ndarray, host: Any) -> ndarray:
-    """Return the number of each value's bin between edges of the host, -1 for no bin."""
+    """Return the bin number of each value, given the edges on the host; -1 means no bin."""
     common = np.result_type(values.dtype, host.dtype)
     values, bounds = values.astype(common, copy=False), array(host).astype(common, copy=False)
     places = _found(bounds, values, True, False)

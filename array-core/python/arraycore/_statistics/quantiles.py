@@ -29,8 +29,8 @@ __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", 
 
 Host = npt.NDArray[Any]
 
-#: Picks, for each quantile and row (the last index), the elements at the two places of its entry.
-#: NaN is sorted to the end: a row that ends with NaN gives NaN.
+#: Selects two elements for each quantile and row (the last index), at the two places that the table
+#: has for them. NaN is sorted to the end: a row that ends with NaN gives NaN.
 _PICKED = (
     "int row = i % rows; int first = row * extent;"
     "int entry = i / rows * entries + (int)counts[entries == 1 ? 0 : row];"
@@ -46,7 +46,7 @@ _pick_floats = elementwise(
     "if (!skips_nan && isnan(last)) { low = last; high = last; }",
     "pick_neighbours_of_floats",
 )
-# As in NumPy the nearer neighbour is the base.
+# As in NumPy, the interpolation starts from the nearer neighbour.
 _between = elementwise(
     "T low, T high, R share",
     "R y",
@@ -65,7 +65,9 @@ _middle = elementwise(
 
 
 def _floored(index: Host, keeps: Host) -> Host:
-    """Return the place below ``index`` where ``keeps`` is true, else the next; at least 0."""
+    """Round ``index`` down where ``keeps`` is true, otherwise to the next place above; the result
+    is at least 0.
+    """
     down = np.floor(index)
     return np.maximum(np.where(keeps, down, down + 1), 0)
 
@@ -106,7 +108,9 @@ _DRAWN: dict[str, Callable[[Host, Host], Host]] = {
 
 
 def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
-    """Return the two places for each q and count (int32, last axis), and the share between them."""
+    """Return the places of the two neighbours for each q and count (int32, in the last axis), and
+    the weight of the second neighbour, from 0 to 1.
+    """
     index = (_DISCRETE.get(method) or _DRAWN[method])(counts[None, :], q[:, None])
     last = counts[None, :] - 1
     low = np.floor(index)
@@ -116,7 +120,7 @@ def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
     high = low + 1
     above, below = index >= last, index < 0
     low, high = (np.where(above, last, np.where(below, 0, each)) for each in (low, high))
-    # A row without numbers has only NaNs: its first element is the result.
+    # A row in which all elements are NaN counts 0 elements. Its first element is the result.
     places = np.maximum(np.stack([low, high], -1), 0).astype(np.int32)
     return places, share
 
@@ -203,9 +207,9 @@ def _of_rows(
 def _neighbours(
     ordered: ndarray, q: Host, method: str, skips_nan: bool, wanted: np.dtype[Any]
 ) -> tuple[ndarray, ndarray, ndarray | None]:
-    """Return the two neighbours of each quantile, of shape (q, rows), and the share between them.
+    """Return the two neighbours of each quantile, of shape (q, rows), and the second one's weight.
 
-    The share of a method that returns an element is None.
+    The weight is None for a method that returns an element instead of interpolating.
     """
     rows, extent = ordered.shape
     if skips_nan:

@@ -110,7 +110,9 @@ class Host:
         return True
 
     def advance(self, steps: int) -> None:
-        """Count steps that are replayed without Python; -1 takes one back."""
+        """Count steps that are replayed without Python; ``steps`` is -1 to undo the count of one
+        step.
+        """
 
     def replayed(self) -> None:
         """Called when a step was replayed."""

@@ -172,7 +172,8 @@ _MOST_WAITS = 8
 
 
 class Recorder:
-    """Records steps and makes a replay of the last two. One at a time: see :meth:`waits`.
+    """Records steps and makes a replay of the last two. Only one recorder records at a time; see
+    :meth:`waits`.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def _on_device(value: Any) -> Any:
 
 
 def _not_negative(name: str, value: Any) -> None:
-    """Raise as NumPy does; arrays on the device are not checked."""
+    """Raise NumPy's ValueError if a parameter is negative; arrays on the device are not checked."""
     if not isinstance(value, ndarray) and np.any(np.less(value, 0)):
         raise ValueError(f"{name} < 0")
 
@@ -157,8 +157,8 @@ class Distributions(Source):
     """The distributions, under NumPy's names.
 
     Every method returns a new array of shape ``size``, by default the broadcast shape of the
-    parameters. "Arrays allowed" says that parameters may be arrays. ``dtype`` is a floating
-    dtype, by default float64, which lives on the CPU: pass float32 for a device.
+    parameters. In formulas, ``E`` is an exponentially distributed number of mean 1. ``dtype`` is a
+    floating dtype, by default float64, which lives on the CPU: pass float32 for a device.
     """
 
     __slots__ = ()
@@ -168,15 +168,16 @@ class Distributions(Source):
     ) -> ndarray:
         """Return floats of [low, high), in steps of 2**-24 (float32) or 2**-53 of the span.
 
-        Rounding ``low + (high - low) * u`` may give ``high`` itself, as NumPy warns too. Arrays
-        allowed.
+        Rounding ``low + (high - low) * u`` may give ``high`` itself, as NumPy warns too. Parameters
+        may be arrays.
         """
         return self._located(_UNIFORM, low, high - low, size, dtype)
 
     def normal(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return normally distributed floats, by Box and Muller's transform. Arrays allowed.
+        """Return normally distributed floats, by Box and Muller's transform. Parameters may be
+        arrays.
 
         The tails end at 6.8 standard deviations in float32 and at 8.6 in float64. The probability
         of numbers beyond is 2**-36 and 2**-57.
@@ -187,7 +188,7 @@ class Distributions(Source):
     def lognormal(
         self, mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return ``exp`` of normally distributed floats. Arrays allowed."""
+        """Return ``exp`` of normally distributed floats. Parameters may be arrays."""
         _not_negative("sigma", sigma)
         if is_scalar(mean) and is_scalar(sigma):
             return self._floats(_LOGNORMAL, float(mean), float(sigma), size, dtype)
@@ -197,28 +198,33 @@ class Distributions(Source):
     def exponential(
         self, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return exponentially distributed floats of the given mean. Arrays allowed."""
+        """Return exponentially distributed floats of the given mean. The mean may be an array."""
         _not_negative("scale", scale)
         return self._located(_EXPONENTIAL, 0.0, scale, size, dtype)
 
     def gumbel(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Gumbel's distribution, ``loc - scale log(E)``. Arrays allowed."""
+        """Return floats of Gumbel's distribution, ``loc - scale log(E)`` with an exponential ``E``.
+
+        Parameters may be arrays.
+        """
         _not_negative("scale", scale)
         return self._located(_GUMBEL, loc, scale, size, dtype)
 
     def laplace(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Laplace's double exponential distribution. Arrays allowed."""
+        """Return floats of Laplace's double exponential distribution. Parameters may be arrays."""
         _not_negative("scale", scale)
         return self._located(_LAPLACE, loc, scale, size, dtype)
 
     def gamma(
         self, shape: Any, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return gamma-distributed floats, by Marsaglia and Tsang (2000). Arrays allowed."""
+        """Return gamma-distributed floats, by Marsaglia and Tsang (2000). Parameters may be
+        arrays.
+        """
         _not_negative("shape", shape)
         _not_negative("scale", scale)
         return self._shaped(_GAMMA, shape, scale, size, dtype)
@@ -276,16 +282,17 @@ class Distributions(Source):
         return self.gamma(shape, 1.0, size, dtype)
 
     def standard_cauchy(self, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Cauchy's distribution: the tangent of a uniform angle."""
+        """Return floats of Cauchy's distribution: the tangent of a uniformly distributed angle."""
         angle = self._floats(_UNIFORM, -math.pi / 2, math.pi, size, dtype)
         return ufuncs.tan(angle, out=angle)  # type: ignore[no-any-return]
 
     def logistic(
         self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of the logistic distribution: the difference of two Gumbel's.
+        """Return floats of the logistic distribution: the difference of two numbers of Gumbel's
+        distribution.
 
-        Arrays allowed.
+        Parameters may be arrays.
         """
         _not_negative("scale", scale)
         if size is None:
@@ -299,39 +306,53 @@ class Distributions(Source):
     def rayleigh(
         self, scale: Any = 1.0, size: Size = None, dtype: npt.DTypeLike = float
     ) -> ndarray:
-        """Return floats of Rayleigh's distribution: ``scale sqrt(2 E)``. Arrays allowed."""
+        """Return floats of Rayleigh's distribution, ``scale sqrt(2 E)`` with an exponential ``E``.
+
+        ``scale`` may be an array.
+        """
         _not_negative("scale", scale)
         return self._power_of_exponential(0.5, math.sqrt(2), scale, size, dtype)
 
     def weibull(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Weibull's distribution, ``E ** (1 / a)``. Arrays allowed."""
+        """Return floats of Weibull's distribution, ``E ** (1 / a)`` with an exponential ``E``.
+
+        ``a`` may be an array.
+        """
         _not_negative("a", a)
         return self._power_of_exponential(1 / _on_device(a), 1.0, 1.0, size, dtype)
 
     def power(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of [0, 1] with density ``a x ** (a - 1)``. Arrays allowed."""
+        """Return floats of [0, 1] with density ``a x ** (a - 1)``. ``a`` may be an array."""
         _positive("a", a)
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn *= -1 / _on_device(a)
         return ufuncs.exp(drawn, out=drawn)  # type: ignore[no-any-return]
 
     def pareto(self, a: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Pareto's second distribution: ``expm1(E / a)``. Arrays allowed."""
+        """Return floats of Pareto's second distribution, ``expm1(E / a)`` with an exponential
+        ``E``.
+
+        ``a`` may be an array.
+        """
         _positive("a", a)
         drawn = self._floats(_EXPONENTIAL, 0.0, 1.0, _shape(a) if size is None else size, dtype)
         drawn /= _on_device(a)
         return ufuncs.expm1(drawn, out=drawn)  # type: ignore[no-any-return]
 
     def chisquare(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of the chi-square distribution: gamma's of shape ``df / 2``, doubled.
+        """Return floats of the chi-square distribution with ``df`` degrees of freedom.
 
-        Arrays allowed, also for the next four methods.
+        They are twice gamma-distributed numbers of shape ``df / 2``. ``df`` may be an array.
         """
         _positive("df", df)
         return self.gamma(_on_device(df) / 2, 2.0, size, dtype)
 
     def beta(self, a: Any, b: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of the beta distribution: ``x / (x + y)`` of two gamma's."""
+        """Return floats of the beta distribution: ``x / (x + y)`` for gamma-distributed ``x`` and
+        ``y``.
+
+        Parameters may be arrays.
+        """
         _positive("a", a)
         _positive("b", b)
         shape = np.broadcast_shapes(_shape(a), _shape(b)) if size is None else size
@@ -341,7 +362,10 @@ class Distributions(Source):
         return x
 
     def dirichlet(self, alpha: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return rows of shares that sum to 1: gamma-distributed numbers over their sums."""
+        """Return rows of shares that sum to 1: gamma-distributed numbers, divided by their sum.
+
+        ``alpha`` is an array; its last axis is the row.
+        """
         _positive("alpha", alpha)
         shape = _shape(alpha) if size is None else (*integers(size), *_shape(alpha)[-1:])
         x = self.gamma(alpha, 1.0, shape, dtype)
@@ -349,7 +373,9 @@ class Distributions(Source):
         return x
 
     def f(self, dfnum: Any, dfden: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of the F distribution, the ratio of two chi-square means."""
+        """Return floats of the F distribution: the ratio of two chi-square numbers, each divided by
+        its degrees of freedom. Parameters may be arrays.
+        """
         _positive("dfnum", dfnum)
         _positive("dfden", dfden)
         shape = np.broadcast_shapes(_shape(dfnum), _shape(dfden)) if size is None else size
@@ -359,7 +385,9 @@ class Distributions(Source):
         return drawn
 
     def standard_t(self, df: Any, size: Size = None, dtype: npt.DTypeLike = float) -> ndarray:
-        """Return floats of Student's distribution: a normal's over a chi-square's root."""
+        """Return floats of Student's distribution: a normal number, divided by the root of a
+        chi-square number over ``df``. ``df`` may be an array.
+        """
         _positive("df", df)
         half = _on_device(df) / 2
         root = self.gamma(half, 1 / half, _shape(df) if size is None else size, dtype)
@@ -368,9 +396,10 @@ class Distributions(Source):
         return drawn
 
     def geometric(self, p: float, size: Size = None, dtype: npt.DTypeLike = np.int64) -> ndarray:
-        """Return the number of draws of probability ``p`` until success: ``ceil(E / -log1p(-p))``.
+        """Return the number of draws of probability ``p`` until the first success.
 
-        It is computed in float64 for a 64-bit dtype, else in float32.
+        It is ``ceil(E / -log1p(-p))`` with an exponential ``E``, computed in float64 for a 64-bit
+        dtype, else in float32.
         """
         chance = _number("geometric", "p", p)
         if not 0 < chance <= 1:
@@ -403,7 +432,7 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _positive(name: str, value: Any) -> None:
-    """Raise as NumPy does; arrays on the device are not checked."""
+    """Raise NumPy's ValueError if a parameter is not above 0; arrays on the device are not checked."""
     if not isinstance(value, ndarray) and not np.all(np.greater(value, 0)):
         raise ValueError(f"{name} <= 0")
 

@@ -89,8 +89,9 @@ class _Drawing(Distributions):
     def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
         """Return places that are drawn by their probabilities, which must be on the host.
 
-        With replacement uniform numbers are searched in the cumulative probabilities. Without it
-        the smallest values of ``E / p`` are taken (Efraimidis and Spirakis, 2006).
+        With replacement, uniform numbers are searched in the cumulative probabilities. Without it,
+        the smallest values of ``E / p`` are taken, where ``E`` is exponentially distributed
+        (Efraimidis and Spirakis, 2006).
         """
         if isinstance(p, ndarray):
             raise NotImplementedError(

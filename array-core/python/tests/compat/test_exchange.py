@@ -1,4 +1,6 @@
-"""Arrays in NumPy's functions, in DLPack, in pickles and in code that was written for CuPy."""
+"""Tests arrays in NumPy's functions, in DLPack, in pickles and in code that was written for
+CuPy.
+"""
 
 from __future__ import annotations
 

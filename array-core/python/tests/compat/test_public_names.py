@@ -1,4 +1,4 @@
-"""The package's public callables: how many there are, and that each has a test of its values."""
+"""Tests how many public callables the package has, and that each has a test of its values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES = {
     "": ac, "fft.": ac.fft, "linalg.": ac.linalg, "nn.": ac.nn, "random.": ac.random,
     "special.": ac.special,
 }  # fmt: skip
-#: Names that need not stand in a test's text: test_reductions.py loops over this list.
+#: Names that a test's text need not contain, because test_reductions.py loops over this list.
 LISTED = set(reductions.__all__)
 #: Classes, not functions of arrays. They return no values that could be compared with NumPy's.
 NO_VALUES = {"DeviceInfo", "DeviceTime", "Profile", "ProfileRow", "ndarray", "ufunc"}

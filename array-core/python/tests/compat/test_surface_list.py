@@ -1,6 +1,7 @@
-"""Each public name of NumPy is offered, refused with an alternative, or listed as not applicable.
+"""Tests that each public name of NumPy is offered, refused with an alternative, or listed as not
+applicable.
 
-The lists stand in ``docs/surface.md``. Where only the package is mounted, the tests that read this
+The lists are in ``docs/surface.md``. If only the package is mounted, the tests that read this
 document are skipped.
 """
 

@@ -1,4 +1,4 @@
-"""Arrays and their first operations, on whichever bridge this interpreter has."""
+"""Tests arrays and their first operations, on whichever bridge this interpreter has."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_operators_equal_numpys(function: Callable[[Any, Any], Any]) -> None:
 
 
 def test_special_values_pass_through_addition() -> None:
-    # No subnormal numbers, because a GPU may replace them with 0.
+    # The values contain no subnormal numbers, because a GPU may replace them with 0.
     values = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 2e-38, 3.4e38], np.float32)
     a, b = np.repeat(values, 7), np.tile(values, 7)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Arrays, lists and bools as indices: NumPy's results, NumPy's errors, no round trips."""
+"""Tests arrays, lists and bools as indices: NumPy's results, NumPy's errors, no round trips."""
 
 from __future__ import annotations
 
@@ -330,5 +330,5 @@ def test_a_key_is_one_crossing() -> None:
     before = ac.counters()["crossings"]
     made = a[indices]
     a[indices] = made
-    # Resolving the key needs the array's shape, but the array has cached it.
+    # The key needs the array's shape, which the array has cached, so no further call is made.
     assert ac.counters()["crossings"] - before == 2

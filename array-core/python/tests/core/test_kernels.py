@@ -1,4 +1,6 @@
-"""CuPy's elementwise and reduction kernels against NumPy, on whichever bridge and back end."""
+"""Compares CuPy's elementwise and reduction kernels with NumPy, on the bridge and back end that are
+open.
+"""
 
 from __future__ import annotations
 

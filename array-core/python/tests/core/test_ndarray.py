@@ -1,4 +1,6 @@
-"""The array class: attributes, conversions to the host, copies; and functions that make arrays."""
+"""Tests the array class (attributes, conversions to the host, copies) and the functions that make
+arrays.
+"""
 
 from __future__ import annotations
 

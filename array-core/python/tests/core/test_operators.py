@@ -1,4 +1,6 @@
-"""Python's operators: which ufunc each calls, which operands are refused, their crossings."""
+"""Tests Python's operators: which ufunc each one calls, which operands are refused, how often they
+cross into array-core.
+"""
 
 from __future__ import annotations
 

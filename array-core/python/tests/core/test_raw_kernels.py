@@ -1,4 +1,4 @@
-"""Compute shaders in WGSL: on WebGPU they run, elsewhere the error says why they do not."""
+"""Tests compute shaders in WGSL: on WebGPU they run; elsewhere the error says why they do not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Reductions and running totals: arguments, dtypes, errors, launches. The parity suite compares
-more values.
+"""Tests reductions and running totals: arguments, dtypes, errors, launches. The parity suite
+compares more values.
 """
 
 from __future__ import annotations

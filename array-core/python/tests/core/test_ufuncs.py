@@ -1,4 +1,6 @@
-"""Ufuncs as objects: arguments, results, errors. The parity suite compares values with NumPy's."""
+"""Tests ufuncs as objects: arguments, results, errors. The parity suite compares values with
+NumPy's.
+"""
 
 from __future__ import annotations
 

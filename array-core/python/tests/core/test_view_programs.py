@@ -1,5 +1,5 @@
-"""Random view programs on whichever back end is open equal NumPy's, and nothing is read before the
-last step. ``bench/view_programs.py`` runs the full number of programs.
+"""Tests that random programs of views give NumPy's results on the open back end, and that nothing
+is read before the last step. ``bench/view_programs.py`` runs the full number of programs.
 """
 
 from __future__ import annotations

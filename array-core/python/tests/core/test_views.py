@@ -1,4 +1,4 @@
-"""Views, reshapes and assignments: NumPy's results, NumPy's errors, one crossing each."""
+"""Tests views, reshapes and assignments: NumPy's results, NumPy's errors, one crossing each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of rows, bits, polynomials and samples: each is called in NumPy and in arraycore.
+"""Compares functions of rows, bits, polynomials and samples in NumPy and in arraycore.
 
 A call is written once, as a function of a module `m` (NumPy or arraycore) and of the function `a`
 that makes the module's arrays.

@@ -1,4 +1,6 @@
-"""Functions that pick elements, and those that make indices: NumPy's results, NumPy's errors."""
+"""Tests functions that select elements, and functions that make indices: NumPy's results, NumPy's
+errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Linear algebra and Fourier transforms: NumPy's values, and counts of operations on the CPU."""
+"""Tests linear algebra and Fourier transforms: NumPy's values, and counts of operations on the
+CPU.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices and tensors: values, shapes, dtypes and errors are NumPy's."""
+"""Tests that products of matrices and tensors have NumPy's values, shapes, dtypes and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from arraycore._runtime import operations
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64",
           "complex64", "complex128")  # fmt: skip
-# Vectors, sizes just above the kernels' block sizes, and one size larger than every tile.
+# The sizes are those of vectors, sizes just above the kernels' blocks, and one that is larger than
+# every tile.
 SIZES = (1, 2, 3, 5, 17, 33, 65, 130)
 # Fewer cases run on a device, because a software device compiles kernels slowly.
 ON_DEVICE = ac.device_info().name != "cpu"

@@ -1,4 +1,6 @@
-"""Medians, percentiles and quantiles: NumPy's values, dtypes and errors, without a read-back."""
+"""Tests medians, percentiles and quantiles: NumPy's values, dtypes and errors, without a read from
+the device.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers: the generator's published words, the distributions, streams and errors."""
+"""Tests random numbers: the generator's published words, the distributions, streams and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Functions that write picked elements, ``ufunc.at``, scatter_add: NumPy's results and errors."""
+"""Tests functions that write selected elements, ``ufunc.at`` and scatter_add: NumPy's results and
+errors.
+"""
 
 from __future__ import annotations
 

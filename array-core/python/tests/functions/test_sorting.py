@@ -1,4 +1,4 @@
-"""Sorting, searching and counting: NumPy's results, and which calls read from the device."""
+"""Tests sorting, searching and counting: NumPy's results, and which calls read from the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays, each called on NumPy and on arraycore with the same values.
+"""Calls NumPy's functions on NumPy and on arraycore with the same values, and compares the results.
 
 A call is written once, as a function of a module `m` (NumPy or arraycore) and of the function `a`
 that makes the module's arrays.

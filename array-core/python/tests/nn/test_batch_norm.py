@@ -1,4 +1,4 @@
-"""Batch normalization: values and gradients are compared with NumPy's in float64."""
+"""Compares the values and gradients of batch normalization with NumPy's in float64."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from arraycore._runtime import session
 
 RNG = np.random.default_rng(7)
-# Shape, axes of the statistics (None: all but axis 1), dtype of the data, dtype of the parameters.
+# A case has a shape, the axes of the statistics (None: all but axis 1), the dtype of the data, and
+# the dtype of the parameters.
 CASES: list[tuple[Any, ...]] = [
     ((4, 3, 5, 6), None, "float32", "float32"),
     ((2, 3, 4), None, "float16", "float32"),

@@ -1,4 +1,4 @@
-"""The softmax cross entropy: values and gradients are compared with NumPy's in float64."""
+"""Compares the values and gradients of the softmax cross entropy with NumPy's in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Convolutions: values equal a direct sum in NumPy, gradients fit the definition of a gradient."""
+"""Tests convolutions: values equal a direct sum in NumPy, and gradients fit the definition of a
+gradient.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ def direct(x: Any, w: Any, stride: Any, pads: Any, dilation: Any, groups: int) -
     return y
 
 
-# Shape of x, shape of w, stride, padding, dilation, groups.
+# A geometry has the shapes of x and w, the stride, the padding, the dilation and the number of
+# groups.
 GEOMETRIES: list[tuple[Any, ...]] = [
     ((2, 3, 7, 9), (5, 3, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
     ((2, 4, 8, 9), (6, 2, 3, 2), (2, 3), ((2, 0), (1, 3)), (1, 2), 2),
@@ -106,7 +109,9 @@ def test_conv_is_the_direct_sum(geometry: tuple[Any, ...], dtype: str) -> None:
 
 
 def test_gradients_of_single_elements() -> None:
-    """Each element of a gradient is sum(gy * y) for an x or w that is 1 there and else 0."""
+    """Each element of a gradient equals sum(gy * y) for an x or w that is 1 at this element and 0
+    elsewhere.
+    """
     geometry = GEOMETRIES[1]
     x, w = numbers(geometry[0]), numbers(geometry[1])
     gy = numbers(direct(x, w, *geometry[2:]).shape)

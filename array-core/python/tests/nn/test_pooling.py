@@ -1,4 +1,4 @@
-"""Pooling: values and gradients are compared with NumPy's, window by window."""
+"""Compares the values and gradients of pooling with NumPy's, window by window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 RNG = np.random.default_rng(3)
-# Shape, window, stride, padding before, padding behind.
+# A case has a shape, a window, a stride, and the padding before and after the data.
 CASES: list[tuple[Any, ...]] = [
     ((3, 2, 8, 6), (2, 2), None, (0, 0), None),
     ((2, 3, 7, 8), (3, 2), (2, 2), (1, 0), (1, 1)),
@@ -57,7 +57,7 @@ def windows(
 def test_values_and_gradients(
     shape: Any, window: Any, stride: Any, padding: Any, behind: Any, dtype: str
 ) -> None:
-    # Few distinct values, so that several elements of a window are the largest.
+    # There are few distinct values, so several elements of a window are the largest.
     x = RNG.integers(-3, 4, shape).astype(dtype)
     how = {"stride": stride, "padding": padding, "behind": behind}
     places_shape, each = windows(x, window, stride, padding, behind)

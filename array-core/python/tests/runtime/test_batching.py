@@ -1,4 +1,6 @@
-"""Batched launches give the same bits as single launches, and on a device they are fewer."""
+"""Tests that batched launches give the same bits as single launches, and that a device gets fewer
+of them.
+"""
 
 from __future__ import annotations
 

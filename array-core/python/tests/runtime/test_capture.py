@@ -1,4 +1,6 @@
-"""Captured steps give the bits of plain steps; a step that cannot be captured says why."""
+"""Tests that captured steps give the bits of plain steps, and that a step that cannot be captured
+says why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The device and its clock, large arrays that cross in pieces, and kernels with many arrays."""
+"""Tests the device and its clock, large arrays that are copied in pieces, and kernels with many
+arrays.
+"""
 
 from __future__ import annotations
 

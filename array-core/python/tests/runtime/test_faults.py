@@ -1,4 +1,5 @@
-"""When the device fails, Python gets an exception in time, and after a reset the library works.
+"""Tests that Python gets an exception in time when the device fails, and that the library works
+after a reset.
 
 The tests make the device fail through ``_arraycore_hooks``, which ``./run python --hooks``
 provides. In a native process there is no executor thread that could fail, so only the memory

@@ -1,4 +1,4 @@
-"""Operations that wait to be fused: fewer launches, and no other visible effect."""
+"""Tests operations that wait to be fused: there are fewer launches, and no other visible effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The profile's table and trace: their counts, unchanged results, and their errors."""
+"""Tests the profile's table and trace: their counts, their errors, and that results do not
+change.
+"""
 
 from __future__ import annotations
 

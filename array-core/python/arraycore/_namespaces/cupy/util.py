@@ -1,4 +1,4 @@
-"""``cupy.util``."""
+"""``cupy.util``: decorators that cache results, and a class of warnings."""
 
 from ._shared.functions import clear_memo, memoize
 

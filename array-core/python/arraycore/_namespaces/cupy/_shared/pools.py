@@ -33,7 +33,9 @@ class MemoryPool:
         return self.total_bytes() - self.used_bytes()
 
     def total_bytes(self) -> int:
-        """Return the number of bytes that arrays use or, on a device, are kept for the next."""
+        """Return the number of bytes that arrays use, plus, on a device, of those kept for the next
+        arrays.
+        """
         counted = arraycore.counters()
         return max(counted["device_bytes"], counted["live_bytes"])
 

@@ -1,4 +1,4 @@
-"""``cupy.cuda.device``."""
+"""``cupy.cuda.device``: the only device, and its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cupy.lib``."""
+"""``cupy.lib``: only its module ``stride_tricks``."""
 
 from . import stride_tricks
 

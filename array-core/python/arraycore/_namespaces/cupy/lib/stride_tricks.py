@@ -1,4 +1,4 @@
-"""``cupy.lib.stride_tricks``."""
+"""``cupy.lib.stride_tricks``: arraycore's views with given strides, and windows."""
 
 from arraycore.lib.stride_tricks import as_strided, sliding_window_view
 

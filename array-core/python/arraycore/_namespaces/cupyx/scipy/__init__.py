@@ -1,4 +1,4 @@
-"""``cupyx.scipy``."""
+"""``cupyx.scipy``: only its modules ``linalg`` and ``special``."""
 
 from . import linalg, special
 
