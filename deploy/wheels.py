@@ -40,7 +40,7 @@ class WheelError(Exception):
 
 
 def platform_tag(program: Path) -> str:
-    """Return the platforms that run a program, as a wheel's name says them.
+    """Return the platforms that run a program, in the form of a wheel's name.
 
     Raises
     ------

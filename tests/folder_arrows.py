@@ -81,7 +81,7 @@ def imports(root: Path, path: Path) -> Iterator[Arrow]:
 
 
 def run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below a node, without what stands under ``if TYPE_CHECKING``."""
+    """Yield the nodes below a node, except those under ``if TYPE_CHECKING``."""
     is_for_checkers = isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING"
     for node in tree.orelse if is_for_checkers else ast.iter_child_nodes(tree):
         yield node
@@ -89,7 +89,9 @@ def run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def module_file(root: Path, name: str) -> PurePosixPath | None:
-    """Return the file of a module, or of the module that has a name; None outside the package."""
+    """Return the file of the module ``name``, or of the module that defines ``name``; None if it is
+    outside of the package.
+    """
     first, *parts = name.split(".")
     if first != root.name:
         return None

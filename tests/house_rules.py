@@ -1,4 +1,4 @@
-"""Rules of the tree that no formatter knows; run by ``./run lint``.
+"""Checks rules of the tree that no formatter knows; run by ``./run lint``.
 
 The root holds only what it should. No source file is longer than 800 lines, except generated ones,
 and no folder has more than 30 files. Lock files name no host. ``docs/where.md`` names folders that

@@ -1,4 +1,6 @@
-"""The check of layers: what it finds in a small tree, and that it can read the project's own."""
+"""Tests what the check of layers finds in a small tree, and that it can read the project's own
+files.
+"""
 
 from dataclasses import replace
 from graphlib import TopologicalSorter

@@ -1,4 +1,4 @@
-"""Which waits the rule reports, and which it allows."""
+"""Tests which waits the rule reports, and which it allows."""
 
 from pathlib import Path
 

@@ -6,8 +6,9 @@
 ``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP on both. The script
 prints one flat JSON object. ``cnn_losses`` and ``mlp_losses`` are the largest relative differences
 of the first 20 losses, and ``cnn_step_dispatches`` and similar names are counts of the last step.
-The exit code is 0 if the losses are within the bar. ``--loop`` instead trains for many steps;
-``cnn_loop_bytes_growth`` is by how many bytes memory grew after step 50.
+The exit code is 0 if the differences are at most ``BAR`` (``tests/chainer/places.py``). ``--loop``
+instead trains for many steps; ``cnn_loop_bytes_growth`` is by how many bytes memory grew after step
+50.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def compared(where: str, version: str, short: bool) -> dict[str, float]:
     for model in models:
         ran = got[model]
         apart = difference(wanted[model]["losses"], ran["losses"])
-        # A loss that is NaN misses the bar, too.
+        # A loss that is NaN counts as an infinite difference.
         figures[f"{model}_losses"] = apart if apart == apart else float("inf")
         figures[f"{model}_step_ms"] = ran["ms"]
         figures |= {f"{model}_step_{name}": count for name, count in ran["spent"].items()}

@@ -1,4 +1,6 @@
-"""No figure of a benchmark is lost: if it is absent, wrong or late, it counts as missed."""
+"""Tests that no figure of a benchmark is lost: a figure that is absent, wrong or late counts as
+missed.
+"""
 
 from __future__ import annotations
 

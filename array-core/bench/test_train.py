@@ -1,4 +1,6 @@
-"""In the training bench's report, a place that fails or computes wrong losses counts as missed."""
+"""Tests that a place that fails or computes wrong losses counts as missed in the training bench's
+report.
+"""
 
 from __future__ import annotations
 

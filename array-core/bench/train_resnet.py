@@ -31,7 +31,9 @@ SPENT = ("dispatches", "fused", "crossings", "cpu_ops", "bytes_up", "bytes_down"
 
 
 def resnet(width: int) -> Any:
-    """K. He, X. Zhang, S. Ren, J. Sun, "Deep Residual Learning for Image Recognition", 2016."""
+    """Return a ResNet-18 (K. He, X. Zhang, S. Ren, J. Sun, "Deep Residual Learning for Image
+    Recognition", 2016), with ``width`` channels in its first stage.
+    """
     import chainer
     import chainer.functions as F
     import chainer.links as L
@@ -81,7 +83,8 @@ class Run:
 
     Parameters
     ----------
-    options : the command line's.
+    options : argparse.Namespace
+        The options of the command line.
     batch : int
         Images per step.
     """

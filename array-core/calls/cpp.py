@@ -1,4 +1,6 @@
-"""Writes the C++: numbers of operations, decoders of their words, and the functions' header."""
+"""Generates the C++ code: numbers of operations, decoders of their words, and the functions'
+header.
+"""
 
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -20,7 +22,8 @@ _ABOUT_DECODERS = (
 )
 _CALLS = "array-core/src/abi/calls"
 _WIDTH = 100
-#: The C++ return type of a function that is written by hand, by ``gives``.
+#: The C++ return type of a function that is written by hand, for each value of ``gives`` in the
+#: table.
 _RETURNS = {
     "array": "Result<Array>",
     "array?": "Result<std::optional<Array>>",
@@ -29,7 +32,8 @@ _RETURNS = {
     "number": "Result<std::int32_t>",
     "nothing": "Status",
 }
-#: The C++ that converts the function's result to the result of the call, by ``gives``.
+#: The C++ that converts the function's result to the result of the call, for each value of
+#: ``gives``.
 _GIVES = {
     "array": "give(context, {})",
     "array?": "give_optional(context, {})",

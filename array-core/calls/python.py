@@ -1,4 +1,4 @@
-"""Writes the Python: the numbers of operations, and a function for each one."""
+"""Generates the Python code: the numbers of operations, and a function for each operation."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""The generated files are current, and a table that nothing can be generated from is refused."""
+"""Tests that the generated files are current, and that an invalid table is refused."""
 
 import shutil
 from pathlib import Path

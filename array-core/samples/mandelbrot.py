@@ -1,4 +1,4 @@
-"""The Mandelbrot set twice, by array operations and by one kernel, written as PNG.
+"""Computes the Mandelbrot set twice, by array operations and by one kernel, and writes it as PNG.
 
     ./run python --mount array-core/python array-core/samples/mandelbrot.py [WIDTH [LIMIT]]
 
@@ -22,7 +22,8 @@ from png import write_png
 
 FOLDER = Path(__file__).resolve().parent
 
-# Computes after how many steps a point leaves the circle of radius 2, or `limit` if it stays.
+# Computes the number of steps after which a point leaves the circle of radius 2, or `limit` if it
+# stays.
 STEPS = ac.ElementwiseKernel(
     "T cx, T cy, int32 limit",
     "int32 steps",

@@ -1,4 +1,4 @@
-"""The product of two matrices by NumPy and by arraycore: seconds, speed and the largest error.
+"""Compares the product of two matrices in NumPy and in arraycore: seconds, speed and largest error.
 
     ./run python --mount array-core/python array-core/samples/matmul.py [SIZE...]
 

@@ -1,4 +1,4 @@
-"""A compute shader in WGSL over NumPy's memory: how often each byte value occurs.
+"""Counts how often each byte value occurs in a NumPy array, by a compute shader in WGSL.
 
     ./run python --backend webgpu --mount array-core/python array-core/samples/raw_wgsl.py [BYTES]
 

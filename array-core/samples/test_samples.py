@@ -1,4 +1,4 @@
-"""The samples do what they say, on whichever back end."""
+"""Tests that the samples give the results that they promise, on the open back end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def test_both_ways_give_the_mandelbrot_set(
     assert "the pictures are equal" in said
     first, second = sorted(tmp_path.iterdir())
     assert first.read_bytes() == second.read_bytes()
-    # A few points whose fate is known: 0 and -1 stay, -2.25+1.125i leaves after its first step.
+    # The results of some points are known: 0 and -1 stay, and -2.25+1.125i leaves after its first
+    # step.
     cx, cy = mandelbrot.plane(61)
     steps = mandelbrot.by_kernel(cx, cy, 30).get()
     assert steps[22, 45] == steps[22, 25] == 30

@@ -1,4 +1,4 @@
-"""How steps find out which system packages are missing. Debian's own dpkg answers."""
+"""Tests how steps find out which system packages are missing, with Debian's own dpkg."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The structure of docker-compose.yml and of the Dockerfile, as far as operators rely on it.
+"""Tests the structure of docker-compose.yml and of the Dockerfile, as far as operators rely on it.
 
 The tests need no container engine. They compare the names in both files with what exists in the
 tree and in the server.
@@ -80,7 +80,9 @@ def test_every_flag_is_one_the_server_knows(service: dict[str, Any]) -> None:
 
 
 def test_server_links_only_libraries_of_the_image() -> None:
-    """Every shared library beyond the base image comes from a package that the image installs."""
+    """Each shared library that is not in the base image belongs to a package that the image
+    installs.
+    """
     binary = ROOT / "build/release/bin/hyperflock-server"
     linked = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
     base = ("libc.so", "libm.so", "libgcc_s", "libstdc++", "ld-linux", "linux-vdso", "libz.so")

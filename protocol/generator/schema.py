@@ -1,4 +1,4 @@
-"""The schema of the protocol as Python objects, read from the TOML files next to this package.
+"""Reads the schema of the protocol from the TOML files next to this package, as Python objects.
 
     schema = load()
     for struct in schema.structs.values(): ...
@@ -58,7 +58,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Names:
-    """A set of names. If C++ has no enumeration of it, ``wanted`` ends the text of a refusal."""
+    """A set of names. If C++ has no enumeration for it, ``wanted`` is the end of the error message
+    for another name.
+    """
 
     name: str
     names: Sequence[str]
@@ -155,7 +157,7 @@ class Union:
 
 @dataclass
 class Schema:
-    """Everything that the TOML files say."""
+    """The content of the TOML files."""
 
     version: int
     limits: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,6 @@
-"""The generated files are current, and a field that one language lacks is reported."""
+"""Tests that the generated files are current, and that a field that one language lacks is
+reported.
+"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Options of the larger examples, and a table with a row for each finished candidate.
+"""Provides the options of the larger examples, and prints a row for each finished candidate.
 
 `main` submits the grid of an objective. With --try it trains the first candidate on this machine
 instead, without a server or volunteers: on array-core if its native library exists, else on NumPy.

@@ -1,4 +1,4 @@
-"""A grid whose trials take a moment, save their state, and resume from the state of others.
+"""Submits a grid whose trials take a moment, save their state, and resume from saved states.
 
 It prints the study's id and ends: ``objective.py --trials 20``.
 """

@@ -17,7 +17,7 @@ def _used() -> Any:
 
 
 def other_ways(trial: Any) -> float:
-    """Reach the browser's graphics interfaces, or array-core's private objects."""
+    """Try to reach the browser's graphics interfaces, or array-core's private objects."""
     import js
 
     _used()

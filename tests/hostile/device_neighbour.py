@@ -1,4 +1,5 @@
-"""The next trial, of another study, on the graphics device. It is right if nothing was left there.
+"""Defines the trial of another study that uses the graphics device after an attack. Its value is
+right if the attack left nothing there.
 
 It is separate from neighbour.py, whose trials ask for no device.
 """

@@ -1,4 +1,4 @@
-"""What the attacks share: trying several ways out at once. It is sent in each attack's bundle."""
+"""Tries several ways out of the sandbox at once. Each attack's bundle contains this module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class EscapedError(Exception):
-    """At least one way out was open. The text names the open ones."""
+    """At least one way out of the sandbox was open. The text names the open ones."""
 
 
 def each_refused(ways: dict[str, Callable[[], Any]]) -> float:

@@ -120,7 +120,7 @@ def broken_exception(trial: Any) -> float:
 
 
 def false_pruning(trial: Any) -> float:
-    """Raise an error with the name of a pruned trial's end, from a module of its own."""
+    """Raise an error whose class has the same name as ``TrialPruned`` but another module."""
 
     class TrialPruned(BaseException):
         pass

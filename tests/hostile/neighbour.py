@@ -1,4 +1,5 @@
-"""The next trial, of another study. It is right if earlier trials left nothing behind.
+"""Defines the trial of another study that runs after an attack. Its value is right if the attack
+left nothing behind.
 
 It checks the language, NumPy and the files that it finds, leaves marks that the next attack will
 look for, and returns a number that the test knows.

@@ -85,7 +85,8 @@ def poison_atomics(trial: Any) -> float:
     if taken:
         whole = js.Int32Array.new(taken[0].buffer)
         whole.fill(0x5A5A5A5A)
-        # Python's own interrupt is also there. Without one, the trial goes on.
+        # The same memory has the word that interrupts Python. It is set to 0, because otherwise the
+        # trial would be interrupted.
         whole.fill(0, 0, 16)
     return 0.0
 

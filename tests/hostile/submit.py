@@ -1,4 +1,4 @@
-"""The researcher of the hostile set: submits a study for each line that it reads.
+"""Submits a study for each line that it reads, as the researcher in the tests with hostile trials.
 
 ``--list`` prints the table. Otherwise each line of standard input is ``{"attempt": name}`` or
 ``{"neighbour": x, "backend": name}``, with ``params`` and ``limit_s``. The answer, also a line of

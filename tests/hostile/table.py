@@ -1,4 +1,4 @@
-"""The attacks, each with the end that it must have. The test runs this table row by row.
+"""Lists the attacks, each with the end that it must have. The test runs this table row by row.
 
 ``complete`` is the end of an attack that does no harm: it found every way closed and returned 0.
 """
@@ -51,7 +51,7 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """The names of module and function."""
+        """The names of the objective's module and function."""
         return f"{self.objective.__module__}.{self.objective.__name__}"
 
 

@@ -1,4 +1,6 @@
-"""``./run test`` on a toy tree: the real scripts, a few small steps, and no package to install."""
+"""Tests ``./run test`` on a toy tree, with the real scripts, a few small steps, and no package to
+install.
+"""
 
 import json
 import os

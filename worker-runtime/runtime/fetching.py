@@ -1,7 +1,8 @@
-"""Downloads for the browser runtime.
+"""Downloads the files of the browser runtime.
 
-Every file is pinned by sha256 and comes from the first source that has it: the operator's folder, a
-URL, npm, PyPI. Standard library only; functions may run on any thread, each in its own folder.
+Every file is pinned by its SHA-256 and comes from the first source that has it: the operator's
+folder, a URL, npm, PyPI. The module needs only the standard library. Several threads may call its
+functions, each with its own folder.
 """
 
 from __future__ import annotations
@@ -164,7 +165,8 @@ def from_folder(_: Mapping[str, Any], file: str, into: Path, tools: Tools) -> No
 
 
 def from_url(source: Mapping[str, Any], file: str, into: Path, _: Tools) -> None:
-    # There is one try, because another source follows and machines without this one must not wait.
+    # There is only one try, because another source follows, and machines that cannot reach this one
+    # must not wait.
     try:
         with urllib.request.urlopen(source["url"], timeout=source["timeout_s"]) as answer:
             total = int(answer.headers.get("Content-Length") or 0)

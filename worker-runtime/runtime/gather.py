@@ -1,12 +1,12 @@
-"""Gather the browser runtime: downloads in, the folder that the server gives out comes out.
+"""Builds the folder with the browser runtime, which the server sends to browsers, from downloads.
 
     python3 gather.py --cache build/cache --out build/runtime --node node
 
-Downloads what manifest.json pins (Pyodide, NumPy, Chainer, six, Optuna and what it needs), adds
-the project's own worker packages and array-core's modules, compiles all Python with the very
-Pyodide that runs it, and writes the content-addressed folder that the server gives out at
-/runtime/, with index.json. A second run only verifies. Needs Python 3.11 with pip and venv,
-Node.js with npm, and array-core's modules.
+It downloads what manifest.json pins (Pyodide, NumPy, Chainer, six, Optuna and what it needs), adds
+the project's own worker packages and array-core's modules, compiles all Python with the same
+Pyodide that runs it, and writes the content-addressed folder that the server serves at /runtime/,
+with index.json. A second run only verifies. Needs Python 3.11 with pip and venv, Node.js with npm,
+and array-core's modules.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ def gather(
     Parameters
     ----------
     manifest, out, tools, quality
-        The pins, the folder that is served, programs, brotli's quality in 1..11.
+        The file of pinned versions, the folder that is served, the programs, and brotli's quality
+        (1 to 11).
     arraycore : Path
         The folder of array-core's WebAssembly modules.
 

@@ -33,7 +33,7 @@ STDLIB_ROOT = "/lib/python314.zip"
 MIN_SAVING = 0.05
 HERE = Path(__file__).resolve().parent
 _PART = ".part-"
-# One of the project's own folders, and its packages and modules that are served.
+# One of the project's own folders, with the names of its packages and modules that are served.
 Tree = tuple[Path, Sequence[str]]
 _OWN_FOLDER = re.compile(rf"[a-z0-9.-]+-[0-9a-f]{{16}}|{re.escape(_PART)}.*")
 
@@ -261,7 +261,7 @@ def drop_unlisted(pieces: Mapping[str, Any], out: Path) -> None:
     """Remove pieces that the index does not name any more, and half-written ones."""
     listed = {str(piece["base"]).strip("/").split("/")[-1] for piece in pieces.values()}
     for path in out.iterdir():
-        # Nothing else is touched: --out may name a folder with an operator's own things in it.
+        # Nothing else is removed, because --out may name a folder with an operator's own files.
         if path.is_dir() and path.name not in listed and _OWN_FOLDER.fullmatch(path.name):
             shutil.rmtree(path)
 

@@ -187,7 +187,7 @@ class Work:
         return x.T.copy()
 
     def loss(self, x: Any, t: Any) -> Any:
-        """Return a batch's loss, a variable."""
+        """Return a batch's loss as a Chainer variable."""
         import chainer.functions as F
 
         if self.name == "lstm":

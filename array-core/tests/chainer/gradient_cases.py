@@ -1,4 +1,4 @@
-"""One case or more of every function in ``chainer.functions``, for both versions of Chainer.
+"""Lists one or more cases of every function in ``chainer.functions``, for both versions of Chainer.
 
 A case is a function of Chainer's variables, and the functions that make its inputs from a random
 stream. Integers and bools are passed as they are; gradients are taken by the floats. The inputs

@@ -1,4 +1,6 @@
-"""Where the tests find Chainer: its wheels, which the runtime's build gathers."""
+"""Finds the wheels of Chainer, which the build of the browsers' runtime downloads, for the
+tests.
+"""
 
 from __future__ import annotations
 

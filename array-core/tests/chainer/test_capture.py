@@ -1,4 +1,6 @@
-"""Captured training steps give the bits of plain steps; a step that is refused says why."""
+"""Tests that captured training steps give the bits of plain steps, and that a refused step says
+why.
+"""
 
 from __future__ import annotations
 

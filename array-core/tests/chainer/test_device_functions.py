@@ -1,4 +1,4 @@
-"""Chainer's functions on ``arraycore.nn`` compute the same as Chainer's own kernels."""
+"""Tests that Chainer's functions on ``arraycore.nn`` compute the same as Chainer's own kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every function of Chainer has a case, and its values and gradients are right in a native run."""
+"""Tests that every function of Chainer has a case, and that its values and gradients are right in a
+native run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every name of CuPy that Chainer uses is offered, or raises an error that says what to use."""
+"""Tests that every name of CuPy that Chainer uses is offered, or raises an error that says what to
+use.
+"""
 
 from __future__ import annotations
 

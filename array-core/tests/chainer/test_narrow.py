@@ -1,4 +1,5 @@
-"""In a native run, the narrow ResNet trains on arraycore as on NumPy, and its memory stays flat.
+"""Tests that, in a native run, the narrow ResNet trains on arraycore as on NumPy without a growth
+of memory.
 
 `./run bench array-core narrow_node_webgpu_7.8.1` does the same on a device, over 500 steps.
 """
@@ -16,7 +17,7 @@ from narrow import FIRST_BAR, LATE_BAR, compared  # noqa: E402
 
 
 def test_fifty_steps_are_numpys_and_memory_is_flat(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Products of small matrices: NumPy's threads would only wait for each other.
+    # The products are of small matrices, for which NumPy's threads would only wait for each other.
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     figures = compared("native_cpu", "7.8.1", steps=50, until=60)
     assert figures["narrow_first_losses"] <= FIRST_BAR

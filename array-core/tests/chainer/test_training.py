@@ -1,4 +1,6 @@
-"""Chainer computes the same on arraycore as on NumPy: functions, training, the trainer's files."""
+"""Tests that Chainer computes the same on arraycore as on NumPy: functions, training, the trainer's
+files.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SPENT = ("dispatches", "crossings", "cpu_ops", "bytes_up", "bytes_down", "sync_w
 def examples(side: int) -> tuple[Any, Any]:
     """Return noisy images of ten kinds, float32 of shape (IMAGES, 1, side, side), and labels."""
     stream = np.random.RandomState(5)
-    # Explicit dtypes: the default integer of a browser's NumPy has 32 bits.
+    # The dtype is explicit, because the default integer of a browser's NumPy has 32 bits.
     labels = stream.randint(0, 10, IMAGES, dtype=np.int32)
     kinds = stream.uniform(-1, 1, (10, 1, side, side))
     noise = stream.uniform(-1, 1, (IMAGES, 1, side, side))
@@ -115,7 +115,7 @@ class Run:
             self.network.to_gpu()
             import cupy
 
-            # Uploaded before the first step, so that a step uploads nothing.
+            # The data are uploaded before the first step, so that a step uploads nothing.
             self.images, self.labels = cupy.asarray(self.images), cupy.asarray(self.labels)
         optimizers = chainer.optimizers
         self.optimizer = (
@@ -145,8 +145,8 @@ def train(run: Run, steps: int, counters: Callable[[], dict[str, int]]) -> dict[
         before = counters()
         loss = run.step(number)
         after = counters()
-        # The loss is read at each early step, to compare runs. Later it is read at a few steps
-        # only, because a read waits for the device; among them the steps where memory is counted,
+        # The loss is read at each early step, to compare runs. Later it is read at few steps only,
+        # because a read waits for the device. These include the steps at which memory is counted,
         # so that no work is pending then.
         if number < 20 or number in (SETTLED, steps - 1) or number % 500 == 0:
             losses.append(float(loss))

@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pytest", nargs=argparse.REMAINDER, default=[])
     options = parser.parse_args(arguments)
 
-    # Hidden, because volunteers' Python lacks them. With Pillow, tests would run networks on images
-    # of 224 x 224 pixels on NumPy for minutes; with Matplotlib they would plot.
+    # These packages are hidden, because volunteers' Python lacks them. With Pillow, tests would run
+    # networks on images of 224 x 224 pixels on NumPy for minutes; with Matplotlib they would plot.
     absent: dict[str, Any] = {"PIL": None, "matplotlib": None}
     sys.modules.update(absent)
     import arraycore

@@ -1,4 +1,4 @@
-"""Tests of this folder's tools: how they find 64-bit floats, count forwards and count cases."""
+"""Tests this folder's tools: how they find 64-bit floats, count forwards and count cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""C++'s types and CUDA's functions on NumPy scalars, by the dialect's rules; for meaning.py.
+"""Implements C++'s types and CUDA's functions on NumPy scalars, by the dialect's rules, for
+meaning.py.
 
 Mathematical functions compute in double precision, and their callers round.
 """
@@ -131,7 +132,7 @@ def _erfinv(y: float) -> float:
     if not -1 < y < 1:
         return math.inf if y == 1 else -math.inf if y == -1 else math.nan
     x = _normal_quantile((y + 1) / 2) / math.sqrt(2)
-    # One step of Newton's method, for the digits that (y + 1) / 2 loses near 0.
+    # One step of Newton's method restores the digits that (y + 1) / 2 loses near 0.
     return x - (math.erf(x) - y) * math.sqrt(math.pi) / 2 * math.exp(x * x)
 
 

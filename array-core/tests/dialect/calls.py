@@ -1,4 +1,4 @@
-"""A call of a kernel as Chainer makes it, and the memory that its arrays lie in."""
+"""Describes a call of a kernel as Chainer makes it, and the memory of its arrays."""
 
 from __future__ import annotations
 

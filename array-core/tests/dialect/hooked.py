@@ -1,4 +1,5 @@
-"""Runs Chainer's functions, links, optimizers on NumPy and on the stand-in; see ``judge.py``.
+"""Runs Chainer's functions, links and optimizers on NumPy and on the stand-in ``cupy``
+(``judge.py``).
 
 Prints one JSON object: the kernels that were made; for each scenario "ok" or the error; and "ok" or
 the error of each kernel's first call, repeated in every dtype and compared with the same C++ in
@@ -30,7 +31,7 @@ from judge import (
 )
 from samples import retype
 
-# Imported after judge, which installs what these modules need.
+# These are imported after judge, which installs what they need.
 import chainer  # isort: skip
 import chainer.functions as F  # isort: skip
 import chainer.links as L  # isort: skip

@@ -580,7 +580,7 @@ def parameters_of(text: str, bound: Mapping[str, str]) -> list[Parameter]:
 
 
 class Kernel:
-    """What both kinds of kernel have in common: types, functions, macros, names of parameters."""
+    """The common part of both kinds of kernel: types, functions, macros, names of parameters."""
 
     def __init__(self, texts: Mapping[str, str], bound: Mapping[str, str]) -> None:
         if texts.get("loop_prep") or texts.get("after_loop"):

@@ -1,4 +1,4 @@
-"""The dialect's compiler and the reference interpreter, by ctypes (``probe.cc``).
+"""Calls the dialect's compiler and the reference interpreter by ctypes (``probe.cc``).
 
 The library's path is in the environment variable ``ARRAYCORE_DIALECT_PROBE``.
 """

@@ -1,4 +1,4 @@
-"""Runs kernels natively: the dialect's compiler and the reference interpreter (``probe.py``)."""
+"""Runs kernels natively, by the dialect's compiler and the reference interpreter (``probe.py``)."""
 
 from __future__ import annotations
 

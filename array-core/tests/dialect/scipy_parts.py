@@ -1,4 +1,4 @@
-"""The functions of SciPy that Chainer's CPU paths use, for a Python without SciPy, as volunteers'.
+"""Provides the functions of SciPy that Chainer's CPU paths use, for a Python without SciPy.
 
 They are installed only if SciPy is missing; ``arithmetic.py`` has the functions.
 """

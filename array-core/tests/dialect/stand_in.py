@@ -1,4 +1,4 @@
-"""A stand-in ``cupy`` whose arrays are NumPy's and whose kernels an engine runs.
+"""Provides a stand-in ``cupy`` whose arrays are NumPy's and whose kernels an engine runs.
 
 With it installed, Chainer takes its GPU paths. Every kernel that Chainer makes is recorded
 (``RECORDS``) and run by an engine (``STATE.engine``; ``calls.py`` has the contract).
@@ -18,9 +18,10 @@ from samples import Sample
 
 
 class ndarray(np.ndarray[Any, Any]):
-    """An array "of the device"."""
+    """A NumPy array that stands in for an array on the device."""
 
-    # A device has no scalars: where NumPy returns a scalar, this is an array of 0 dimensions.
+    # A device has no scalars. Where NumPy returns a scalar, this method returns an array of 0
+    # dimensions.
     def __array_wrap__(
         self, array: np.ndarray[Any, Any], context: Any = None, return_scalar: bool = False
     ) -> ndarray:
@@ -94,7 +95,7 @@ def is_instance(value: object, types: Any) -> bool:
 
 
 class Device:
-    """The one device."""
+    """The only device."""
 
     def __init__(self, device: object = None) -> None:
         self.id = 0

@@ -1,4 +1,4 @@
-"""Tests of meaning.py with known results, and that a wrong kernel is found."""
+"""Tests meaning.py with known results, and that a wrong kernel is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Each kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and is computed right."""
+"""Tests that each kernel of Chainer 5.4.0 and 7.8.1 compiles for each dtype, and is computed
+right.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ ROOT = HERE.parents[2]
 CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 VERSIONS = ("5.4.0", "7.8.1")
 SITES = {"5.4.0": 132, "7.8.1": 142}
-# Sites whose texts cannot be read from the syntax: N-d pooling, im2col and col2im, tree-LSTM,
-# RMSprop; in 7.8.1 also two whose preamble is in another module.
+# The numbers of sites whose texts cannot be read from the syntax: N-d pooling, im2col and col2im,
+# tree-LSTM, RMSprop; in 7.8.1 also two whose preamble is in another module.
 COMPUTED = {"5.4.0": 11, "7.8.1": 13}
 
 

@@ -1,4 +1,6 @@
-"""The documents' Python examples run, and print what their comments say. Native bridge."""
+"""Tests that the documents' Python examples run on the native bridge, and print what their comments
+say.
+"""
 
 from __future__ import annotations
 

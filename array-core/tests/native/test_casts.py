@@ -1,4 +1,6 @@
-"""Casts of every pair of dtypes over edge values, against NumPy where it defines the result."""
+"""Compares casts of every pair of dtypes, on edge values, with NumPy where NumPy defines the
+result.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def edge_values(dtype: DType) -> Array:
 
 
 def bits(array: Array) -> list[str]:
-    """Each element's bytes, so that NaN, -0 and payloads count."""
+    """Return each element's bytes as text, so that comparisons include the sign of 0 and NaN's
+    payload.
+    """
     raw = array.view(np.uint8).reshape(len(array), -1)
     return [row.tobytes().hex() for row in raw]
 
@@ -64,7 +68,7 @@ def test_every_half_widens_as_in_numpy() -> None:
 def test_random_bit_patterns_narrow_to_half_as_in_numpy(wide: type[np.floating[Any]]) -> None:
     random = np.random.default_rng(11)
     values = np.frombuffer(random.bytes(400_000 * np.dtype(wide).itemsize), wide)
-    # Most patterns lie far outside of half's range; these lie within.
+    # Most bit patterns are far outside of float16's range; these numbers are within it.
     near = (random.standard_normal(400_000) * 2.0 ** random.integers(-27, 17, 400_000)).astype(wide)
     for source in (values, near):
         result = np.zeros(len(source), np.float16)

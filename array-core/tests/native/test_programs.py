@@ -1,4 +1,4 @@
-"""Random view programs: shapes, strides, flags, errors and contents equal NumPy's."""
+"""Tests that random programs of views have NumPy's shapes, strides, flags, errors and contents."""
 
 from __future__ import annotations
 

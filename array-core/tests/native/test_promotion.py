@@ -1,4 +1,4 @@
-"""Promotion and casting rules are compared with NumPy's for every combination."""
+"""Compares the rules of promotion and casting with NumPy's, for every combination."""
 
 from __future__ import annotations
 

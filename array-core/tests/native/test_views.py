@@ -1,4 +1,4 @@
-"""Error messages, broadcasting and overlap of views against NumPy."""
+"""Compares error messages, broadcasting and overlap of views with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operation table's probe library, loaded by ctypes."""
+"""Loads the probe library of the operation table by ctypes."""
 
 from __future__ import annotations
 

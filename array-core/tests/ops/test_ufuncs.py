@@ -1,4 +1,6 @@
-"""The operation table is compared with NumPy: the loop of each set of dtypes, and its values."""
+"""Compares the operation table with NumPy: the loop for each combination of dtypes, and its
+values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The parity page says what the reports say: counts, places, the worst error, failures."""
+"""Tests that the parity page shows what the reports contain: counts, places, the worst error,
+failures.
+"""
 
 from __future__ import annotations
 

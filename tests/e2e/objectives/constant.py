@@ -1,4 +1,4 @@
-"""A grid whose trials need no training, for tests of scheduling.
+"""Submits a study whose trials need no training, for tests of scheduling.
 
 It prints the study's id and ends at once. With ``--wait`` it iterates over the study to its end.
 """

@@ -1,4 +1,5 @@
-"""A study of one trial, whose value is the Unix time in ms after its first ``optimizer.update``.
+"""Defines a study of one trial, whose value is the Unix time in ms after its first
+``optimizer.update``.
 
 As a script it submits the study and prints its id. ``bench_first_compute.ts`` subtracts the time of
 the tap.
@@ -9,7 +10,7 @@ from typing import Any
 
 
 def objective(trial: Any) -> float:
-    """Build the paper's CNN with 16 channels, update it once on 32 images, and return the time."""
+    """Build a three-layer CNN, update it once on 32 images, and return the time."""
     import chainer
     import chainer.functions as F
     import chainer.links as L

@@ -1,4 +1,4 @@
-"""A grid whose trials log: numbers, gaps, a Chainer trainer's means, an image, a summary.
+"""Runs a grid whose trials log numbers, gaps, a Chainer trainer's means, an image and a summary.
 
 Prints what arrived, as JSON: the table of the study, the table of its series, one trial, its files.
 """
@@ -40,7 +40,7 @@ def logging(trial: Any) -> dict[str, float]:
 
 
 class Shifted:
-    """A trial whose steps go on after those that were logged before."""
+    """A trial whose rows are logged at later steps, after the rows that were logged before."""
 
     def __init__(self, trial: Any) -> None:
         self._trial = trial

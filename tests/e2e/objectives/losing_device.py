@@ -1,4 +1,5 @@
-"""A trial whose graphics device is lost while it computes. It resumes from its checkpoint.
+"""Runs a trial whose graphics device is lost while it computes, and which resumes from its
+checkpoint.
 
 It prints the study's id once it is submitted, and waits for the result. The exit code is 1 if the
 result is not from a second attempt that resumed from the checkpoint.
@@ -14,7 +15,8 @@ STEPS = 600
 def objective(trial: Any) -> float:
     """Count on the device.
 
-    Save once and go on until the device is lost; a resumed attempt ends soon.
+    The first attempt saves a checkpoint and continues until the device is lost. A resumed attempt
+    ends soon.
     """
     import time
 

@@ -1,4 +1,4 @@
-"""Four studies at once: three misbehave, and a healthy one must finish nevertheless."""
+"""Runs four studies at once. Three of them misbehave, and the fourth must finish nevertheless."""
 
 import math
 import sys

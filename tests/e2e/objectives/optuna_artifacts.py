@@ -1,4 +1,4 @@
-"""Two trials of an Optuna study that upload arrays, as in Optuna's documentation.
+"""Runs two trials of an Optuna study that upload arrays, as in Optuna's documentation.
 
 It prints the content of the study's artifact store as one line of JSON.
 """
@@ -15,7 +15,7 @@ COUNT = 100_000
 
 
 def leaving(artifact_store: FileSystemArtifactStore) -> Callable[[optuna.Trial], float]:
-    """Return the objective."""
+    """Return an objective that uploads arrays to ``artifact_store``."""
 
     def objective(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", 0, 10)

@@ -1,4 +1,5 @@
-"""An Optuna study whose later trials are worse than the first and are pruned; one raises an error.
+"""Runs an Optuna study whose later trials are worse than the first ones and are pruned; one raises
+an error.
 
 It prints the study's trials as one line of JSON.
 """

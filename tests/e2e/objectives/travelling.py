@@ -1,4 +1,4 @@
-"""Bundles of several kinds, sent by the real server to real browsers.
+"""Runs bundles of several kinds, which the real server sends to real browsers.
 
 The kinds are a closure over a large array with a file of 5 MB, a partial of a class's method, a
 closure that imports from a declared wheel, and a bundle for another runtime, which the device
@@ -18,7 +18,7 @@ SCALE = 3.0
 
 
 class Model:
-    """A class of the script's own, with state."""
+    """A class that the script defines, with state."""
 
     def __init__(self, width: int) -> None:
         self.width = width

@@ -1,4 +1,4 @@
-"""Trials that wait for the server in each possible way: for answers, and for room for reports.
+"""Runs trials that wait for the server in each possible way: for answers, and for room for reports.
 
 The exit code is 1 if a trial fails or a point is lost.
 """
@@ -7,7 +7,7 @@ import argparse
 import sys
 from typing import Any
 
-# More than may be unacknowledged at once.
+# This is more than the number of points that may be unacknowledged at once.
 POINTS = 5_000
 
 

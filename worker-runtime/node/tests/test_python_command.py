@@ -41,7 +41,9 @@ def write(folder: Path, source: str) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one script saw and did: a start of the interpreter takes longer than most scripts."""
+    """The observations of one script. Several tests share them, because starting the interpreter
+    takes longer than most scripts.
+    """
 
     done: subprocess.CompletedProcess[str]
     data: Path
@@ -57,7 +59,9 @@ NUMBERS = bytes(range(256)) * 1000
 
 @pytest.fixture(scope="module")
 def seen(host: str, tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """A script with arguments, a module at its side, and mounted folders of data and of modules."""
+    """Run a script with arguments, a module next to it, and mounted folders of data and of
+    modules.
+    """
     folder = tmp_path_factory.mktemp("seen")
     data, library, scripts = folder / "data with space", folder / "library", folder / "scripts"
     for path in (data / "in", library / "shelf", scripts, folder / "secret"):

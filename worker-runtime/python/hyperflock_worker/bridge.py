@@ -1,4 +1,5 @@
-"""The host of a trial in a volunteer's browser, by the module ``_hyperflock_bridge``.
+"""Defines the host of a trial in a volunteer's browser, which calls the module
+``_hyperflock_bridge``.
 
 The TypeScript code of Python's thread registers the module before the first attempt. Only the
 thread that runs the objective may use it.
@@ -71,7 +72,7 @@ class WorkerHost:
         """Call the server and wait for the answer's value.
 
         A call that was not answered in time is repeated: a sampler may need minutes, and the server
-        answers all calls about a name alike.
+        gives the same answer to all calls about a name.
         """
         tries = CALL_TRIES
         while True:

@@ -169,7 +169,7 @@ def _trial_of(
     }
     if not asked:
         return Trial(read_params(spec["params"]), **common)
-    # Imported here, since only trials of an Optuna study have Optuna.
+    # This import is here, because only trials of an Optuna study have Optuna.
     from hyperflock._trial.optuna_trial import OptunaTrial
 
     logged = json.loads(asked.get("suggested") or "{}")
@@ -237,7 +237,7 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
     if kind == "file":
         files = folder / "data"
         files.mkdir(exist_ok=True)
-        # The number keeps names different that differ only in replaced letters.
+        # The number keeps two names different if they differ only in replaced letters.
         shown = re.sub(r"[^A-Za-z0-9._-]", "_", str(entry[2]) if len(entry) > 2 else name)
         path = files / f"{len(list(files.iterdir()))}-{shown}"
         path.write_bytes(content)

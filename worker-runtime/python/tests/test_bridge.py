@@ -1,4 +1,4 @@
-"""The worker's host, with a fake module ``_hyperflock_bridge`` and a fake ``run_sync``."""
+"""Tests the worker's host, with a fake module ``_hyperflock_bridge`` and a fake ``run_sync``."""
 
 import json
 import sys

@@ -1,4 +1,6 @@
-"""Reading bundles: an intact bundle is unpacked unchanged, and any other one is refused."""
+"""Tests how bundles are read: an intact bundle is unpacked unchanged, and any other one is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,7 @@ def test_too_much_is_refused_whatever_the_archive_says_of_it(
     monkeypatch.setattr(bundles, "MAX_FILES", 5)
     assert code_of(zipped({"a": bytes(6_000), "b": bytes(6_000)}), tmp_path) == "bundle_too_large"
     assert code_of(zipped({str(n): b"" for n in range(6)}), tmp_path) == "bundle_too_large"
-    # The size in the directory is wrong: 1 byte.
+    # The zip's directory says that the file has 1 byte, which is wrong.
     content = zipped({"a": bytes(20_000)})
     lie = content.replace((20_000).to_bytes(4, "little"), (1).to_bytes(4, "little"))
     assert code_of(lie, tmp_path / "lie") in {"bundle_damaged", "bundle_too_large"}

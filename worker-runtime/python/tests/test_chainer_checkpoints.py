@@ -1,4 +1,4 @@
-"""Attempts and Chainer's objects resume from a checkpoint."""
+"""Tests that attempts and Chainer's objects resume from a checkpoint."""
 
 from __future__ import annotations
 

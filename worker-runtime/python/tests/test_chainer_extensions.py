@@ -1,4 +1,6 @@
-"""A trainer's observations are logged and pruned by extensions, with Chainer itself."""
+"""Tests extensions of a trainer that log its observations and prune the trial, with Chainer
+itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Stand-ins and patches: Chainer's behaviour with each, and the failure without it."""
+"""Tests stand-ins and patches: Chainer's behaviour with each of them, and the failure without
+it.
+"""
 
 from __future__ import annotations
 

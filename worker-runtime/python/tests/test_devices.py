@@ -1,4 +1,6 @@
-"""The device on which an attempt computes, and that the attempt leaves nothing behind on it."""
+"""Tests the device on which an attempt computes, and that the attempt leaves nothing behind on
+it.
+"""
 
 from __future__ import annotations
 

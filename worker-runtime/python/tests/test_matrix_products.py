@@ -1,4 +1,6 @@
-"""The browser's ``tensordot`` gives the same results as NumPy's, and is used only in browsers."""
+"""Tests that the browser's ``tensordot`` gives the same results as NumPy's, and is used only in
+browsers.
+"""
 
 from __future__ import annotations
 

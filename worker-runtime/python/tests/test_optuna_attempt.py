@@ -1,4 +1,4 @@
-"""Attempts of an Optuna study, from spec to outcome: values, attributes and errors."""
+"""Tests attempts of an Optuna study, from spec to outcome: values, attributes and errors."""
 
 from __future__ import annotations
 

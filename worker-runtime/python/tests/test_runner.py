@@ -1,4 +1,4 @@
-"""One attempt, from spec to outcome: results, each failure code, and no traces afterwards."""
+"""Tests one attempt, from spec to outcome: results, each failure code, and no traces afterwards."""
 
 from __future__ import annotations
 

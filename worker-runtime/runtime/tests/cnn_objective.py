@@ -1,4 +1,4 @@
-"""The smoke test's objective: a small three-layer CNN, trained on noise for two steps."""
+"""Contains the smoke test's objective: a small three-layer CNN, trained on noise for two steps."""
 
 import hashlib
 

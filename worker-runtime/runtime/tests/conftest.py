@@ -1,4 +1,4 @@
-"""Fixtures with the paths of the gathered runtime, of the download cache and of Node.js."""
+"""Defines fixtures with the paths of the gathered runtime, of the download cache and of Node.js."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ sys.path.insert(0, str(SCRIPTS))
 
 @pytest.fixture(scope="session")
 def runtime() -> Path:
-    """The folder ``HYPERFLOCK_RUNTIME`` or ``build/runtime``. The test fails if it is not built."""
+    """Return the folder ``HYPERFLOCK_RUNTIME`` or ``build/runtime``. The test fails if it is not
+    built.
+    """
     folder = Path(os.environ.get("HYPERFLOCK_RUNTIME", ROOT / "build" / "runtime"))
     if not (folder / "index.json").is_file():
         pytest.fail(f"{folder} has no index.json: gather the runtime first (./run build)")
@@ -32,13 +34,13 @@ def index(runtime: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def cache() -> Path:
-    """The folder of the verified downloads."""
+    """Return the folder of the verified downloads."""
     return Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """The path of Node.js: the project's own if it exists, else the system's."""
+    """Return the path of Node.js: the project's own if it exists, otherwise the system's."""
     own = ROOT / "build" / "venv" / "bin" / "node"
     found = str(own) if own.is_file() else shutil.which("node")
     if found is None:

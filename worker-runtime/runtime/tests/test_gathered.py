@@ -1,4 +1,4 @@
-"""The gathered folder: index and files agree, and a second run only verifies or repairs them.
+"""Tests the gathered folder: index and files agree, and a second run only verifies or repairs them.
 
 It reads ``build/runtime`` (or ``HYPERFLOCK_RUNTIME``).
 """

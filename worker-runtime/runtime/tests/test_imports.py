@@ -1,4 +1,4 @@
-"""Every module of the NumPy that volunteers get can be imported in real Pyodide.
+"""Tests that every module of the NumPy that volunteers get can be imported in real Pyodide.
 
 Compiled files have no docstrings, but the import of NumPy reads some. ``manifest.json`` names those
 that it needs. This test fails if another one is missing.

@@ -1,4 +1,4 @@
-"""The manifest's form, and that its pinned versions and hashes are respected."""
+"""Tests the manifest's form, and that its pinned versions and hashes are respected."""
 
 from __future__ import annotations
 

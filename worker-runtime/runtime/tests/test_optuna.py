@@ -1,4 +1,4 @@
-"""Optuna in the gathered runtime: an attempt of a study in real Pyodide under Node."""
+"""Tests Optuna in the gathered runtime: an attempt of a study in real Pyodide under Node."""
 
 from __future__ import annotations
 

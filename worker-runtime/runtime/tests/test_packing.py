@@ -1,4 +1,4 @@
-"""Compiling, compressing and naming files by their hash, each on small inputs."""
+"""Tests compiling, compressing and naming files by their hash, each on small inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The gathered runtime: an attempt in real Pyodide under Node, and the same one in CPython."""
+"""Tests the gathered runtime: an attempt in real Pyodide under Node, and the same one in
+CPython.
+"""
 
 from __future__ import annotations
 

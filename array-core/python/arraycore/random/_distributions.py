@@ -432,7 +432,7 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _positive(name: str, value: Any) -> None:
-    """Raise NumPy's ValueError if a parameter is not above 0; arrays on the device are not checked."""
+    """Raise NumPy's ValueError unless a parameter is above 0; a device's arrays are not checked."""
     if not isinstance(value, ndarray) and not np.all(np.greater(value, 0)):
         raise ValueError(f"{name} <= 0")
 

@@ -1,4 +1,5 @@
-"""Random view programs, run by NumPy and by array-core's C++ views, and compared.
+"""Runs random programs of views in NumPy and in array-core's C++, and compares the results.
 
-``python -m array_core_fuzz --programs 1000000`` with ``ARRAYCORE_PROBE`` naming the library.
+``python -m array_core_fuzz --programs 1000000`` runs them. ``ARRAYCORE_PROBE`` is the path of the
+probe library.
 """

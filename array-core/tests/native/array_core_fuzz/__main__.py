@@ -1,4 +1,4 @@
-"""``python -m array_core_fuzz --programs 1000000 --jobs 2``.
+"""Runs the command ``python -m array_core_fuzz --programs 1000000 --jobs 2``.
 
 The last line of output is one JSON object, for ``./run bench array-core``.
 """

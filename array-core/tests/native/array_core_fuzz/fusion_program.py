@@ -1,6 +1,6 @@
-"""Random programs over arrays. Their steps depend only on a seed, shapes and dtypes.
+"""Makes random programs over arrays. Their steps depend only on a seed, shapes and dtypes.
 
-So a program takes the same steps with and without fusion: operations of one and of two operands,
+So a program has the same steps with and without fusion: operations of one and of two operands,
 casts, slices, transposes, reshapes and broadcasts, ``out=``, ``where=``, in-place operators,
 assignments to views, kernels of users, reductions, reads in between, and arrays that are deleted.
 """
@@ -161,7 +161,7 @@ class Program:
         self.outcome.live.append(ac.counters()["live_bytes"])
 
     def _pick(self) -> ac.ndarray:
-        # Mostly the newest array, as in real code.
+        # The newest array is picked most often, as in real code.
         picked = self.arrays[-1]
         if self.random.random() >= 0.5:
             picked = self.random.choice(self.arrays)
@@ -285,7 +285,8 @@ class Program:
     def _reduce(self) -> str:
         array = self._pick()
         axis = self.random.choice((None, *range(array.ndim)))
-        # Either a chain that nothing else holds, or an array that the program holds.
+        # The source is either a chain of operations that only this step holds, or an array of the
+        # program.
         made = self.random.random() < 0.7
         source = array * 2 + array if made else array
         terms = array.size if axis is None else array.shape[axis]

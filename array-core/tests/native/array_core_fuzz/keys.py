@@ -1,4 +1,4 @@
-"""Random keys that contain arrays: made for a shape, encoded as words, and decoded again.
+"""Makes random keys that contain arrays, encodes them as words, and decodes them.
 
 A key's words are the number of its items, then the items: those of ``StepOp.INDEX``, or
 

@@ -1,4 +1,4 @@
-"""The C++ probe library (``probe.cc``) through ctypes, with NumPy's dtypes as numbers."""
+"""Calls the C++ probe library (``probe.cc``) through ctypes. Dtypes are passed as numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from array_core_fuzz.steps import DTYPES
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
-# Python's scalars as operands of ``result_type``.
+# The numbers of Python's scalar types as operands of ``result_type``.
 PYTHON_SCALARS: dict[type, int] = {int: -1, float: -2, complex: -3}
 
 Words = npt.NDArray[np.int64]

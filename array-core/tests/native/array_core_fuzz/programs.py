@@ -1,4 +1,4 @@
-"""Random view programs: made, encoded for the probe, and run by NumPy in one go.
+"""Makes random programs of views, encodes them for the probe, and runs them in NumPy.
 
 The choices depend on the shapes so far, so a program is made while NumPy runs it. Words, results
 and contents are those of ``program.h``.
@@ -95,8 +95,9 @@ class Generator:
         self._steps = 0
         self._create()
         for _ in range(3 + self._below(7)):
-            # Mostly the newest array, so that programs make views of views. Else an older one, so
-            # that assignments combine views of one storage.
+            # The newest array is the source most often, so that programs make views of views.
+            # Otherwise an older one is the source, so that assignments combine views of one
+            # storage.
             newest = len(self._arrays) - 1
             source = newest if self._random() < 0.7 else self._below(newest + 1)
             self._choices[int(self._random() * len(self._choices))](self, source)
@@ -421,7 +422,7 @@ class Generator:
         dtype = self._dtypes[target]
         source = self._below(len(self._arrays))
         if self._random() < 0.6 and to.ndim:
-            # A shifted, reversed or otherwise different view of the target itself.
+            # The source is a shifted, reversed or otherwise different view of the target itself.
             source = len(self._arrays)
             self._step_index(target)
             if source == len(self._arrays):

@@ -1,4 +1,4 @@
-"""A program's words as NumPy code that runs by itself, for the report of a difference."""
+"""Writes a program's words as NumPy code that runs by itself, for the report of a difference."""
 
 from __future__ import annotations
 

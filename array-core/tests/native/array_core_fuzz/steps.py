@@ -1,4 +1,6 @@
-"""The language of view programs: numbers of operations, dtypes, errors; contents of new arrays."""
+"""Defines the language of view programs: numbers of operations, dtypes and errors, and the contents
+of new arrays.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ _NAMES = (
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-# In the order of DType's numbers.
+# The dtypes are in the order of DType's numbers.
 DTYPES: tuple[np.dtype[Any], ...] = tuple(np.dtype(name) for name in _NAMES)
 
 

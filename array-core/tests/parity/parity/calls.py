@@ -1,4 +1,4 @@
-"""Cases that are calls of a function over a module (NumPy or arraycore) and operands.
+"""Defines cases that call a function of a module (NumPy or arraycore) and of operands.
 
 The right result is NumPy's own; the case says how far a result may be from it.
 """

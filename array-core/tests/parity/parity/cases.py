@@ -1,4 +1,4 @@
-"""What is compared: one case is one operation on given operands."""
+"""Lists the cases of the comparison. One case is one operation on given operands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BINARY = (
     "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
     "right_shift",
 )  # fmt: skip
-#: Python's scalars; all but bool are weak.
+#: Python's scalars. All except bool are weak: they do not widen an array's dtype.
 WEAK: dict[str, Any] = {"bool": True, "int": 3, "float": 2.5, "complex": 1.5 - 2j}
 MODES = ("numpy2", "cupy")
 

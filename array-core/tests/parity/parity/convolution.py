@@ -1,4 +1,4 @@
-"""Convolutions and their gradients are compared with a direct sum in NumPy, in float64.
+"""Compares convolutions and their gradients with a direct sum in NumPy, in float64.
 
 The operands are random numbers. An element may differ from the exact sum by the rounding of every
 term and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes.

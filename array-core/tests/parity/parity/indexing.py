@@ -1,4 +1,6 @@
-"""Cases of keys with arrays, of functions that pick and write elements, and of ``ufunc.at``."""
+"""Lists cases of keys with arrays, of functions that select and write elements, and of
+``ufunc.at``.
+"""
 
 from __future__ import annotations
 

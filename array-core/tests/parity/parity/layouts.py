@@ -1,4 +1,6 @@
-"""Layouts of operands: a base array, and a view of it that NumPy and arraycore make alike."""
+"""Defines layouts of operands. A layout has a base array, and a view of it that NumPy and arraycore
+make alike.
+"""
 
 from __future__ import annotations
 

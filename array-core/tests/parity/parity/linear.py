@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and tensors are compared with NumPy's.
+"""Compares products of vectors, matrices and tensors with NumPy's.
 
 Floats are random numbers. An element may differ from the exact sum by the rounding of every term
 and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes. Integers and bools

@@ -1,4 +1,4 @@
-"""The cases of reductions and running totals; :mod:`.reduction_runner` runs them."""
+"""Lists the cases of reductions and running totals, which :mod:`.reduction_runner` runs."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _long() -> Iterator[Case]:
             for turn, (shape, axis) in enumerate(shapes):
                 if function in ONE_AXIS and isinstance(axis, tuple):
                     continue
-                # Every shape in float32; the other dtypes take turns.
+                # Float32 is tested with every shape; the other dtypes take turns.
                 if letter != "f" and (turn + number) % 3:
                     continue
                 length = int(np.prod(shape))

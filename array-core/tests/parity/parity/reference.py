@@ -1,4 +1,4 @@
-"""The right results: NumPy's, computed in a wider type and rounded once if a function may err.
+"""Computes the right results: NumPy's, in a wider type and rounded once if a function may err.
 
 NumPy's own mathematical functions differ between builds: vectorised ones on x86 err by units in the
 last place, and Pyodide's come from another C library. So a function that may err by the table is
@@ -56,7 +56,8 @@ def results(function: str, loop: str, operands: list[Array], rounds: bool) -> li
         given = getattr(np, function)(*operands)
         given = given if isinstance(given, tuple) else (given,)
         if function == "arccosh" and inputs in "efd":
-            # The C library of browsers gives numbers for large negative operands.
+            # For operands below 1 the result is NaN, but the C library of browsers returns numbers
+            # for large negative ones.
             given = (np.where(operands[0] < 1, np.nan, given[0]),)
         return [
             np.asarray(each).astype(letter) for each, letter in zip(given, outputs, strict=True)
@@ -103,10 +104,11 @@ def cast(source: Array, target: np.dtype[Any]) -> Array:
             return result
         ends = np.iinfo(target)
         values = source.real.astype(np.float64)
-        # An end converted to a float is the end itself, or lies beyond it.
+        # The limits of the type, converted to floats, are equal to the limits or lie outside of the
+        # type's range.
         result[values >= float(ends.max)] = ends.max
         result[values <= float(ends.min)] = ends.min
-        # So a value strictly between the ends, truncated, is an integer of the type.
+        # A float strictly between these limits, truncated, is therefore an integer of the type.
         inside = (values < float(ends.max)) & (values > float(ends.min))
         result[inside] = np.trunc(values[inside]).astype(target)
         result[np.isnan(values)] = 0

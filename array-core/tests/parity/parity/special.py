@@ -1,4 +1,5 @@
-"""The functions of scipy.special that array-core has, in 60 decimal digits, as a reference.
+"""Computes the functions of scipy.special that array-core has, in 60 decimal digits, as a
+reference.
 
 They share nothing with array-core: they use series, continued fractions and Newton's method in
 Python's decimal arithmetic. Formulas: Abramowitz and Stegun 6.1.41, 6.3.18, 7.1.6, 7.1.14.

@@ -1,4 +1,5 @@
-"""Reports of parity runs as one table: a row for each operation, dtypes of operands and layout.
+"""Joins reports of parity runs in one table, with a row for each operation, dtypes of operands and
+layout.
 
 A report is what ``python -m parity --report FILE`` writes on one back end. The table has the cells
 of several back ends side by side. To be compact, it holds names and cells as indices into lists,

@@ -1,4 +1,6 @@
-"""Cases of functions that are not ufuncs: joining, splitting, padding, sorting, counting, ..."""
+"""Lists cases of functions that are not ufuncs: joining, splitting, padding, sorting, counting,
+...
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,14 @@ _LAYOUTS = ("contiguous", "strided", "transposed", "box", "negative", "zero_d", 
 
 
 def _tied(m: Any, x: Any) -> Any:
-    """Return the values with +0 for -0, because of two equal zeros either may be returned."""
+    """Return the values with -0 replaced by +0, because a function may return either of two equal
+    zeros.
+    """
     return x + x.dtype.type(0) if x.dtype.kind in "fc" else x
 
 
-#: Name, call, letters, whether results are indices or counts, allowed units in the last place.
+#: A row has a name, the call, the letters of the dtypes, whether results are indices or counts, and
+#: the allowed error in units in the last place.
 _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
     ("sort", lambda m, x: m.sort(x, -1, "stable"), LETTERS, False, 0),
     ("argsort", lambda m, x: m.argsort(x, 0, "stable"), LETTERS, True, 0),

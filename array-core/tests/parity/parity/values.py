@@ -1,4 +1,6 @@
-"""Values that find faults: NaN, infinities, -0, subnormals, ends of types, ordinary values."""
+"""Provides values that reveal faults: NaN, infinities, -0, subnormals, limits of types, ordinary
+values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chainer 7.8.1 and 5.4.0, unmodified, on Python 3.10 to 3.14, NumPy 1.26 and NumPy 2.
+"""Lets unmodified Chainer 7.8.1 and 5.4.0 run on Python 3.10 to 3.14 with NumPy 1.26 and 2.
 
     from hyperflock_worker import compat
     compat.install()      # before or after chainer is imported; a second call does nothing

@@ -1,4 +1,4 @@
-"""Import hooks that run a function right after a named module was executed.
+"""Provides import hooks that run a function right after a named module was executed.
 
 A finder at the front of ``sys.meta_path`` asks the other finders, and wraps the loader that they
 return. The wrapper's ``exec_module`` applies the patches at the end. Other modules are loaded as

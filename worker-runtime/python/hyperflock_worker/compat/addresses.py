@@ -112,7 +112,7 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
         if storage_offset + high > last - first:
             raise ValueError("Out of buffer: too large index was specified")
         tricks = module.cuda.cupy.lib.stride_tricks
-        # A vector of the array's memory, from its element with the lowest address on.
+        # The vector shows the array's memory, from the element with the lowest address on.
         backward = tuple(axis for axis, stride in enumerate(own.strides) if stride < 0)
         lowest = module.cuda.cupy.flip(array, backward) if backward else array
         row = tricks.as_strided(lowest, (last - first + 1,), (own.itemsize,))

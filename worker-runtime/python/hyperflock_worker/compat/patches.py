@@ -1,7 +1,7 @@
-"""Patches for functions of Chainer that fail with NumPy 2, Python 3.14 or WebAssembly.
+"""Patches functions of Chainer that fail with NumPy 2, Python 3.14 or WebAssembly.
 
-Each patch says what breaks and for which versions; ``PATCHES`` at the end is the table that the
-import hooks read. Every patch has a test that fails without it.
+Each patch describes the failure, and the versions that need the patch; ``PATCHES`` at the end is
+the table that the import hooks read. Every patch has a test that fails without it.
 """
 
 from __future__ import annotations

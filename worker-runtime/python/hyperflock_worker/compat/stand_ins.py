@@ -1,4 +1,4 @@
-"""Stand-ins for modules that Chainer imports and that may not be installed.
+"""Provides stand-ins for modules that Chainer imports and that may not be installed.
 
 There are two kinds. ``FALLBACKS`` are found by a finder at the *end* of ``sys.meta_path``, so an
 installed module is used instead. ``SHADOWS`` replace modules that no longer exist or are

@@ -1,4 +1,4 @@
-"""Convolutions, transposed convolutions and gradients, without unfolded copies of the data.
+"""Computes convolutions, transposed convolutions and gradients without unfolded copies of the data.
 
 Chainer unfolds the data (``im2col``), multiplies, and folds gradients back. The methods that do so
 are replaced. Before it calls them, Chainer has checked types and kept its inputs. With

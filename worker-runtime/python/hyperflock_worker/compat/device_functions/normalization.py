@@ -1,4 +1,4 @@
-"""Batch normalization in training, and its gradient: two launches each instead of nine.
+"""Computes batch normalization in training, and its gradient, in two launches each instead of nine.
 
 7.8.1 has an implementation object for arguments that cuDNN and iDeep do not support; its two
 methods are replaced. 5.4.0 does everything in the function's ``forward``, which is replaced for

@@ -1,4 +1,5 @@
-"""Maximum and average pooling and their gradients: one launch each, as with Chainer's kernels.
+"""Computes maximum and average pooling and their gradients in one launch each, like Chainer's
+kernels.
 
 Chainer's kernels compute a window's coordinates from an element's number, for each element. The
 CPU has faster loops for ``arraycore.nn``. With ``cover_all`` the last window reaches further beyond
