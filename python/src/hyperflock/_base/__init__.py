@@ -1,1 +1,3 @@
-"""Errors and their codes, the package's version, and cleaning of text from other people."""
+"""Contains errors and their codes, the package's version, and functions that clean text from other
+people.
+"""

@@ -135,7 +135,7 @@ BUNDLE_CODES: dict[str, str] = {
 
 
 def cannot(kind: str, message: str) -> BundleError:
-    """Return the error ``cannot_bundle_<kind>``; ``kind`` must be in the list above."""
+    """Return the error ``cannot_bundle_<kind>``, whose code must be in ``BUNDLE_CODES``."""
     code = f"cannot_bundle_{kind}"
     if code not in BUNDLE_CODES:
         raise KeyError(code)

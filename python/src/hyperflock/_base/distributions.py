@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from ``low`` to ``high``, as `uniform` or `integer` describes."""
+    """The numbers from ``low`` to ``high`` that `uniform` or `integer` describes."""
 
     low: float
     high: float
@@ -26,7 +26,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values, as `choice` describes."""
+    """One of several values; see `choice`."""
 
     values: Sequence[Any]
 

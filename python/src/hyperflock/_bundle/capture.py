@@ -311,7 +311,7 @@ class Capture:
         site: Site,
         methods: frozenset[str] | None = None,
     ) -> None:
-        """Check what code imports and what it reads of this machine."""
+        """Check what code imports and what it reads from this machine."""
         mark = self.mark()
         try:
             self._follow_imports(node, home, shown, site)
@@ -375,7 +375,9 @@ class Capture:
                 raise cannot("source", f"there are two files '{file}' in different folders")
 
     def origin(self, name: str) -> _sources.Origin | None:
-        """Return the origin of a researcher's own module; None for any other module."""
+        """Return the origin (root folder, name and file) of a researcher's own module; None for any
+        other module.
+        """
         unit = name.split(".")[0]
         if unit == "hyperflock":
             return None
@@ -535,7 +537,7 @@ class Capture:
 
 
 class _Specials(ast.NodeTransformer):
-    """Replaces ``__name__`` and ``__doc__`` by the texts that they are in a module."""
+    """Replaces ``__name__`` and ``__doc__`` in a definition by their values in a module."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._texts = {name: namespace.get(name) for name in ("__name__", "__doc__")}
@@ -576,7 +578,9 @@ def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: 
 
 
 def _function_lines(node: _definitions.FunctionNode, name: str, free: list[str]) -> list[str]:
-    """Return the lines of a definition without decorators and defaults, which are set as values."""
+    """Return the lines of a definition without its decorators and defaults, which are written
+    separately as values.
+    """
     plain = copy.deepcopy(node)
     plain.args.defaults = [ast.Constant(None) for _ in plain.args.defaults]
     plain.args.kw_defaults = [d and ast.Constant(None) for d in plain.args.kw_defaults]

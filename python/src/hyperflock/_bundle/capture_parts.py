@@ -143,7 +143,7 @@ class Site:
         return error.at(self.file, min(found, default=self.line))
 
     def uses(self, name: str) -> str:
-        """Return the beginning of a sentence about a name."""
+        """Return the beginning of a message, such as ``the objective uses 'rate'``."""
         if self.where == "the objective":
             return f"the objective uses '{name}'"
         return f"{self.where}, which uses '{name}'"
@@ -164,7 +164,7 @@ def indented(text: str) -> list[str]:
 def place_of(sources: Mapping[str, bytes], module: str, line: int) -> tuple[str, int]:
     """Return the researcher's file and line for a line of a module in the bundle.
 
-    In a generated module this is the first line of the definition around it.
+    For a line of a generated module, it is the first line of the definition that contains the line.
     """
     path = module.replace(".", "/")
     content = sources.get(f"{path}.py", b"").decode(errors="replace")

@@ -94,12 +94,14 @@ class OwnModules:
 
     @property
     def homes(self) -> list[Home]:
-        """The generated module of the constants; nothing if no constant needs it."""
+        """A list with the generated module of the constants, which is empty if no constant needs
+        the module.
+        """
         return [self._home] if self._home.lines else []
 
     @property
     def arrays(self) -> dict[str, bytes]:
-        """The arrays among the constants, as those of a `ValueWriter`."""
+        """The arrays among the constants, by their file names in the bundle."""
         return self._writer.arrays
 
     def mark(self) -> int:

@@ -1,4 +1,4 @@
-"""Says which values are plain: numbers, texts, arrays, and containers of them.
+"""Determines which values are plain: numbers, texts, arrays, and containers of them.
 
     is_plain({"rate": [0.1, 0.2]})      # True
     is_plain(Net())                     # False

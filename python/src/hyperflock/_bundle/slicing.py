@@ -28,11 +28,13 @@ Edit = tuple[ast.AST, str]
 
 
 class _Lost(dict[str, tuple[str, Lost]]):
-    """The globals that a file does not have on a device, each with the file's name and reason."""
+    """The globals that a file does not have on a device. For each one it has the file's name and
+    the reason.
+    """
 
 
 class Slicer:
-    """A slicer of one bundle's files, used once.
+    """Removes statements from the files of one bundle. Each instance is used once.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ class Slicer:
         self._methods: dict[str, list[tuple[FileText, Statement, Names]]] = {}
 
     def sliced(self, entries: Sequence[tuple[str, str]]) -> dict[str, bytes]:
-        """Return the files for entries, each a module and the name of a global.
+        """Return the changed files. An entry, from which the objective starts, is a module and the
+        name of a global.
 
         Raises
         ------
@@ -152,7 +155,9 @@ class Slicer:
 
     @staticmethod
     def _is_caught(one: Statement, name: str) -> bool:
-        """Return whether a statement itself binds the lost name, as ``try: import x`` does."""
+        """Return whether a statement itself binds a name that the device lacks, as
+        ``try: import x`` does.
+        """
         return name in one.binds and isinstance(one.node, ast.Try)
 
     def _import_statement(
@@ -265,7 +270,7 @@ class Slicer:
         yield from self._called_methods()
 
     def _follow_class(self, text: FileText, one: Statement) -> Iterator[tuple[str, str, str]]:
-        """Keep a class's methods until reached code names them."""
+        """Follow what a class needs. A method is followed only when reached code uses its name."""
         for method, needed in one.methods.items():
             self._methods.setdefault(method, []).append((text, one, needed))
         rest = {
@@ -295,7 +300,7 @@ class Slicer:
                 self._attributes.add(part.value)
 
     def _check_code(self, text: FileText, node: ast.stmt, where: str) -> None:
-        """Check the code of a function: what it imports, and what it reads of this machine."""
+        """Check the code of a function: what it imports, and what it reads from this machine."""
         for inner, optional in executed_imports([node], inside=True):
             for name in () if optional else self._names(inner, text):
                 if self._text(name) is None and self._is_missing(name):

@@ -219,7 +219,7 @@ class ValueWriter:
         return self._capture.cross(*self._capture.cls(cls, where), home)
 
     def _context_manager(self, value: Any, home: Home, where: str) -> str:
-        """Write a function with ``contextlib.contextmanager``."""
+        """Write a function that ``contextlib.contextmanager`` decorates."""
         made = self._capture.reference("contextlib", "contextmanager", home, where)
         inner = self.expression(value.__wrapped__, home, where)
         name = self._capture.variable()
@@ -237,7 +237,7 @@ class ValueWriter:
         return name
 
     def _cached(self, value: Any, home: Home, where: str) -> str:
-        """Write a function with ``functools.lru_cache``, without the cache's content."""
+        """Write a function that ``functools.lru_cache`` decorates, without the cache's content."""
         made = self._capture.reference("functools", "lru_cache", home, where)
         name = self._capture.variable()
         inner = self.expression(value.__wrapped__, home, where)

@@ -70,7 +70,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run the command and return its exit code."""
     try:
-        # Without arguments the help is what was asked for, and no wrong usage.
+        # Without arguments, the command prints its help, which is not a wrong usage.
         code = app(arguments or ["--help"], prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
         where = f" ({error.field})" if error.field else ""

@@ -97,7 +97,9 @@ def demo(
 
 
 def _command(script: list[str], folder: Path) -> list[str]:
-    """Return the words that run a script. Options alone are for the default script."""
+    """Return the command line that runs the script. If ``script`` has only options, they are for
+    the default script.
+    """
     if script and script[0].endswith(".py"):
         if not Path(script[0]).is_file():
             raise HyperflockError(f"'{script[0]}' is no file", code="demo_missing")

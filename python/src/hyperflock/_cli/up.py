@@ -42,7 +42,7 @@ Folder = Annotated[
 
 
 class EngineChoice(str, Enum):
-    """What volunteers on this machine run in."""
+    """The program in which volunteers on this machine run."""
 
     auto = "auto"
     chromium = "chromium"
@@ -207,7 +207,7 @@ def _local(folder: Path | None) -> LocalServer:
 
 
 def _with_port(compute: str) -> str:
-    """Return an address with a port of its own; port 0 becomes one that is free now."""
+    """Return an address with a port number; port 0 becomes one that is free now."""
     host, _, port = compute.rpartition(":")
     if port != "0":
         return compute
@@ -217,10 +217,10 @@ def _with_port(compute: str) -> str:
 
 
 def _in_background(local: LocalServer, options: Mapping[str, object]) -> int:
-    """Run ``up`` in a process of its own, and print what it prints until everything has started.
+    """Run ``up`` in a background process, and print its output until everything has started.
 
-    The server, the volunteers and the tunnel then have a process that looks after them. It ends
-    when 'hyperflock down' ends the server.
+    The background process watches the server, the volunteers and the tunnel. It ends when
+    'hyperflock down' ends the server.
     """
     if sys.platform == "win32":
         raise typer.BadParameter("on Windows, --detach works without --share and --volunteers")

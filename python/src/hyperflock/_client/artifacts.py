@@ -24,7 +24,7 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import ArtifactRow
 from hyperflock._transport.validation import convert
 
-# Characters of paths, and those that Windows does not allow in names.
+# Matches path separators, and the characters that Windows does not allow in names.
 _NOT_IN_NAMES = re.compile(r'[/\\:*?"<>|]')
 _MAX_STEM_BYTES = 120
 _MAX_SUFFIX = 16

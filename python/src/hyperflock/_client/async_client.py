@@ -115,7 +115,7 @@ class AsyncClient(AsyncSearches):
         except ServerError as error:
             if error.code != "unknown_blob":
                 raise
-            # The deletion of another study has removed a blob in the meantime.
+            # The server may have deleted a blob in the meantime, together with another study.
             await upload_missing(self._http, made.blobs, progress)
             row = await self._http.post("/api/studies", body)
         return self._study(row, progress)

@@ -23,10 +23,10 @@ from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import StudySpec
 
-# How many points an error lists, and among how many it looks for them.
+# The most missing points in an error, and the most points of a study that are compared.
 MAX_MISSING = 10_000
 _MAX_POINTS = 100_000
-# How many studies of the same name are compared by their keys.
+# The most studies of the same name whose keys are compared.
 _MAX_STUDIES = 20
 
 _WORDS = {

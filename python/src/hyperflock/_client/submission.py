@@ -93,7 +93,8 @@ class Submission:
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
-    # How many points `method` draws from the space; 0 tries each point of the space.
+    # The number of points that `method` draws from the space. If it is 0, every point of the space
+    # is tried.
     trials: int = 0
     method: Method | None = None
     # The directions of an ask-and-tell study, which has no space; None for another.

@@ -175,7 +175,7 @@ class Browser:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        # Its helper processes end a moment later and may still write files.
+        # The browser's helper processes end a moment later and may still write files.
         deadline = time.monotonic() + _ENDING_S
         while self._home.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._home, ignore_errors=True)

@@ -255,7 +255,7 @@ class _Run:
                 self._changed.wait(_LOOK_S)
 
     def stop(self) -> None:
-        """End the waiting."""
+        """Let `wait` return."""
         with self._changed:
             self._is_over = True
             self._changed.notify_all()

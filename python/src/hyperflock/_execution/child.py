@@ -72,7 +72,7 @@ def _not_here(name: str) -> str:
 
 
 def main(folder: Path) -> None:
-    """Run the job of a folder."""
+    """Run the job that a folder contains."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
     installed = _Installed(job["installed"])
     sys.meta_path.insert(0, installed)

@@ -347,7 +347,7 @@ def _write_job(folder: Path, job: Job) -> None:
 
 
 async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
-    """Run the job of a folder.
+    """Run the job that a folder contains.
 
     Returns
     -------
@@ -368,7 +368,7 @@ async def _run(folder: Path, time_limit_s: float) -> tuple[str, float | None]:
 
 
 def _start(folder: Path, file: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the job of a folder, with its output written to a file."""
+    """Start the job that a folder contains, and write its output to a file."""
     command = [sys.executable, "-I", "-S", "-X", "utf8", str(folder / "dry_run.py"), str(folder)]
     return subprocess.Popen(
         command,

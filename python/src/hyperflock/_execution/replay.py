@@ -34,7 +34,7 @@ from hyperflock._transport.validation import convert
 ReplayOn = Literal["cpython", "chromium"]
 PLACES: tuple[ReplayOn, ...] = ("cpython", "chromium")
 DEFAULT_TOLERANCE = 0.01
-# This machine may be slower than the device, and only the results are compared.
+# The time limit here is longer by this, because this machine may be slower than the device.
 _SLOWER_S = 60.0
 
 # The codes of attempts that ended before the objective's first line, or because of the time limit.

@@ -1,4 +1,6 @@
-"""A server on this machine: its files, its process, its volunteers, and ways for phones."""
+"""Runs a server on this machine: its files, its process, its volunteers, and ways by which phones
+reach it.
+"""
 
 from typing import Any
 

@@ -167,7 +167,7 @@ class Authority:
 
         key = ec.generate_private_key(ec.SECP256R1())
         networks = [ipaddress.ip_network(network) for network in _PRIVATE]
-        # A machine may have an address of the internet, as in many universities.
+        # A machine may have a public address, as in many universities.
         networks += [
             ipaddress.ip_network(ip) for ip in ips if not any(ip in network for network in networks)
         ]

@@ -47,7 +47,7 @@ class _Pipe(Browser):
 
     @property
     def pid(self) -> int:
-        """The first process."""
+        """The process id of the browser's first process."""
         return self._process.pid
 
     _number = 0
@@ -126,7 +126,7 @@ class ChromiumVolunteer(Volunteer):
 
     @property
     def pid(self) -> int:
-        """The browser's first process."""
+        """The process id of the browser's first process."""
         assert self._browser is not None
         return self._browser.pid
 

@@ -92,7 +92,9 @@ def find_engine(choice: Choice, volunteer: Path | None) -> Engine:
 
 
 def _nodes() -> Iterator[str]:
-    """Yield the Nodes of this machine: the named one, the system's, the one of the extra."""
+    """Yield the Node programs of this machine: the one that ``HYPERFLOCK_NODE`` names, or else the
+    system's and the one from PyPI.
+    """
     if named := os.environ.get("HYPERFLOCK_NODE"):
         yield named
         return

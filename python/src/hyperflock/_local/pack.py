@@ -101,7 +101,8 @@ def write_pack(packed: Path, trees: dict[str, Path]) -> None:
         if path.is_file() and not _is_form(path)
     ]
     packed.mkdir(parents=True, exist_ok=True)
-    # The largest dictionary: the two versions of Chainer share most of their text.
+    # The largest dictionary is used, because the two versions of Chainer have most of their text in
+    # common.
     with tarfile.open(packed / ARCHIVE, "w:xz", preset=9, format=tarfile.PAX_FORMAT) as archive:
         for name, path in files:
             entry = tarfile.TarInfo(name)
@@ -165,7 +166,7 @@ def _make(folder: Path, archive: bytes) -> None:
         made = temporary / "made"
         made.mkdir()
         names = list(_extracted(archive, made))
-        # Compression lets other threads run.
+        # Compression releases Python's lock, so other threads can run.
         with ThreadPoolExecutor() as threads:
             forms = list(threads.map(lambda name: _compressed(made, name), names))
         sizes = {name: (made / name).stat().st_size for name in (*names, *filter(None, forms))}

@@ -95,7 +95,7 @@ def _binary(given: str | None) -> Path:
 
 
 def _executable(binary: Path) -> Path:
-    """Let a program be run; some installers lose the permission."""
+    """Make a program executable, because some installers lose this permission."""
     if not os.access(binary, os.X_OK):
         try:
             binary.chmod(0o755)

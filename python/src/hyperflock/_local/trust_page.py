@@ -46,7 +46,7 @@ class TrustPage:
     def __init__(self, host: str, port: int, certificate: Path, fingerprint: str) -> None:
         contents = {
             "/": ("text/html; charset=utf-8", page_html(fingerprint)),
-            # Both systems offer to install a certificate of this type.
+            # Android and iOS offer to install a certificate of this type.
             CERTIFICATE: ("application/x-x509-ca-cert", _der(certificate)),
         }
         handler = type("_Handler", (_Handler,), {"contents": contents})

@@ -175,7 +175,7 @@ class Tunnel:
                 text=True,
                 encoding="utf-8",
                 errors="replace",
-                # It does not get Ctrl-C, so that the server ends before its tunnel.
+                # The program does not get Ctrl-C, so that the server ends before its tunnel.
                 start_new_session=True,
             )
         except OSError as error:

@@ -65,19 +65,19 @@ class Volunteer(ABC):
     @property
     @abstractmethod
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the volunteer has not ended yet."""
 
     @property
     @abstractmethod
     def pid(self) -> int:
-        """Its first process."""
+        """The process id of the volunteer's first process."""
 
     @abstractmethod
     def wait(self) -> None:
-        """Wait for the end and force it if it takes too long."""
+        """Wait until the volunteer has ended, and end it by force if it takes too long."""
 
     def hear(self, phase: str, work: str, trials: int, problem: str = "") -> None:
-        """Report a change.
+        """Print a line if the volunteer's state has changed.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Volunteer(ABC):
             self._line(text)
 
     def ended(self, status: int | None) -> None:
-        """Report the end."""
+        """Print that the volunteer has ended; ``status`` is its exit status."""
         how = "has ended" if self._is_ending else f"ended by itself with status {status}"
         self._line(f"{how}; {self._done()}")
 
@@ -197,7 +197,7 @@ class NodeVolunteer(Volunteer):
 
     @property
     def pid(self) -> int:
-        """The process of Node."""
+        """The process id of Node."""
         assert self._process is not None
         return self._process.pid
 
@@ -209,7 +209,7 @@ class NodeVolunteer(Volunteer):
                 self._process.stdin.close()
 
     def wait(self) -> None:
-        """Wait for the end and force it if it takes too long."""
+        """Wait until Node has ended, and end it by force if it takes too long."""
         if self._process is None:
             return
         try:
@@ -290,12 +290,12 @@ class Volunteers:
 
     @property
     def is_any_running(self) -> bool:
-        """Whether one of them has not ended yet."""
+        """Whether any volunteer has not ended yet."""
         return any(volunteer.is_running for volunteer in self._all)
 
     @property
     def pids(self) -> list[int]:
-        """The first process of each."""
+        """The process ids of the volunteers' first processes."""
         return [volunteer.pid for volunteer in self._all]
 
     def stop(self) -> None:

@@ -174,7 +174,7 @@ class TrialResult:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether it meets its constraints; a trial without constraints does."""
+        """Whether the trial meets its constraints; a trial without constraints does."""
         return all(value <= 0 for value in self.constraints.values())
 
     @property
@@ -203,10 +203,11 @@ class TrialResult:
 
 
 def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
-    """Return the names of a study with their values as Python made them.
+    """Return the dimensions of a study's space: each name with its values as Python objects.
 
-    A name without a list of values at the server has the values of its trials: those of a range in
-    their order, others in the order of first use.
+    If the server has no list of values for a name, they are the values in the trials: numbers are
+    sorted, other values are in the order of first use. None is one of them if a trial lacks the
+    name.
     """
     if row.kind != "asked" and all(dimension.values for dimension in row.space):
         return [Dimension(d.name, values_of(d)) for d in row.space]
@@ -273,8 +274,8 @@ def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
 
 
 def constraints_of(row: TrialRow) -> dict[str, float]:
-    """Return a trial's constraints by name, as Optuna 5 does: those that the objective set, and by
-    their index those that the study's owner computed.
+    """Return a trial's constraints by name, as Optuna 5 does: those that the objective set, and
+    those that the study's owner computed, which are named by their index.
     """
     found: dict[str, Any] = {}
     if isinstance(row.constraints, list):

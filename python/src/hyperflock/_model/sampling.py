@@ -19,7 +19,7 @@ from hyperflock._model.sobol_table import SOBOL_DIMENSIONS
 from hyperflock._model.space import dimensions_of, range_count
 from hyperflock._transport.messages import MAX_DIMENSIONS, Dimension, StudyKind, ValueRange
 
-# Binary digits of a coordinate: as many as a double can hold.
+# The number of binary digits of a coordinate, which is the precision of a double.
 UNIT_BITS = 53
 
 _MASK64 = 2**64 - 1

@@ -77,7 +77,7 @@ def dimensions_of(space: Any, kind: StudyKind) -> list[Dimension]:
 
 
 def values_of(dimension: Dimension) -> list[Any]:
-    """Return a name's values as Python made them."""
+    """Return the values of a dimension as the original Python objects."""
     return [from_wire(value) for value in dimension.values]
 
 
@@ -148,7 +148,7 @@ def size_of(dimensions: Sequence[Dimension]) -> int:
 
 
 def _columns(points: Any) -> dict[str, list[Any]]:
-    """Return a list of points as a list of values for each name."""
+    """Convert a list of points to a list of values for each name."""
     if not isinstance(points, Sequence) or isinstance(points, str):
         raise InvalidSpaceError("points are a list of dicts", field="space")
     if not points:

@@ -37,7 +37,7 @@ class Node:
     members: dict[str, Node] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """Return the value without lines."""
+        """Return the value as plain Python objects, without line numbers."""
         if self.kind == "list":
             return [item.plain() for item in self.items]
         if self.kind == "dict":

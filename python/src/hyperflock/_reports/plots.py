@@ -23,7 +23,7 @@ from hyperflock._transport.messages import Dimension, StudyRow, ValueRange
 
 PlotKind = Literal["history", "parallel"]
 KINDS: tuple[PlotKind, ...] = ("history", "parallel")
-# Optuna's own kinds, drawn by plotly or Matplotlib.
+# The names of Optuna's own plots, which plotly or Matplotlib draws.
 OptunaPlot = Literal[
     "contour",
     "edf",

@@ -23,7 +23,9 @@ def wanted(progress: bool | None) -> bool:
 
 
 def beside(text: str) -> None:
-    """Print a line on standard error above a progress bar, in the thread that waits."""
+    """Print a line on standard error above a progress bar, in the thread that waits for the running
+    coroutine.
+    """
 
     def show() -> None:
         if "tqdm.auto" not in sys.modules:  # no bar can exist

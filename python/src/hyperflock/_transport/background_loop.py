@@ -36,7 +36,8 @@ _SLICE_S = 0.5
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
-# Hands work to the thread that waits for the current coroutine; None if it is this thread.
+# The function that passes work to the thread that waits for the current coroutine; None if that is
+# the current thread.
 _to_waiting_thread: contextvars.ContextVar[Callable[[_Work], object] | None]
 _to_waiting_thread = contextvars.ContextVar("hyperflock_to_waiting_thread", default=None)
 

@@ -292,8 +292,8 @@ class Http:
             await self._sleep(wait_s)
 
     def _is_nobody_there(self, error: BaseException) -> bool:
-        """Return whether the connection was refused, never worked before, and no patience was
-        given.
+        """Return whether a request should fail early: the connection was refused, the server has
+        never answered, and the caller gave no ``patience_s``.
         """
         refused = isinstance(error, urllib3.exceptions.NewConnectionError)
         return refused and self.patience_s is None and not self._has_answered

@@ -53,7 +53,7 @@ from hyperflock._transport.websocket import (
 
 REPLACED = 4005
 _BATCHES = msgspec.json.Decoder(OwnerCall)
-# For messages that still have to be sent, and for the closing handshake.
+# The time limit for sending the remaining messages and for the closing handshake.
 _CLOSE_S = 30.0
 
 
@@ -228,7 +228,7 @@ class OwnerLink:
         while True:
             frame = await socket.recv()
             with contextlib.suppress(msgspec.MsgspecError):
-                # Nearly every frame is a batch. A frame that is not is examined below.
+                # Nearly every frame is a batch. Any other frame is examined below.
                 self._took(_BATCHES.decode(frame))
                 continue
             try:

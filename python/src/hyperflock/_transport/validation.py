@@ -126,7 +126,7 @@ def _checked(value: Any, kind: mi.Type, path: str) -> Any:
 
 
 def _checked_logged(value: Any, path: str) -> float | str | None:
-    """Return a value of a series."""
+    """Check a value of a series and return it."""
     if value is None or (isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity")):
         return value
     if isinstance(value, str):

@@ -38,7 +38,8 @@ from hyperflock._transport.messages import (
 )
 
 OPEN_S = 10.0
-# Larger than the protocol's frames (R1): a large row of a study is better shown than refused.
+# This is larger than the protocol's limit of frames (R1), because a large row of a study should be
+# shown and not refused.
 MAX_UPDATE_BYTES = 4 << 20
 PATIENCE_S = 600.0
 

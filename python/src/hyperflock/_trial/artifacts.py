@@ -25,7 +25,7 @@ from hyperflock._trial.host import Artifact, Host
 MAX_BYTES = 64 * 1024 * 1024
 MAX_NAME_BYTES = 255
 MAX_TYPE_BYTES = 127
-# These have the same values in `optuna.artifacts`.
+# These constants have the same values in `optuna.artifacts`.
 ATTRIBUTE = "artifacts:"
 DEFAULT_TYPE = "application/octet-stream"
 
@@ -36,7 +36,7 @@ _REFUSALS = frozenset(
         *("artifact_no_room", "quota_exceeded"),
     }
 )
-# Sets an attribute of the trial; the arguments are its key and its value.
+# A function that sets an attribute of the trial. Its arguments are the key and the value.
 SetAttribute = Callable[[str, Any], None]
 
 
@@ -123,7 +123,9 @@ _announced: dict[str, tuple[Host, dict[str, Any]]] = {}
 
 
 def forget() -> None:
-    """Forget the artifacts that an attempt described and never wrote. Called at its end."""
+    """Forget the artifacts that an attempt described and never wrote. It is called when the attempt
+    ends.
+    """
     _announced.clear()
 
 
@@ -154,7 +156,7 @@ def _send(host: Host, meta: dict[str, Any], store: str, file: BinaryIO) -> None:
 
 
 def _label(store: Any) -> str:
-    """Return the name by which the researcher's process finds the store that this one mirrors."""
+    """Return the name by which the researcher's process finds the store that ``store`` copies."""
     path = str(getattr(store, "_base_path", ""))
     fits = path.isprintable() and len(path.encode()) <= MAX_NAME_BYTES
     return path if fits and path != "." else ""

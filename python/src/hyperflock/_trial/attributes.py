@@ -54,7 +54,9 @@ class Attributes:
                 self._bytes[kind, key] = len(json.dumps({key: value}))
 
     def of(self, kind: Kind) -> dict[str, Any]:
-        """Return a copy of the attributes of a kind, as Optuna returns them."""
+        """Return a copy of the attributes of a kind ("user" or "system"), as Optuna returns
+        them.
+        """
         return copy.deepcopy(self._values[kind])
 
     def set(self, kind: Kind, key: str, value: Any) -> None:

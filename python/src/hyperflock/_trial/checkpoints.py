@@ -150,7 +150,7 @@ def _encode_npz(serialize: Callable[[Any], Any]) -> io.BytesIO:
 
 def _decode_npz(content: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        # The further files are not arrays.
+        # The additional files in the zip are not arrays.
         read = {
             name: arrays[name] for name in arrays.files if f"{name}.npy" in arrays.zip.namelist()
         }

@@ -288,7 +288,8 @@ def _value_of(distribution: BaseDistribution, text: str) -> Any:
         value = json.loads(text)
         if not isinstance(distribution, CategoricalDistribution):
             return distribution.to_external_repr(distribution.to_internal_repr(value))
-        # Choices are compared by their texts: a tuple equals its list, and True is not 1.
+        # Choices are compared as JSON texts, so that a tuple equals its list, and True does not
+        # equal 1.
         texts = [json.dumps(choice) for choice in distribution.choices]
         written = json.dumps(value)
         if written in texts:

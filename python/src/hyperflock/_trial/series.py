@@ -61,7 +61,7 @@ class SeriesBook:
         return self._step
 
     def row(self, values: object, step: object, epoch: object) -> Row:
-        """Return the row of a call, and count it.
+        """Check the arguments of ``trial.log`` and return the row, which then counts as logged.
 
         Raises
         ------

@@ -39,7 +39,7 @@ from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.host import Host, LocalHost
 from hyperflock._trial.metrics import checked_step, finite, reported_metric
 
-# Rounding may move a decimal fraction from low + k * step by this part of a step.
+# Rounding may move a decimal fraction from low + k * step by this fraction of a step.
 _STEP_TOLERANCE = 1e-8
 # The packages whose `TrialPruned` ends a trial.
 _PRUNING = ("hyperflock", "optuna")
@@ -393,7 +393,7 @@ class Trial:
             random_state.restore(content)
             self._series.go_on_after(content)
         except (CheckpointError, AttributeRefusedError) as error:
-            # Another device saved it, and must not be able to fail this attempt.
+            # Another device saved the checkpoint. It must not be able to make this attempt fail.
             print(f"[{error.code}] {error.message}; the trial begins anew", file=sys.stderr)
             return None
         self._attributes = found

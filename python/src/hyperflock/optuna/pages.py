@@ -45,7 +45,9 @@ async def newer(
 
 
 async def unfinished(http: Http, study: int, *, points: bool = True) -> list[TrialRow]:
-    """Fetch the trials that were started or asked and have no outcome, by number."""
+    """Fetch the trials that have no outcome, by number: those that devices have started and those
+    that wait.
+    """
     rows = _rows(await http.get(f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"))
     if not points:
         return rows
@@ -65,7 +67,8 @@ async def with_points(
             return row
         async with gate:
             told = convert(await http.get(f"/api/studies/{study}/trials/{row.trial}"), TrialRow)
-        # The trial may have changed since: the page's row counts, with the curve of its outcome.
+        # The trial may have changed since the page was fetched. The page's row counts, so only a
+        # curve with the same outcome is used.
         row.points = told.points if told.seq == row.seq else []
         return row
 

@@ -164,7 +164,9 @@ def _distribution_of(dimension: Dimension) -> BaseDistribution:
 
 
 def _stored(value: Any) -> Any:
-    """Return a value as a choice of Optuna's, which has no tuples, lists and dicts."""
+    """Return a value in a form that Optuna accepts as a choice: tuples, lists and dicts become
+    texts.
+    """
     return str(value) if isinstance(value, list | tuple | dict) else value
 
 
@@ -248,7 +250,9 @@ def tag(study: int, number: int) -> dict[str, int]:
 
 
 def hole(study: int) -> FrozenTrial:
-    """Return a failed trial for a number that the server does not know, so that numbers agree."""
+    """Return a failed trial for a number that the server does not know, so that Optuna's numbers
+    agree with the server's.
+    """
     return optuna.trial.create_trial(state=TrialState.FAIL, system_attrs={TAG: {"study": study}})
 
 
@@ -297,7 +301,7 @@ def finished_rows(
 
 
 def unfinished_rows(http: Http, study: StudyRow) -> list[TrialRow]:
-    """Fetch the trials that were asked and have no outcome, by number."""
+    """Fetch the trials that the owner has created and that have no outcome, by number."""
     return _loop.run(_pages.unfinished(http, study.study, points=False))
 
 

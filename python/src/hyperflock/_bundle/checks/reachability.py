@@ -108,7 +108,7 @@ class Reached:
         return (use.module, use.name) in self.assigned | self.changed
 
     def found(self) -> tuple[Use, ...]:
-        """Return all uses."""
+        """Return all globals that the objective uses."""
         varying = self.assigned | self.changed
         return tuple(replace(use, varies=key in varying) for key, use in self.uses.items())
 
@@ -208,7 +208,7 @@ def _is_random_generator(value: Any) -> bool:
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the researcher's code that made the call."""
+    """Issue a warning at the line of the researcher's code that called this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
         "hyperflock."

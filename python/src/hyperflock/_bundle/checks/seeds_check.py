@@ -45,7 +45,9 @@ def warn_of_seeds(written: Collection[tuple[str, int]]) -> None:
 
 
 def _seeds(node: ast.AST, namespace: dict[str, Any], written: Collection[int]) -> Iterator[int]:
-    """Yield the lines of calls that seed a generator, outside of these definitions."""
+    """Yield the lines of calls that seed a generator, except in definitions that begin at the lines
+    ``written``.
+    """
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         lines = {node.lineno, *(one.lineno for one in node.decorator_list)}
         if lines & {*written}:

@@ -60,7 +60,7 @@ class Lost:
     line: int
 
     def error(self, where: str) -> BundleError:
-        """Return the error of code that does this itself; ``where`` is its subject."""
+        """Return the error for this reason; ``where`` is the subject of its message."""
         return cannot(self.kind, f"{where} {self.what}; {self.remedy}")
 
 
@@ -95,7 +95,7 @@ def reason(one: Statement, bound: Imports, folder: Path) -> Lost | None:
 
 
 def local_reads(node: ast.AST, folder: Path, *, inside: bool = True) -> Iterator[Lost]:
-    """Yield what code reads of this machine: its files, arguments and environment.
+    """Yield what code reads from this machine: its files, arguments and environment.
 
     Without ``inside``, the bodies of functions are left out.
     """
@@ -153,7 +153,9 @@ def _file(node: ast.expr, text: str, folder: Path) -> Iterator[Lost]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return a dotted name; of another expression the last attribute."""
+    """Return the dotted name of an expression. If another expression is at its front, return only
+    the attributes.
+    """
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -1,1 +1,3 @@
-"""Reads Python sources: the files behind an objective, definitions, what the runtime has."""
+"""Reads Python sources: an objective's files, its definitions, and what the browsers' runtime
+has.
+"""

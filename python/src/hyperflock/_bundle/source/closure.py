@@ -51,7 +51,7 @@ class Origin:
 
     @property
     def unit(self) -> str:
-        """The top-level module or package that it belongs to."""
+        """The top-level module or package to which the module belongs."""
         return self.module.split(".")[0]
 
 

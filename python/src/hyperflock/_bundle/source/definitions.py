@@ -129,7 +129,7 @@ def methods(cls: type) -> Iterator[types.FunctionType]:
 def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Module | None:
     """Return the syntax tree of a file, cell or line; None if Python has no valid text of it.
 
-    Nobody may change the tree.
+    Callers must not change the tree.
     """
     return _index(file, namespace).tree
 
@@ -199,7 +199,7 @@ def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[
 def imported_names(code: types.CodeType, package: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the modules that a code object imports, with the names that it may use of them.
 
-    For ``import a`` these are all names of attributes in the code.
+    For ``import a``, the names are those of all attributes that the code uses.
     """
     for one in _codes(code):
         steps = list(dis.get_instructions(one))

@@ -83,8 +83,8 @@ class FileText:
     def of(cls, content: bytes, module: str, *, is_package: bool = False) -> FileText:
         """Read a file; errors are those of `ast.parse`.
 
-        A notebook submits the same files again and again, so the newest results are kept. Nobody
-        may change them.
+        A notebook submits the same files again and again, so the newest results are kept. Callers
+        must not change them.
         """
         return _read(content, module, is_package)
 
@@ -225,7 +225,7 @@ class _Visitor(ast.NodeVisitor):
             self.visit(outer)
         at_top = not self._scopes
         own = {n for one in node.body for n in _bound_by(one)}
-        # A name that the body binds may still be the global one before that.
+        # The value that is assigned to a name may use the global with the same name.
         read_first = {
             part.id
             for one in node.body
@@ -235,7 +235,7 @@ class _Visitor(ast.NodeVisitor):
         }
         for name in read_first:
             self._needs(name, "")
-        # Functions inside do not see the names of the class.
+        # Functions inside a class do not see the names of the class.
         for one in node.body:
             if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._scopes.append(own)

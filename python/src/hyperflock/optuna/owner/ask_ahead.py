@@ -50,14 +50,16 @@ def ahead(study: optuna.Study, computing: int, run_s: float | None) -> int:
 
 
 def is_used_up(study: optuna.Study) -> bool:
-    """Return whether all points of a grid were asked, so that another trial would repeat one."""
+    """Return whether every point of a grid has a trial, so that another trial would repeat a
+    point.
+    """
     sampler: object = study.sampler
     return type(sampler) is GridSampler and grid_points_left(study, sampler) <= 0
 
 
 class ParallelTpe:
-    """A switch of TPE's constant liar, on while several trials run. In Optuna 5 it is on by
-    default.
+    """Switches TPE's option ``constant_liar`` on when several trials run, until `undo` is called.
+    In Optuna 5 the option is on by default.
     """
 
     def __init__(self, sampler: BaseSampler) -> None:
@@ -65,7 +67,7 @@ class ParallelTpe:
         self._changed = False
 
     def tell(self, running: int) -> None:
-        """Set how many trials run."""
+        """Switch the option on if at least two trials run."""
         sampler = self._sampler
         if running < 2 or self._changed or type(sampler) is not TPESampler:
             return
@@ -82,7 +84,7 @@ class ParallelTpe:
 
 @contextmanager
 def parallel_tpe(sampler: BaseSampler) -> Iterator[ParallelTpe]:
-    """Return a `ParallelTpe` that is undone at the end."""
+    """Yield a `ParallelTpe`, and restore the sampler's option at the end."""
     made = ParallelTpe(sampler)
     try:
         yield made

@@ -71,7 +71,9 @@ class Best:
         return {} if math.isnan(self._value) else {"best": f"{self._value:.6g}"}
 
     def hear(self, trial: FrozenTrial) -> None:
-        """Update the best value if a finished trial is better."""
+        """Compare a newly finished trial with the best value, and update the value if the trial is
+        better.
+        """
         is_complete = self._is_single and trial.state is TrialState.COMPLETE
         # In unclear cases, such as a constraint of NaN, the next call of `look` gets the value from
         # Optuna.

@@ -74,8 +74,8 @@ class Live:
 
     trial: optuna.Trial
     started: bool = False
-    # When a device started it, in seconds of the monotonic clock. None if no device has started it,
-    # or if an earlier owner got the message.
+    # The time at which a device started the trial, in seconds of the monotonic clock. None if no
+    # device has started it, or if an earlier owner got the message.
     since: float | None = None
     # The exception of the sampler or pruner, which the device does not get.
     raised: Exception | None = None

@@ -113,7 +113,9 @@ class Percentiles:
         return self._decide(memory_of(trial).intermediate_values, maximize=maximize)
 
     def _is_ours(self) -> bool:
-        """Return whether the pruner is one of the two and not a class that overrides `prune`."""
+        """Return whether the pruner is Optuna's median or percentile pruner, and not a class that
+        overrides `prune`.
+        """
         pruner = self._study.pruner
         return (
             isinstance(pruner, PercentilePruner)

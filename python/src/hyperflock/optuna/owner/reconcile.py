@@ -66,7 +66,7 @@ class Agreed(NamedTuple):
 
 
 def reconcile(owner: Owner, http: Http) -> Agreed:
-    """Make both sides agree.
+    """Make the Optuna study and the server's study agree.
 
     Parameters
     ----------

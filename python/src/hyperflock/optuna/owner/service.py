@@ -112,7 +112,7 @@ def _study(
 
 
 def _made(factory: str | None, kind: type) -> Any:
-    """Call ``module:factory`` and return its result, which must be of a type."""
+    """Call ``module:factory`` and return its result, which must be an instance of ``kind``."""
     if factory is None:
         return None
     here = str(Path.cwd())
