@@ -133,7 +133,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         return pickle.dumps(self)
 
     def dump(self, file: Any) -> None:
-        """Write the pickled array to a file object, or to a file of that name."""
+        """Write the pickled array to a file object, or to the file with the name ``file``."""
         if hasattr(file, "write"):
             file.write(self.dumps())
             return

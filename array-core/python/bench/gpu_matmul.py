@@ -98,7 +98,7 @@ class Bench:
             raise SystemExit(f"A product of size {self.size} is wrong.")
 
     def gflops(self, runs: dict[str, Run], launches: int) -> dict[str, float]:
-        """Return the best speed of each run. The runs take turns."""
+        """Return the best speed of each run in 10**9 operations per second. The runs take turns."""
         for run in runs.values():
             self.check(run)
         return speeds(runs, 2 * self.size**3, launches)
@@ -115,7 +115,7 @@ def warm_up(bench: Bench) -> None:
 
 
 def table(sizes: tuple[int, ...], folder: Path | None, software: bool) -> None:
-    """Print the speed of each tile at each size. If it does not fit, another is chosen."""
+    """Print the speed of each tile at each size. If a tile does not fit, another one is used."""
     for size in sizes:
         bench = Bench(size, folder)
         for number, name in enumerate(("chosen", *TILES)):

@@ -33,7 +33,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         test = item.nodeid.partition("[")[0]
-        # A hash of the name chooses. Every Nth case in order might always have the same dtype.
+        # A hash of the name selects the cases. If every Nth case was selected, all might have the
+        # same dtype.
         whole = item.get_closest_marker("whole") is not None
         in_sample = whole or test not in seen or zlib.crc32(item.name.encode()) % every == 0
         (kept if in_sample else left).append(item)

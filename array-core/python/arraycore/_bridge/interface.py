@@ -26,7 +26,9 @@ class Bridge(Protocol):
         ...
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
-        """Return a new array's id. ``elements`` is a C-contiguous buffer, or None for zeros."""
+        """Create an array and return its id. ``elements`` is a C-contiguous buffer, or None for
+        zeros.
+        """
         ...
 
     def read(self, array: int, target: Any) -> int:
@@ -73,7 +75,7 @@ class Bridge(Protocol):
         ...
 
     def device_text(self) -> str:
-        """Return the device's vendor, architecture, name and description, one a line."""
+        """Return the device's vendor, architecture, name and description, one per line."""
         ...
 
     def profile_text(self) -> str:

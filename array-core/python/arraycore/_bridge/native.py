@@ -12,7 +12,7 @@ _MAX_DIMS = 32
 _DESCRIPTION_WORDS = 2 + 2 * _MAX_DIMS
 
 _INT, _DOUBLE, _ADDRESS = ctypes.c_int32, ctypes.c_double, ctypes.c_void_p
-# Return type and argument types of array-core/include/arraycore/arraycore.h.
+# The return type and the argument types of the functions in arraycore/arraycore.h.
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ac_interface_version": (_INT, []),
     "ac_open": (_INT, [_INT, _DOUBLE]),

@@ -12,7 +12,7 @@ from typing import Any
 
 
 class WasmBridge:
-    """Calls by way of the JavaScript module ``_arraycore_host``."""
+    """The bridge that calls functions of the JavaScript module ``_arraycore_host``."""
 
     name = "wasm"
 

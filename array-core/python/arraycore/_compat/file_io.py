@@ -72,7 +72,9 @@ def loadtxt(*args: Any, **kwargs: Any) -> ndarray:
 
 
 def genfromtxt(*args: Any, **kwargs: Any) -> ndarray:
-    """Return an array of a text file's numbers, some missing, as :func:`numpy.genfromtxt`."""
+    """Return an array of a text file's numbers, of which some may be missing, as
+    :func:`numpy.genfromtxt`.
+    """
     return array(np.genfromtxt(*args, **kwargs))
 
 

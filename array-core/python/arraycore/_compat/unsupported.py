@@ -50,7 +50,7 @@ NAMES = {
     "vectorize": _FUNCTIONS,
 }
 
-#: The same for attributes and methods of NumPy's arrays.
+#: Attributes and methods of NumPy's arrays that arraycore does not have, and their alternatives.
 OF_ARRAYS = {
     "base": "keep the array that a view is made of beside it",
     "byteswap": "take array.view('uint8') and turn the bytes of each element",

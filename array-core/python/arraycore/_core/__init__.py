@@ -1,1 +1,1 @@
-"""The array, its ufuncs, operators, keys and kernels."""
+"""Defines the array class, its ufuncs, operators, keys and kernels."""

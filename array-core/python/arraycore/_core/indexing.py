@@ -104,7 +104,7 @@ class Key:
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
         """Upload an array of indices or bools from the host. ``extent`` is the extent of the
-        indexed axis, or None for a mask and if the key has more items than the array has axes.
+        indexed axis. It is None for a mask, and if the key has more items than the array has axes.
         """
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)

@@ -310,7 +310,7 @@ class ndarray(ArrayMethods):
         return out
 
     def _single(self) -> npt.NDArray[Any]:
-        """Return the array for a conversion that accepts exactly one element."""
+        """Return a NumPy array for a conversion that accepts exactly one element."""
         number, shape, _ = self._described()
         if self.size == 1:
             return self.get()
@@ -319,7 +319,9 @@ class ndarray(ArrayMethods):
         return np.broadcast_to(np.zeros((), DTYPES[number]), shape)
 
     def item(self, *args: Any) -> Any:
-        """Return one element as a Python scalar; arguments choose it as NumPy's do."""
+        """Return one element as a Python scalar; the arguments select it as in
+        :meth:`numpy.ndarray.item`.
+        """
         if not args:
             return self._single().item()
         where = args[0] if len(args) == 1 else args

@@ -86,7 +86,7 @@ def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
 
 
 def _in_place(function: ufunc) -> Callable[[Any, Any], Any]:
-    """Return the method of ``self OP= other``: `out=self`, casts of the same kind."""
+    """Return the method of ``self OP= other``, which calls the ufunc with `out=self`."""
 
     def operator(self: Any, other: Any) -> Any:
         return function(self, other, out=self) if _operands(self, other) else NotImplemented

@@ -23,7 +23,7 @@ from .ndarray import ndarray, require_array
 from .reduction_calls import accumulated, mask_of, reduced
 from .updates import update
 
-#: NumPy's names; ``special.py`` lists those of scipy.special.
+#: The names of NumPy's ufuncs; ``special.py`` lists those of scipy.special.
 __all__ = [
     "abs",
     "absolute",
@@ -312,7 +312,8 @@ class ufunc:
         return self(a, b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
-        """Apply the function to ``a[indices]`` in place, once for each time an element is named.
+        """Apply the function to ``a[indices]`` in place, once for each time that an element is
+        selected.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Updates of ``a[key]`` in place, which apply once for each time that the key names an element."""
+"""Updates ``a[key]`` in place, once for each time that the key selects an element."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def device_value(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def update(function: Any, a: Any, key: Any, value: Any = None, *, cast: bool = False) -> None:
-    """Apply a ufunc to ``a[key]`` in place, once for each time that the key names an element.
+    """Apply a ufunc to ``a[key]`` in place, once for each time that the key selects an element.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Inverses and determinants of batches of small matrices, by elimination where the arrays live.
+"""Computes inverses and determinants of batches of small matrices, by elimination where the arrays
+live.
 
 One thread eliminates one matrix, with partial pivoting, as cuBLAS's batched LU does; nothing is
 read back. A device works on the matrices of a batch in parallel. :data:`MOST_ROWS` limits the time
@@ -15,7 +16,8 @@ from .._core.creation import empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 
-#: The largest matrices that a kernel eliminates; one takes some milliseconds on a device.
+#: The largest number of rows that a kernel eliminates; such a matrix takes a device some
+#: milliseconds.
 MOST_ROWS = 64
 
 # Finds the row of the largest element of column k on or below the diagonal.

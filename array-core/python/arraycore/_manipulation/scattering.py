@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _repeated(values: ndarray, count: int) -> ndarray:
-    """Return ``count`` of the values in C order, from the first again after the last."""
+    """Return ``count`` values in C order; after the last value, they start again with the first."""
     flat = values.reshape(-1)
     if flat.size >= count:
         cut: ndarray = flat[:count]
@@ -226,7 +226,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 
 
 def scatter_add(a: ndarray, slices: Any, value: Any) -> None:
-    """Add to ``a[slices]`` in place, once for each time that an element is named.
+    """Add to ``a[slices]`` in place, once for each time that an element is selected.
 
     It is cupyx.scatter_add. Unlike ``add.at`` it casts the value to the array's dtype. A device
     adds in any order, so floats may differ in the last place.

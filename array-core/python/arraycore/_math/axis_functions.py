@@ -38,8 +38,8 @@ __all__ = [
     "unwrap",
 ]
 
-# The power series. Its terms are positive, so nothing cancels. About as many terms matter as the
-# argument's magnitude; beyond 800 the sum is infinite in every dtype.
+# The kernel sums the power series. Its terms are positive, so no digits cancel. The number of terms
+# that matter is about the argument's magnitude; beyond 800 the sum is infinite in every dtype.
 _i0 = elementwise(
     "T x, T least",
     "T y",

@@ -1,4 +1,4 @@
-"""Bits packed into bytes and unpacked, and floats taken apart, under NumPy's names."""
+"""Packs bits into bytes, unpacks them, and splits floats, under NumPy's names."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _unpack = elementwise(
     "y = from < bytes ? ((int)x[i / extent * bytes + from] >> bit) & 1 : 0",
     "unpack_bits",
 )
-# Scales by exact powers of two. For subnormal numbers, the result depends on how the device treats
-# them.
+# The kernel scales by exact powers of two. For subnormal numbers, the result depends on how the
+# device treats them.
 _frexp = elementwise(
     "T x, T tiny, int32 lifted, int32 top",
     "T mantissa, int32 exponent",

@@ -1,4 +1,5 @@
-"""Polynomials as vectors of coefficients, the highest power first, under NumPy's names.
+"""Functions of polynomials under NumPy's names. A polynomial is a vector of coefficients, the
+highest power first.
 
 Unlike in NumPy, results keep leading zeros, since counting them would need a read from the device.
 """

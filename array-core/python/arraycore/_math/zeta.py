@@ -16,7 +16,8 @@ from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.gathering import where
 
-# B_2j / (2j)! for j = 1, 2, ... If w is at least 9, eight of them are exact enough for float64.
+# The coefficients B_2j / (2j)! for j = 1, 2, ... Eight of them are exact enough for float64,
+# because the kernel uses them for arguments of at least 9 only.
 _BERNOULLI = (
     1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160,
     -691 / 1307674368000, 1 / 74724249600, -3617 / 10670622842880000,

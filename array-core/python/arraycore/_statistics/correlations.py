@@ -100,7 +100,7 @@ def cov(
 
 
 def _weights(fweights: Any, aweights: Any, values: Any) -> tuple[Any, Any]:
-    """Return the observations' weights and their sum; two times None without weights."""
+    """Return the observations' weights and their sum; (None, None) without weights."""
     made: Any = None
     for given, name in ((fweights, "fweights"), (aweights, "aweights")):
         if given is None:

@@ -1,6 +1,7 @@
-"""Quantiles: rows are sorted, two neighbours are picked by a table, and then interpolated.
+"""Computes quantiles: rows are sorted, two neighbours are selected by a table, and then
+interpolated.
 
-Sorting, picking and interpolation run where the array lives. The host computes the table of the
+Sorting, selection and interpolation run where the array lives. The host computes the table of the
 neighbours' places in float64, as NumPy does: one entry for each ``q``. If NaNs are ignored, it has
 one for each ``q`` and each number of elements that a row may have, so that no count is read back.
 The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages", The American
@@ -166,7 +167,9 @@ def _quantiles(
 
 
 def _drawn_dtype(dtype: np.dtype[Any], q: np.dtype[Any], weak: bool) -> np.dtype[Any]:
-    """Return the dtype of an interpolated result, by NumPy's rules; Python numbers are weak."""
+    """Return the dtype of an interpolated result, by NumPy's rules; Python numbers do not widen
+    it.
+    """
     if dtype.kind != "f":
         return np.dtype(np.float64)
     return dtype if weak or q.kind != "f" else np.result_type(dtype, q)

@@ -119,9 +119,10 @@ def order_rows(values: ndarray, places: ndarray) -> ndarray:
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
-    """Return the elements, reordered so that the ``kth`` is where sorting puts it.
+    """Return the elements, reordered so that element ``kth`` is the one that sorting would put
+    there.
 
-    All elements are sorted.
+    This implementation sorts all elements.
     """
     _check_kth(a, kth, axis, kind)
     return sort(a, axis)

@@ -40,7 +40,7 @@ _MORE_RUNS = 2
 #: After this many calls in a row that each differ from the one before, ``reason`` says so.
 _MOST_OTHERS = 8
 
-#: Collects the scalars that a step reads while it runs, else None.
+#: The list to which a running step adds the scalars that it reads; None if no step runs.
 _reading: list[Scalar] | None = None
 
 
@@ -83,16 +83,18 @@ class Host:
         return None
 
     def before(self) -> None:
-        """Called before a step is recorded."""
+        """`Step` calls this method before it records a step."""
 
     def after(self) -> None:
-        """Called when the step's function has returned or raised. This call must launch nothing."""
+        """`Step` calls this method when the step's function has returned or raised. It must launch
+        nothing.
+        """
 
     def recorded(self) -> None:
-        """Called when a step has been recorded."""
+        """`Step` calls this method when a step has been recorded."""
 
     def captured(self, carried: int) -> None:
-        """Called when steps are replayed from now on.
+        """`Step` calls this method when steps are replayed from now on.
 
         Parameters
         ----------
@@ -115,7 +117,7 @@ class Host:
         """
 
     def replayed(self) -> None:
-        """Called when a step was replayed."""
+        """`Step` calls this method when a step was replayed."""
 
 
 class _Call:

@@ -32,9 +32,10 @@ from ..random import _distributions
 
 _NO_VALUE = -1
 _RAW_WORD = 0xFFFFFFFF
-#: The dtype as which a word of a raw kernel's uniforms is compared.
+#: The dtype in which the words of a raw kernel's uniforms are compared.
 _WORD = np.dtype(np.float32)
-#: The libraries for whose lines an error also names the program's own line.
+#: If one of these libraries caused an error, the message also names the program's line that led to
+#: it.
 _LIBRARIES = {"arraycore", "chainer", "cupy", "hyperflock", "hyperflock_worker"}
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -215,7 +216,7 @@ class Recorder:
         operations.capture_begin()
         _owner, _under_way = weakref.ref(self), True
         try:
-            # A collection of cycles in the middle could change what a step launches.
+            # A garbage collection during the step could change what the step launches.
             gc.disable()
             _distributions.drawing = drawn
             sys.setprofile(watch)

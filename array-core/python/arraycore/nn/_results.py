@@ -1,4 +1,4 @@
-"""New arrays whose shape the caller knows, so that no call has to ask for it."""
+"""Makes arrays whose shape the caller knows, so that no call of array-core has to return it."""
 
 from __future__ import annotations
 

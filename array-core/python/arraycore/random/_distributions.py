@@ -94,7 +94,9 @@ class Source:
     def _located(
         self, distribution: int, loc: Any, scale: Any, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        """Return ``loc + scale * X``; if one of them is an array, the draws broadcast with it."""
+        """Return ``loc + scale * X`` for draws ``X``, which broadcast with ``loc`` and
+        ``scale``.
+        """
         if is_scalar(loc) and is_scalar(scale):
             return self._floats(distribution, float(loc), float(scale), size, dtype)
         shape = np.broadcast_shapes(_shape(loc), _shape(scale)) if size is None else integers(size)
@@ -106,7 +108,7 @@ class Source:
     def _shaped(
         self, distribution: int, each: Any, scale: Any, size: Size, dtype: npt.DTypeLike
     ) -> ndarray:
-        """Return ``scale * X``; ``each``, a number or an array, is X's shape parameter or mean."""
+        """Return ``scale * X`` for draws ``X``, whose shape parameter or mean is ``each``."""
         wanted, drawn = _floating(dtype)
         if size is None:
             size = np.broadcast_shapes(_shape(each), _shape(scale))

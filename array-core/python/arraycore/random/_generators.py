@@ -22,7 +22,7 @@ State = tuple[tuple[int, int], int]
 
 
 class _Drawing(Distributions):
-    """The methods of both classes that choose and shuffle."""
+    """The methods of `RandomState` and `Generator` that choose and shuffle."""
 
     __slots__ = ()
 

@@ -23,7 +23,7 @@ MODULES = {
 }  # fmt: skip
 #: Names that a test's text need not contain, because test_reductions.py loops over this list.
 LISTED = set(reductions.__all__)
-#: Classes, not functions of arrays. They return no values that could be compared with NumPy's.
+#: These are classes and not functions of arrays, so they return no values to compare with NumPy's.
 NO_VALUES = {"DeviceInfo", "DeviceTime", "Profile", "ProfileRow", "ndarray", "ufunc"}
 
 

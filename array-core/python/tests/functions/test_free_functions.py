@@ -47,7 +47,7 @@ def same(ours: Any, theirs: Any, rtol: float = 2e-6) -> None:
 
 
 def _totals(m: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call a running total with int64, which is NumPy's default only on some machines."""
+    """Call a running total with dtype int64, which is NumPy's default on some machines only."""
     return getattr(m, name)(*args, dtype="int64", **kwargs)
 
 

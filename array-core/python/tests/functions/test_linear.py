@@ -96,7 +96,7 @@ def test_matmul_of_every_layout(dtype: str) -> None:
 
 
 def _lying(view: Callable[[Any], Any], rows: int, columns: int, dtype: str) -> Any:
-    """Return an array that ``view`` turns into one of the given shape."""
+    """Return an array of which ``view`` is a matrix with the given rows and columns."""
     for shape in itertools.product(
         (rows, columns, rows + 1), (rows, columns, 2 * columns, columns + 1)
     ):

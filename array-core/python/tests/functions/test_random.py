@@ -78,8 +78,8 @@ def test_samples_follow_their_distribution(name: str, dtype: str) -> None:
 
 
 def test_words_are_the_generators() -> None:
-    # The test vector of key 0 and counter 0, from the test file of Philox's authors. The C++
-    # tests check the other vectors.
+    # This is the test vector of key 0 and counter 0, from the test file of Philox's authors. The
+    # C++ tests check the other vectors.
     source = ac.random.RandomState(0)
     source.set_state(((0, 0), 0))
     words = _distributions.bits(source, 4).get()

@@ -106,7 +106,7 @@ def test_a_budget_of_64_mib_is_a_memory_error_that_names_the_operation() -> None
                 partial(operator.add, a, b),
                 ADD + r".*\(6291456,\) do not fit",
             )
-        # What fits still works, without a reset.
+        # An array that fits into the memory still works, without a reset.
         assert (a[:1] + a[:1]).get()[0] == 2
         del a, b
         expect_usable()

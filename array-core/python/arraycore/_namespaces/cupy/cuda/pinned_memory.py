@@ -1,4 +1,4 @@
-"""``cupy.cuda.pinned_memory``: ordinary memory, from which uploads are as fast."""
+"""``cupy.cuda.pinned_memory``: ordinary memory, because uploads from it are as fast."""
 
 from __future__ import annotations
 
