@@ -33,7 +33,7 @@ PYTHON_COMMAND = (
 )
 PACKAGE = "array-core/python"
 PARITY = "parity_"
-# How long a command may take to end after SIGINT.
+# A command has this many seconds to end after SIGINT.
 GRACE_S = 20
 
 
@@ -54,7 +54,7 @@ def machine() -> dict[str, Any]:
 
 
 def arguments_of(command: Command) -> list[str]:
-    """Return the whole command line."""
+    """Return the arguments of the process that runs a command."""
     if command.python is None:
         return list(command.arguments)
     return [*PYTHON_COMMAND, "--mount", PACKAGE, *command.python, *command.arguments]
@@ -94,7 +94,7 @@ def run(command: Command) -> tuple[dict[str, Any], int]:
 
     def end() -> None:
         late.set()
-        # Sends the signal of Ctrl-C, so that a browser is closed too.
+        # SIGINT, the signal of Ctrl-C, lets the command close its browser before it ends.
         process.send_signal(signal.SIGINT)
         try:
             process.wait(GRACE_S)
@@ -113,7 +113,7 @@ def run(command: Command) -> tuple[dict[str, Any], int]:
             print("   ", line, end="", flush=True)
         status = process.wait()
     except KeyboardInterrupt:
-        # The command got the signal too; it ends by itself.
+        # Ctrl-C sent SIGINT to the command too, so it ends by itself.
         try:
             process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
@@ -160,7 +160,7 @@ def failed_row(figure: Figure, reason: str, when: str) -> dict[str, Any]:
 
 
 def missed(row: Mapping[str, Any]) -> bool:
-    """Return whether a row's figure misses its goal, or could not be measured."""
+    """Return whether a row's figure misses its goal or was not measured."""
     goal = row.get("goal")
     if "error" in row or row["value"] is None or goal is None:
         return "error" in row
@@ -168,7 +168,8 @@ def missed(row: Mapping[str, Any]) -> bool:
 
 
 def chosen(names: list[str]) -> list[Command]:
-    """Return the commands of these names, which may be names of figures, or all commands.
+    """Return the commands with these names, or all commands. A name may also be that of a figure;
+    then the command that measures it is returned.
 
     Raises
     ------

@@ -19,7 +19,7 @@ MODULES = ("build/arraycore/arraycore.wasm", "build/arraycore/arraycore-relaxed.
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of the report."""
+    """A number of the report, with its unit, its goal, and a number to compare it with."""
 
     name: str
     unit: str = ""
@@ -32,7 +32,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Command:
-    """One process. ``python`` are options of ``./run python``; None runs the command as it is."""
+    """A command that runs in a process of its own. ``python`` has options of ``./run python``; if
+    it is None, the command runs without ``./run python``.
+    """
 
     name: str
     arguments: tuple[str, ...]

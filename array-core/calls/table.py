@@ -21,14 +21,18 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class Find:
-    """The C++ that finds the array for the id in a word. It runs after all words were checked."""
+    """The C++ that looks up the array whose id a word holds. It runs after all words of the call
+    were checked.
+    """
 
     parameter: str  # the C++ type of the function's parameter
     call: str  # C++ that returns a Result; {} is what was read
 
     @property
     def is_pointer(self) -> bool:
-        """Whether the Result holds a pointer to what the function takes by reference."""
+        """Whether the function takes the array by reference. The lookup's Result then holds a
+        pointer.
+        """
         return self.parameter == "const Array&"
 
 
@@ -49,7 +53,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Enum:
-    """An enumeration: names with numbers."""
+    """An enumeration: its names and their numbers."""
 
     name: str
     about: str
@@ -76,13 +80,13 @@ class Operation:
 
     @property
     def constant(self) -> str:
-        """The operation's name in the C interface."""
+        """The name of the operation's number in the C interface."""
         return f"AC_CALL_{self.name.upper()}"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Everything that the generators need to know."""
+    """Everything that the files of the table define, as the generators need it."""
 
     kinds: Mapping[str, Kind]
     enums: Mapping[str, Enum]

@@ -12,7 +12,7 @@ from python import files as python_files
 
 
 def _changed(folder: Path, old: str, new: str) -> Table:
-    """Return the table with one text of operations.toml replaced."""
+    """Return the table that is read if one text in operations.toml is replaced."""
     for name in FILES:
         shutil.copy(FOLDER / name, folder)
     path = folder / "operations.toml"

@@ -54,7 +54,7 @@ def by_operations(cx: ac.ndarray, cy: ac.ndarray, limit: int) -> ac.ndarray:
         xx, yy = x * x, y * y
         inside = xx + yy <= 4
         steps += inside
-        # Points outside do not move any more.
+        # A point that has left the circle keeps its value.
         ac.add(2 * x * y, cy, out=y, where=inside)
         ac.add(xx - yy, cx, out=x, where=inside)
     return steps

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SPENT = ("dispatches", "crossings", "cpu_ops", "bytes_up", "bytes_down", "sync_waits")
 BLOCK, BLOCKS = 10, 5
-#: How many losses are read from the start of a run. If steps are captured, the last of these steps
-#: are replays.
+#: The number of losses that are read at the start of a run. If steps are captured, the last of
+#: these steps are replays.
 LOSSES = 8
 MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 
@@ -58,7 +58,7 @@ def first_steps(
 
 
 def run(work: Any, steps: int) -> float:
-    """Train; return the milliseconds per step."""
+    """Train for a number of steps; return the milliseconds per step."""
     began = time.perf_counter()
     for number in range(steps):
         loss = work.step(number)
@@ -91,7 +91,9 @@ def measured(work: Any, seconds: float) -> dict[str, Any]:
 
 
 def counted(work: Any, block: int, ms: float) -> dict[str, Any]:
-    """Return what a step launches, moves and allocates, and how busy it keeps the device."""
+    """Return what a step costs: launches, bytes that move, allocations, and the share of the time
+    in which the device is busy.
+    """
     import arraycore
 
     before = arraycore.counters()

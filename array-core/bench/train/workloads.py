@@ -29,7 +29,7 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Kind:
-    """A network to train.
+    """A network to train, with its data and its optimizer.
 
     Attributes
     ----------
@@ -76,7 +76,9 @@ def scenes(count: int, stream: Any) -> tuple[Any, Any]:
 
 
 def strips(count: int, stream: Any) -> tuple[Any, Any]:
-    """Return texts with a pattern, (count, 21) int32, as data and as labels, which are equal."""
+    """Return texts that follow a pattern: int32 of (count, 21), once as inputs and once as
+    labels.
+    """
     first = stream.randint(0, 64, (count, 1), dtype=np.int32)
     text = (first + 7 * np.arange(21, dtype=np.int32)) % 64
     return text.astype(np.int32), text.astype(np.int32)

@@ -31,7 +31,7 @@ IN_FLOAT32 = {
 
 #: Functions whose gradient leaves Chainer's graph, on NumPy too. They have no second gradient.
 ONCE = {"local_convolution_2d"}
-#: Functions that draw other random numbers on NumPy.
+#: Functions that draw different random numbers on NumPy and on arraycore.
 RANDOM = {
     "dropout", "gaussian", "gumbel_softmax", "rrelu", "simplified_dropconnect", "zoneout",
 }  # fmt: skip

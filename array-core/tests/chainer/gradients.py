@@ -60,7 +60,7 @@ def function_names() -> set[str]:
 
 
 def outputs(name: str, inputs: list[Any]) -> list[Any]:
-    """Return the outputs of a case's function. Its random numbers are the same at each call."""
+    """Return the outputs of a case's function. It draws the same random numbers at each call."""
     import chainer.functions as F
 
     np.random.seed(11)
@@ -76,7 +76,7 @@ def flat(made: Any) -> list[Any]:
 
 
 def upstream(made: list[Any]) -> list[Any]:
-    """Return weights for all outputs, the same at each call."""
+    """Return an array of weights for each output; they are the same at each call."""
     stream = np.random.RandomState(5)
     return [stream.uniform(0.5, 1.5, y.shape) for y in made]
 
@@ -89,7 +89,7 @@ def variables(values: list[Any], dtype: Any, array: Callable[[Any], Any]) -> lis
 
 
 def moved(values: list[Any], directions: list[Any], by: float) -> list[Any]:
-    """Return values plus ``by`` times their directions."""
+    """Return each value plus ``by`` times its direction."""
     return [v if d is None else v + by * d for v, d in zip(values, directions, strict=True)]
 
 
@@ -211,7 +211,8 @@ class Report:
     def function(self, name: str) -> None:
         """Compare a function's values, gradients and second gradients."""
         stream = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
-        # Rounded to float32, so that float32 and float64 compute with the same inputs.
+        # The values are rounded to float32, so that float32 and float64 compute with the same
+        # inputs.
         values = [
             v.astype(np.float32).astype(np.float64) if v.dtype.kind == "f" else v
             for v in (each(stream) for each in CASES[name][1])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 # chainer.backends.cuda offers these names of cupy.cuda as its own.
 OF_CUDA = ("cublas", "cuda", "cudnn", "libcudnn", "Device", "Event", "Stream")
-# Attributes of any module or type. They are not part of a name of CuPy.
+# Every module or type has these attributes. They are not part of a name of CuPy.
 PYTHONS = {"__name__", "__version__"}
 
 

@@ -1,6 +1,4 @@
-"""Finds the wheels of Chainer, which the build of the browsers' runtime downloads, for the
-tests.
-"""
+"""Finds the wheels of Chainer for the tests. The build of the browsers' runtime downloads them."""
 
 from __future__ import annotations
 
@@ -11,7 +9,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("HYPERFLOCK_CACHE", ROOT / "build" / "cache"))
 VERSIONS = ("5.4.0", "7.8.1")
 SCRIPT = Path(__file__).with_name("train.py")
-#: The allowed relative difference of a loss from NumPy's, and options for small, fast networks.
+#: BAR is the allowed relative difference of a loss from NumPy's. SMALL has options for small, fast
+#: networks.
 BAR = 1e-3
 SMALL = ("--width", "4", "--side", "12", "--batch", "8")
 

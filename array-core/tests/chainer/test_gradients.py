@@ -16,7 +16,7 @@ from gradient_cases import CASES, IN_FLOAT32, NOT_DIFFERENTIABLE, ONCE, RANDOM
 from places import VERSIONS, python_path
 
 SCRIPT = Path(__file__).with_name("gradients.py")
-#: At least this many gradients, values and second gradients are compared.
+#: For each version, the least numbers of gradients, values and second gradients that are compared.
 COMPARED = {"5.4.0": (192, 350, 175), "7.8.1": (202, 370, 180)}
 
 

@@ -39,9 +39,9 @@ WORK = ROOT / "build/chainer-suite"
 NODE = ("node", "--disable-warning=ExperimentalWarning", "worker-runtime/node/python_command.ts")
 PLACES = ("native_cpu", "node_cpu", "node_webgpu")
 WHEELS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
-#: An interpreter that records nothing for this long is ended.
+#: An interpreter that records nothing for this many seconds is ended.
 STILL_S = 900
-#: The shares that each place must reach (:func:`.results.figures`).
+#: The shares of cases that each place must reach (:func:`.results.figures`).
 GOALS = {
     "gpu_passed": 0.98,
     "gpu_forward_on_device": 0.97,
@@ -59,7 +59,7 @@ def unpacked() -> Path | None:
             return None
         WORK.mkdir(parents=True, exist_ok=True)
         with tarfile.open(ARCHIVE) as archive:
-            # Debian 12's Python has no filters yet.
+            # The Python of Debian 12 has no extraction filters yet.
             filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(WORK, **filters)
     return folder
@@ -187,7 +187,9 @@ def main() -> int:
 
 
 def told_of(place: str, cases: dict[str, dict[str, Any]]) -> int:
-    """Print each failed case that the place's list does not name; return the exit code."""
+    """Print each failed case that the place's committed list does not name. Return 1 if there is
+    one, else 0.
+    """
     path = HERE / "results" / f"{place}.json"
     known = known_failures(json.loads(path.read_text())) if path.is_file() else set()
     new = {name for name, case in cases.items() if case["end"] == "failed"} - known

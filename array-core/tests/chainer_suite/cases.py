@@ -85,7 +85,7 @@ def reason_of(error: BaseException) -> str:
 
 
 class Recorder:
-    """The pytest plugin.
+    """Chooses the cases that run, and writes a line when a case begins and when it ends.
 
     Parameters
     ----------

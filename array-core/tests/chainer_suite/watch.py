@@ -59,7 +59,7 @@ class ForwardWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Begin a case."""
+        """Set the counts to 0 before a case begins."""
         self.calls = self.cpu_ops = 0
         self.blamed: list[str] = []
 
@@ -87,7 +87,9 @@ class ForwardWatch:
         return counted
 
     def aside(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls ``function`` without counting forwards."""
+        """Return a function that calls ``function``. Forwards inside of the call are not
+        counted.
+        """
 
         @functools.wraps(function)
         def uncounted(*args: Any, **kwargs: Any) -> Any:

@@ -42,7 +42,7 @@ def is_floating(dtype: str) -> bool:
 
 
 def promoted(dtype: str) -> str:
-    """Return the dtype after C++'s integral promotion. float16 becomes float32."""
+    """Return the dtype that C++'s integral promotion gives. float16 becomes float32."""
     if dtype == "float16":
         return "float32"
     return "int32" if dtype in ("bool", "int8", "uint8", "int16", "uint16") else dtype
@@ -58,7 +58,9 @@ def common(a: str, b: str) -> str:
 
 
 def truncated(value: Any, to: Any) -> Any:
-    """Round a float towards zero; NaN gives 0, and a float out of range the nearest integer."""
+    """Convert a float to an integer: round towards zero. NaN gives 0, and a float out of range the
+    nearest integer. For bool, return whether the float is not 0.
+    """
     if to is np.bool_:
         return np.bool_(value != 0)
     if math.isnan(value):

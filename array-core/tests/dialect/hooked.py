@@ -164,7 +164,8 @@ def mathematics() -> None:
 
 
 def last_larger_than_first() -> None:
-    """Test the kernel of Chainer 5.4.0 for two dimensions, which never updates its maximum.
+    """Test the kernel of max pooling in two dimensions that Chainer 5.4.0 has. It never updates its
+    maximum.
 
     So it picks the last element of each window that is larger than the first one, and NumPy's
     result is not the expected one.
@@ -191,7 +192,9 @@ def last_larger_than_first() -> None:
 
 
 def without_indexes() -> None:
-    """Test the second gradient of max pooling as after cuDNN, which stores no indexes."""
+    """Test the second gradient of max pooling without stored indexes, as after a forward by
+    cuDNN.
+    """
     changed: list[tuple[Any, Any]] = []
     pooled: list[Any] = []  # the input of the pooling under test
 

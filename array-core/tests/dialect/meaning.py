@@ -481,7 +481,9 @@ class Reader:
         return Value(converted(value, "int32"), "int32") if name == "__float2int_rd" else value
 
     def call_own(self, name: str, given: list[Value]) -> Value:
-        """Call a function of the preamble. It returns references too, which the call assigns."""
+        """Call a function of the preamble. The call also assigns new values to arguments that the
+        function takes by reference.
+        """
         function = self.module.functions[name]
         types = dict(self.module.types)
         if function.letter:

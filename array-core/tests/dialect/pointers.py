@@ -46,7 +46,7 @@ def _places() -> list[slice]:
 
 
 def memcpy_gather(dtype: str) -> None:
-    """Gather all parameters into one array of float32."""
+    """Test that arraycore gathers all parameters into one flat array of float32."""
     values = _values(dtype)
     sources = [ac.array(value) for value in values]
 
@@ -61,7 +61,7 @@ def memcpy_gather(dtype: str) -> None:
 
 
 def memcpy_scatter(dtype: str) -> None:
-    """Scatter such an array to the parameters, in their own dtype."""
+    """Test that arraycore scatters a flat array of float32 to parameters of another dtype."""
     values = _values(dtype)
     flat = ac.array(np.concatenate([value.ravel().astype("f") for value in values]))
     targets = [ac.zeros(value.shape, dtype) for value in values]
@@ -87,7 +87,8 @@ def _on_device(run: Callable[[], Any]) -> Any:
     return result.get()
 
 
-# For each kernel: the test of its replacement, and its dtypes. The updater's parameters are floats.
+# For each kernel, the function that tests its replacement, and the dtypes to test. The updater has
+# parameters of float dtypes only.
 PATHS: dict[str, tuple[Callable[[str], None], tuple[str, ...]]] = {
     "pad_sequence_fwd": (pad_sequence, ("float16", "float32", "int32", "int64")),
     "_memcpy_gather": (memcpy_gather, ("float16", "float32")),

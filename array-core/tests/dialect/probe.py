@@ -57,7 +57,9 @@ def _check(code: int) -> str:
 def compile_kernel(
     kind: str, texts: Mapping[str, str], in_types: Sequence[str], out_types: Sequence[str]
 ) -> str:
-    """Compile and verify a kernel; return its print. Types are dtype names, SCALAR or ABSENT."""
+    """Compile and verify a kernel; return its IR as text. A type is the name of a dtype, SCALAR or
+    ABSENT.
+    """
     values = [texts.get(name, "").encode() for name in TEXTS[kind]]
     array = (ctypes.c_char_p * len(values))(*values)
     return _check(

@@ -49,7 +49,7 @@ def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...], short: bool) -> Outc
 
 
 def of_site(site: Site, found: Outcome) -> Outcome:
-    """Return the results of the runs that used a site's kernel."""
+    """Return the results of the runs that used the kernel of a site."""
     mine: Outcome = {}
     for record in stand_in.RECORDS:
         if record.file == site.file and site.line <= record.line <= site.end_line:
@@ -60,7 +60,7 @@ def of_site(site: Site, found: Outcome) -> Outcome:
 
 
 def directly(site: Site, engine: DeviceEngine, dtypes: tuple[str, ...]) -> Outcome:
-    """Run the kernels of a site that no call of Chainer reaches in these tests.
+    """Run the kernels of a site that these tests do not reach by a call of Chainer.
 
     Return the results.
     """

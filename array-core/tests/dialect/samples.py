@@ -60,7 +60,7 @@ def _scalar(value: Any, to: np.dtype[Any]) -> Any:
 
 
 class Sample:
-    """A copy of a call: its texts, its arrays with the memory they share, its scalars."""
+    """A copy of a call: its texts, its scalars, and its arrays with the memory that they share."""
 
     def __init__(self, call: Call) -> None:
         memory = Memory(call.arrays())
@@ -87,7 +87,9 @@ class Sample:
         return found
 
     def again(self, bound: Mapping[str, str]) -> Call:
-        """Return the call with other dtypes for its letters, on new memory, with ``outs`` given."""
+        """Return the call on new memory, with the dtypes that ``bound`` gives for its letters.
+        ``outs`` of the new call is never empty.
+        """
         flats: dict[tuple[int, str], Array] = {}
 
         def view(window: Window, to: np.dtype[Any]) -> Array:

@@ -36,7 +36,8 @@ OPTIONAL = {
     "elementwise": ("preamble", "loop_prep", "after_loop"),
     "reduction": ("preamble", "reduce_type"),
 }
-# Callee -> (kind, names of its positional arguments).
+# For each function that makes a kernel: the kind of the kernel, and the names of the positional
+# arguments.
 MAKERS = {
     "elementwise": ("elementwise", ELEMENTWISE),
     "ElementwiseKernel": ("elementwise", ELEMENTWISE),

@@ -86,16 +86,20 @@ class _NotOfDevice(type):
 
 
 class CpuArray(metaclass=_NotOfDevice):
-    """``isinstance`` with this class is true for NumPy's arrays, and false for a device's."""
+    """A class for ``isinstance``: NumPy's arrays are instances of it, and a device's arrays are
+    not.
+    """
 
 
 def is_instance(value: object, types: Any) -> bool:
-    """``isinstance`` for the modules of Chainer that distinguish the two kinds of array by it."""
+    """Do ``isinstance`` in modules of Chainer that ask by it whether an array is NumPy's or a
+    device's.
+    """
     return isinstance(value, CpuArray if types is np.ndarray else types)
 
 
 class Device:
-    """The only device."""
+    """The one device that the stand-in has."""
 
     def __init__(self, device: object = None) -> None:
         self.id = 0
@@ -186,7 +190,7 @@ class _Kernel:
 
 
 class ElementwiseKernel(_Kernel):
-    """``cupy.ElementwiseKernel``."""
+    """A kernel as ``cupy.ElementwiseKernel`` makes it. The engine runs it."""
 
     kind = "elementwise"
 
@@ -216,7 +220,7 @@ class ElementwiseKernel(_Kernel):
 
 
 class ReductionKernel(_Kernel):
-    """``cupy.ReductionKernel``."""
+    """A kernel as ``cupy.ReductionKernel`` makes it. The engine runs it."""
 
     kind = "reduction"
 
@@ -256,7 +260,7 @@ class ReductionKernel(_Kernel):
 
 
 class RawKernel:
-    """``cupy.RawKernel``, which is CUDA C: it is recorded, but never run."""
+    """A kernel as ``cupy.RawKernel`` makes it, in CUDA C. It is recorded, but never run."""
 
     def __init__(self, code: str, name: str, *args: object, **options: object) -> None:
         Record("raw", {"operation": code, "name": name})

@@ -87,7 +87,7 @@ def test_memory_is_shared_as_it_was() -> None:
 
 
 class Off(ProbeEngine):
-    """An engine that adds 1 to the last element."""
+    """An engine whose results are wrong: it adds 1 to the last element."""
 
     def run(self, call: Call) -> list[Array]:
         outs = super().run(call)

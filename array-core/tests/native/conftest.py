@@ -1,4 +1,4 @@
-"""The suite needs the built probe library: without it every test fails, none is skipped.
+"""Makes every test fail, instead of being skipped, if the probe library is not built.
 
 The values of casts and the expected results come from the parity suite.
 """

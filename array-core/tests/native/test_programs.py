@@ -21,7 +21,7 @@ def test_random_programs_equal_numpy() -> None:
     assert totals.programs == PROGRAMS
     assert totals.steps > 4 * PROGRAMS
     assert totals.assignments > PROGRAMS // 3
-    # Some steps are mistakes, but not most of them.
+    # Some steps raise errors, but most do not.
     assert 0.01 * totals.steps < totals.errors < 0.2 * totals.steps
 
 

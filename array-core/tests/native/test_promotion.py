@@ -24,7 +24,7 @@ def as_numpy(scalar: Scalar) -> Any:
 
 
 def numpy2(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
-    """Return NumPy's own answer."""
+    """Return NumPy's own common dtype."""
     return np.result_type(*arrays, *(as_numpy(scalar) for scalar in scalars))
 
 
@@ -34,9 +34,10 @@ def category(dtype: DType) -> int:
 
 
 def cupy(arrays: Sequence[DType], scalars: Sequence[Scalar]) -> DType:
-    """Return NumPy's answer after CuPy's weak operands were replaced by Python's numbers.
+    """Return NumPy's common dtype after CuPy's weak operands were replaced by Python's numbers.
 
-    These are scalars of no higher category than the arrays, and arrays of integers among floats.
+    Weak operands are NumPy scalars whose category is not above that of the arrays, and arrays of
+    integers if another array has floats.
     """
     highest = max((category(dtype) for dtype in arrays), default=-1)
     beside_floats = [1 for dtype in arrays if highest == 2 and category(dtype) == 1]

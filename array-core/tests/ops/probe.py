@@ -36,7 +36,7 @@ def library() -> ctypes.CDLL:
 
 @dataclass(frozen=True)
 class UFunc:
-    """One row of the table."""
+    """A row of the operation table: one ufunc."""
 
     id: int
     name: str
@@ -44,7 +44,9 @@ class UFunc:
     results: int
 
     def resolve(self, mode: str, operands: list[int]) -> str | None:
-        """Return the loop as NumPy writes it, or None if no loop fits."""
+        """Return the loop for operands of these dtypes, as NumPy writes it, or None if no loop
+        fits.
+        """
         given = (ctypes.c_int * len(operands))(*operands)
         out = (ctypes.c_int * (self.operands + self.results))()
         if library().probe_resolve(self.id, MODES[mode], given, out) != 0:
@@ -53,7 +55,7 @@ class UFunc:
         return f"{letters[: self.operands]}->{letters[self.operands :]}"
 
     def loops(self) -> list[str]:
-        """Return every loop as NumPy writes it."""
+        """Return the ufunc's loops as NumPy writes them, such as ``"ff->f"``."""
         width = self.operands + self.results
         out = (ctypes.c_int * (64 * width))()
         count = library().probe_loops(self.id, out)
@@ -62,13 +64,15 @@ class UFunc:
         return [f"{text[: self.operands]}->{text[self.operands :]}" for text in texts]
 
     def bound(self, loop: int, executor: str = "cpu") -> tuple[float, float]:
-        """Return how many units in the last place a loop may err, and the size they count from."""
+        """Return a loop's allowed error in units in the last place, and the least number whose unit
+        is used.
+        """
         out = (ctypes.c_float * 2)()
         library().probe_bound(self.id, loop, ["cpu", "gpu"].index(executor), out)
         return out[0], out[1]
 
     def run(self, loop: int, *operands: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-        """Return the results of loop number ``loop`` on arrays of its dtypes."""
+        """Run loop number ``loop`` on arrays of its dtypes; return the results."""
         signature = self.loops()[loop]
         results = [
             np.zeros(operands[0].shape, np.dtype(letter)) for letter in signature.split("->")[1]
@@ -82,7 +86,7 @@ class UFunc:
 
 @cache
 def table() -> tuple[UFunc, ...]:
-    """Return the whole table."""
+    """Return all rows of the operation table."""
     lib = library()
     return tuple(
         UFunc(

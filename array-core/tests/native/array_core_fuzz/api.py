@@ -32,7 +32,7 @@ DEVICE_DTYPES = tuple(
 
 @dataclass
 class Moved:
-    """What array-core counted while the programs ran, before anything was read."""
+    """Counts of the work of array-core while programs ran, before any array was read."""
 
     #: Bytes that were read from the device, without ``size_bytes``.
     bytes_down: int = 0
@@ -96,7 +96,7 @@ class Machine:
         self.size_bytes = 0
 
     def run(self, words: Iterator[int]) -> None:
-        """Run one program; its words are taken from ``words``."""
+        """Run the program that the next words encode."""
         for _ in range(next(words)):
             self._step(words)
 
@@ -135,7 +135,9 @@ class Machine:
         self.arrays.append(array)
 
     def _key(self, words: Iterator[int], uses: str) -> tuple[tuple[Any, ...], int]:
-        """Return a key, and how many bytes may be read for its uses: "r", "w" or "rw"."""
+        """Decode a key; return it, and how many bytes its ``uses`` may read from the device.
+        ``uses`` is "r", "w" or "rw".
+        """
 
         def made(index: Any, host: bool) -> Any:
             return index if host else ac.array(index)
@@ -160,7 +162,7 @@ class Machine:
         return run
 
     def _operation(self, op: int, words: Iterator[int]) -> Any:
-        """Take an operation's words; return a function that does the operation."""
+        """Decode the operation ``op``; return a function that does it."""
         if op == StepOp.CREATE:
             dtype, seed = next(words), next(words)
             elements = create(dtype, seed, _list(words) or [])

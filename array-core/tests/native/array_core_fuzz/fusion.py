@@ -20,12 +20,12 @@ from array_core_fuzz.fusion_program import Outcome, Part, Program
 
 #: Live bytes with fusion may be at most this many times those without.
 LIVE_SHARE = 1.1
-#: Units in the last place that an operation of a device may err by.
+#: The error of one operation of a device may be this many units in the last place.
 UNITS = 2
 
 
 class DifferenceError(AssertionError):
-    """A program gave other elements or errors, or took more memory, with fusion."""
+    """With fusion, a program gave other elements or errors, or took more memory."""
 
 
 @dataclass
@@ -61,7 +61,9 @@ class _Difference:
     is_allowed: bool
 
     def text(self, operands: list[npt.NDArray[Any]]) -> str:
-        """Return a text with the differing elements and their operands, with bits."""
+        """Return a text that shows the values and the bits of the differing elements and of the
+        operands.
+        """
         read = [_at(operand, self.at) for operand in operands]
         return (
             f"result {self.result} at {self.at} is {_shown(_at(self.fused, self.at))} instead of "
@@ -70,7 +72,9 @@ class _Difference:
 
 
 def _at(array: npt.NDArray[Any], place: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return the element that broadcasting puts at the place; an empty array as it is."""
+    """Return the element that broadcasting puts at ``place``; an empty array is returned
+    unchanged.
+    """
     place = place[len(place) - array.ndim :] if array.ndim else ()
     inside = (min(i, extent - 1) for i, extent in zip(place, array.shape, strict=False))
     return np.asarray(array[tuple(inside)]) if array.size else array
@@ -101,7 +105,9 @@ def _sizes_at(like: npt.NDArray[Any], outcome: Outcome) -> npt.NDArray[np.float6
 def _difference(
     number: int, fused: npt.NDArray[Any], apart: npt.NDArray[Any], outcome: Outcome
 ) -> _Difference | None:
-    """Return where two arrays differ most, if they do, and whether the step may err by so much."""
+    """Return None for equal arrays; else where they differ most, and whether this difference is
+    allowed.
+    """
     fused, apart = np.asarray(fused), np.asarray(apart)
     if fused.tobytes() == apart.tobytes():
         return None
@@ -121,7 +127,7 @@ def _difference(
 
 
 def _judge_steps(seed: int, steady: bool, steps: list[str]) -> str:
-    """Return the first step of a program that differs.
+    """Return the first step of a program whose result differs between fusion and no fusion.
 
     Raises
     ------
@@ -154,7 +160,9 @@ def _judge_steps(seed: int, steady: bool, steps: list[str]) -> str:
 
 
 def _compare(seed: int, apart: Outcome, fused: Outcome, *, steady: bool) -> list[str]:
-    """Compare two runs; return the first step that differs by no more than it may, if any."""
+    """Compare two runs. If they differ by no more than is allowed, return the first step that
+    differs.
+    """
 
     def refuse(what: str) -> None:
         raise DifferenceError(f"program {seed}: {what}\n" + "\n".join(fused.steps))

@@ -56,14 +56,16 @@ _REFUSALS = (
 
 @dataclass(frozen=True)
 class Part:
-    """The first ``steps`` steps of a program. If ``apart``, the last one runs without fusion."""
+    """The first ``steps`` steps of a program. If ``apart`` is true, the last of them runs without
+    fusion.
+    """
 
     steps: int
     apart: bool
 
 
 class _PartIsDoneError(Exception):
-    """Every step of the part was taken."""
+    """Raised when all steps of a part have run."""
 
 
 @dataclass
@@ -76,8 +78,8 @@ class Outcome:
     dispatches: int = 0
     fused: int = 0
     errors: int = 0
-    # About the last step of a part, if it ran without fusion: its operands, other magnitudes that
-    # its errors are relative to, and how many operations it chains.
+    # These three are about the last step of a part, if it ran without fusion: its operands, other
+    # magnitudes to which its errors are relative, and the number of operations that it chains.
     operands: list[npt.NDArray[Any]] = field(default_factory=list)
     sizes: list[npt.NDArray[Any]] = field(default_factory=list)
     operations: int = 1
@@ -176,7 +178,9 @@ class Program:
         return number
 
     def _errs_by(self, operations: int, size: Callable[[], npt.NDArray[Any]]) -> None:
-        """Note how many operations the step chains, and a magnitude its errors are relative to."""
+        """Note how many operations the step chains, and a magnitude to which its errors are
+        relative.
+        """
         if self._is_watched:
             self.outcome.operations = max(self.outcome.operations, operations)
             self.outcome.sizes.append(size())

@@ -39,7 +39,7 @@ class Batch:
 
 @dataclass
 class Totals:
-    """The counts of a run."""
+    """The counts of programs, steps, assignments and errors of a run."""
 
     programs: int = 0
     steps: int = 0
@@ -428,7 +428,8 @@ class Generator:
             if source == len(self._arrays):
                 return
             if to.ndim == self._arrays[source].ndim and self._random() < 0.6:
-                # Both are cut to the common extents, so that they overlap and have one shape.
+                # Both views are cut to the extents that they have in common, so that they overlap
+                # and have one shape.
                 common = [
                     min(a, b) for a, b in zip(to.shape, self._arrays[source].shape, strict=True)
                 ]

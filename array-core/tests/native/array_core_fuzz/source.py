@@ -45,7 +45,9 @@ def _indices(words: Iterator[int], count: int) -> str:
 
 
 def _step(op: int, words: Iterator[int]) -> tuple[str, bool]:
-    """Return one operation's expression, and whether it is a statement that makes no array."""
+    """Return the code of one operation. The second result is whether the code is a statement that
+    makes no array.
+    """
     if op == StepOp.CREATE:
         dtype, seed = DTYPES[next(words)], next(words)
         return f"create({dtype.name!r}, {seed}, {_list(words)})", False

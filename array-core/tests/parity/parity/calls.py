@@ -22,9 +22,9 @@ class CallCase(Case):
     """A case that calls ``call(module, *operands)``, which returns one result or several."""
 
     call: Callable[..., Any] | None = None
-    #: Units in the last place that a result may be off.
+    #: The allowed error of a result, in units in the last place.
     ulp: float = 0.0
-    #: Letters of the dtypes in which NumPy computes, besides those of operands and results.
+    #: Letters of the dtypes in which NumPy computes, if they are not those of operands and results.
     computed: str = ""
     #: Whether results are indices or counts: int64 in arraycore, of a pointer's size in NumPy.
     places: bool = False

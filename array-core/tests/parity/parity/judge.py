@@ -19,9 +19,9 @@ _EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
 
 @dataclass(frozen=True)
 class Bound:
-    """Allowed distance in units in the last place (0: equal bits).
+    """An allowed error, in units in the last place. For 0, the bits must be equal.
 
-    For numbers below ``floor``, it counts in units of ``floor``.
+    Numbers below ``floor`` may have the error that is allowed for ``floor``.
     """
 
     ulp: float
@@ -114,7 +114,9 @@ def _errors(
 def _share(
     function: str, ours: Array, right: Array, off: Array, size: Array, bound: Bound, gpu: bool
 ) -> Array:
-    """Return the share of the allowed distance; over 1 is too far."""
+    """Return each element's error as a share of the allowed one. Above 1, the error is too
+    large.
+    """
     dtype = right.dtype
     if bound.ulp == 0:
         same_zero = np.signbit(ours) == np.signbit(right)
@@ -122,7 +124,7 @@ def _share(
         share = np.where((off == 0) & (same_zero | open_zero), 0.0, 2.0)
     else:
         with np.errstate(all="ignore"):
-            # Numbers smaller than `size` may err by as much as `size` may.
+            # A number below `size` may have the error that is allowed for `size`.
             unit = np.spacing(size.astype(dtype)).astype(np.float64)
             apart = np.abs(ours.astype(np.float64) - right.astype(np.float64))
             near = (size > 0) & (apart <= bound.ulp * unit)
@@ -140,7 +142,9 @@ def _share(
 
 
 def _complex_errors(ours: Array, right: Array, bound: Bound, gpu: bool) -> tuple[Array, Array]:
-    """Return the errors of the worse part, in units of the larger part."""
+    """Return the errors of complex numbers: of the part that is more wrong, in units of the larger
+    part.
+    """
     part = np.float32 if right.dtype.itemsize == 8 else np.float64
     finite = np.isfinite(right)
     larger = np.maximum(np.abs(right.real), np.abs(right.imag))

@@ -64,7 +64,7 @@ _ALL: tuple[tuple[str, Callable[[Array], Array], Callable[[Any, Any], Any]], ...
 )  # fmt: skip
 LAYOUTS = {name: Layout(name, base, view) for name, base, view in _ALL}
 
-#: The layouts for functions of one operand, and the pairs of layouts for those of two.
+#: The layouts for functions of one operand, and the pairs of layouts for functions of two.
 OF_ONE = ("contiguous", "strided", "negative", "transposed", "box", "broadcast", "zero_d", "empty")
 OF_TWO = (
     ("contiguous", "contiguous"), ("strided", "negative"), ("transposed", "rows"), ("box", "box"),

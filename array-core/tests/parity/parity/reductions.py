@@ -159,7 +159,8 @@ def _long() -> Iterator[Case]:
                 length = int(np.prod(shape))
                 values = np.resize(numbers(letter, function, "ordinary"), length)
                 if letter in "efF" and function in PRODUCTS:
-                    # The product of so many other factors would overflow, or err by too much.
+                    # A product of this many other factors would overflow, or have too large an
+                    # error.
                     values = random.choice([-1, 1], length).astype(letter)
                 if letter == "e" and function in SUMS:
                     values = (values / 64).astype(letter)

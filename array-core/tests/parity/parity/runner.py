@@ -30,7 +30,7 @@ class Outcome:
     """The outcome of one case."""
 
     case: Case
-    #: Where it was computed: ``cpu``, or the device's back end.
+    #: The back end that computed the case: ``cpu`` or the device's.
     ran: str
     verdict: Verdict
     #: Whether a GPU computes the dtypes of the operands, of NumPy's loop and of the results.

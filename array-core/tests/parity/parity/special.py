@@ -166,8 +166,8 @@ def _digamma(x: Decimal) -> Decimal:
 
 
 def _ends(at: dict[float, float], low: float, high: float) -> Callable[[float], float | None]:
-    """Return a function that knows results without computing: those ``at`` given points, and NaN
-    outside of [low, high].
+    """Return a function that gives results that need no computation: those in ``at`` at given
+    points, NaN outside of [low, high], and None elsewhere.
     """
 
     def answer(x: float) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-#: How many failures are described in words; all are counted.
+#: The number of failures that are described in words. All failures are counted.
 _TOLD = 200
 
 #: What a row stands for: every layout, every set of operands, or the operation as a whole.
@@ -72,7 +72,9 @@ def _layout(case: dict[str, Any]) -> str:
 
 
 def _count(found: set[str], one: str, many: str) -> str:
-    """Return the text of a row that stands for several: their number and their name."""
+    """Return the text of a row that stands for several things: their number, and their name in the
+    plural.
+    """
     return f"{len(found)} {one if len(found) == 1 else many}"
 
 

@@ -19,19 +19,17 @@ _WHOLE = "bBhHiI"
 #: Dtypes of operands for which NumPy computes in float64, though the results are not float64.
 _IN_FLOAT64 = {"isclose": "bBhHiIqQ", "digitize": "Qef"}
 _NUMBERS = "bBhHiIqQefdFD"
-#: The layouts take turns; a function runs on two of them with every dtype.
+#: Layouts take turns: with every dtype, a function runs on two of them.
 _LAYOUTS = ("contiguous", "strided", "transposed", "box", "negative", "zero_d", "empty")
 
 
 def _tied(m: Any, x: Any) -> Any:
-    """Return the values with -0 replaced by +0, because a function may return either of two equal
-    zeros.
-    """
+    """Return the values with +0 in place of -0. A function may return either of two equal zeros."""
     return x + x.dtype.type(0) if x.dtype.kind in "fc" else x
 
 
-#: A row has a name, the call, the letters of the dtypes, whether results are indices or counts, and
-#: the allowed error in units in the last place.
+#: Each row has a function's name, the call, the letters of its dtypes, whether results are indices
+#: or counts, and the allowed error in units in the last place.
 _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
     ("sort", lambda m, x: m.sort(x, -1, "stable"), LETTERS, False, 0),
     ("argsort", lambda m, x: m.argsort(x, 0, "stable"), LETTERS, True, 0),

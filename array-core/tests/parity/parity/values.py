@@ -29,7 +29,7 @@ def letter_of(dtype: npt.DTypeLike) -> str:
 
 
 def edge_values(dtype: npt.DTypeLike) -> Array:
-    """Return the value set of a dtype, 1-dimensional."""
+    """Return all values that are tested for a dtype, in an array of one dimension."""
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return np.array([False, True])
