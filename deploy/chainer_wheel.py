@@ -22,7 +22,8 @@ sys.path.insert(0, str(RUNTIME))
 from fetching import GatherError, Tools, build_wheel, fetch  # noqa: E402
 from gather import load_manifest  # noqa: E402
 
-#: The oldest time that a zip can hold. The times of a build would make each wheel another one.
+#: The oldest time that a zip can hold. All files get it, because the times of a build would make
+#: each wheel a different file.
 TIME = (1980, 1, 1, 0, 0, 0)
 
 

@@ -67,13 +67,13 @@ def check_tree(root: Path) -> None:
 
 
 def write_gzip(path: Path, content: bytes) -> None:
-    """Compress without the current time in the header."""
+    """Compress ``content`` into a file, without the current time in the header."""
     with path.open("wb") as stream, gzip.GzipFile("", "wb", 9, stream, mtime=0) as packed:
         packed.write(content)
 
 
 def source_archive(root: Path, out: Path, version: str) -> None:
-    """Write the committed sources below one folder."""
+    """Write an archive of the committed sources, all of them below one folder."""
     prefix = f"hyperflock-{version}/"
     write_gzip(
         out / f"hyperflock-{version}.tar.gz", git(root, "archive", f"--prefix={prefix}", "HEAD")
@@ -102,7 +102,9 @@ def image_context(root: Path, out: Path, version: str) -> None:
 
 
 def tar_of(root: Path, texts: Mapping[str, bytes], paths: Sequence[str], time_s: int) -> bytes:
-    """Pack these texts, and files and folders of the tree, in a fixed order and without owners."""
+    """Return a tar with ``texts`` and with files and folders of the tree, in a fixed order and
+    without owners.
+    """
     packed = io.BytesIO()
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:

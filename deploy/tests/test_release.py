@@ -22,7 +22,7 @@ CHAINER = "build/wheel/chainer-7.8.1-py3-none-any.whl"
 
 
 def commit(root: Path) -> None:
-    """Commit everything."""
+    """Commit all files of a tree."""
     git = ["git", "-c", "user.name=toy", "-c", "user.email=toy@localhost"]
     for words in (["add", "."], ["commit", "-q", "-m", "toy"]):
         subprocess.run([*git, *words], cwd=root, check=True)

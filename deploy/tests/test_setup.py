@@ -7,7 +7,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def missing(*packages: str) -> list[str]:
-    """Return the packages that a step would install. Steps run under ``set -e``."""
+    """Return those of the packages that a step would install. The function is called under
+    ``set -e``, as in a step.
+    """
     script = f"""
         set -e
         . tests/suites/shell.sh

@@ -179,7 +179,9 @@ class _Writer:
 
 
 def _needs_keywords(fields: Sequence[Field], *, split: bool) -> bool:
-    """Return whether a required field follows one that may be left out."""
+    """Return whether a required field follows an optional one. With ``split``, a field under a
+    condition counts as required, because each case has a class of its own.
+    """
     required = [one.required and (one.when is None or split) for one in fields]
     return any(not before and after for before, after in pairwise(required))
 

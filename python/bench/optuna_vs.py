@@ -41,8 +41,8 @@ from real_server import Server  # noqa: E402
 from tied import tied  # noqa: E402
 
 PHONES = 100
-# How much the numbers of reports per trial may differ between the two sides: trials that run at the
-# same time begin before the pruner has seen enough.
+# The allowed relative difference between the reports per trial of the two sides. They are not
+# equal, because trials that run at the same time begin before the pruner has seen enough.
 ALIKE = 0.05
 
 

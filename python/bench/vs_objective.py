@@ -1,4 +1,4 @@
-"""The objective of the comparison with Optuna's storages, and a check of the finished study.
+"""Defines the objective of the comparison with Optuna's storages, and checks the finished study.
 
 A trial has three suggestions and ten reports, each followed by ``should_prune``. The curve of three
 trials in four is ``1 / step``. The others (``x`` above `STALLS_ABOVE`) stop learning after step
@@ -61,7 +61,9 @@ class Tally:
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Compute one trial."""
+    """Suggest a point, report a curve, and return the sum of the squares unless the pruner ends the
+    trial.
+    """
     point = [trial.suggest_float(name, -5.0, 5.0) for name in NAMES]
     for step in range(1, STEPS + 1):
         trial.report(curve(point[0], step), step)

@@ -255,7 +255,9 @@ def progress_line(name: str, result: Result) -> str:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Let no other ./run of this clone run steps, because they share folders and logs."""
+    """Hold a lock while the block runs, so that only one ./run of this clone runs steps at a time.
+    All of them use the same folders and logs.
+    """
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         try:
@@ -402,7 +404,8 @@ def main(arguments: Sequence[str]) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of the output has ended, such as `head`. Python's last flush must go nowhere.
+        # The program that reads the output, such as `head`, has ended. Python's last flush would
+        # fail, so it goes to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
 

@@ -17,7 +17,7 @@ from typing import IO, Self
 PR_SET_CHILD_SUBREAPER = 36
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 END_S = 10.0
-#: A busy process ends by itself after this, or when its parent is gone.
+#: A busy process ends after this many seconds, or earlier if its parent ends.
 BUSY_LIMIT_S = 6 * 3600
 BUSY = """
 import os, sys, time
@@ -137,7 +137,7 @@ class Family:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Keep ``count`` processes computing while the ``with`` block runs."""
+    """Keep ``count`` processes busy with computing while the ``with`` block runs."""
     command = [sys.executable, "-c", BUSY, str(os.getpid()), str(BUSY_LIMIT_S)]
     started = []
     try:

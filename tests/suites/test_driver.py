@@ -18,7 +18,7 @@ from processes import descendants, start_of
 
 SUITES = Path(__file__).resolve().parent
 ROOT = SUITES.parents[1]
-#: Long enough for a machine that also does other work.
+#: The longest time that a test waits. It is enough for a machine that also does other work.
 PATIENCE_S = 120.0
 
 DECLARATIONS = """
@@ -68,7 +68,8 @@ def toy(tmp_path: Path) -> Path:
     suites.mkdir(parents=True)
     for path in (*SUITES.glob("*.py"), *SUITES.glob("*.sh"), SUITES / "suites.cmake"):
         shutil.copy(path, suites)
-    # A child that ignores a polite end lives on for this time, and tests of interrupts wait for it.
+    # A child that ignores SIGTERM runs for END_S more seconds before it is killed. A smaller END_S
+    # makes the tests of interrupts faster.
     shorter = (SUITES / "processes.py").read_text().replace("\nEND_S = 10.0\n", "\nEND_S = 1.0\n")
     (suites / "processes.py").write_text(shorter)
     shutil.copy(SUITES / "step", suites)
@@ -133,13 +134,15 @@ def children(toy: Path) -> list[int]:
 
 
 def names_of(processes: dict[int, int | None]) -> list[str]:
-    """Return the command lines of those processes that still run, given their start times."""
+    """Return the command lines of those processes that still run. ``processes`` maps each id to the
+    process's start time.
+    """
     left = [pid for pid, start in processes.items() if start_of(pid) == start is not None]
     return [subprocess.getoutput(f"ps -ww -o pid=,stat=,args= -p {pid}") for pid in left]
 
 
 def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
-    """Wait until a condition holds."""
+    """Wait until a condition holds. Fail after PATIENCE_S with the text of ``what``."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"not yet: {what()}"
@@ -147,7 +150,9 @@ def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
 
 
 def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
-    """Return the steps that a run has run to their end."""
+    """Return the names of the steps that ended by themselves, passed or failed, according to a
+    run's output.
+    """
     return set(re.findall(r"^  [+x] (\S+) +[\d.]+ s ", done.stdout, re.MULTILINE))
 
 

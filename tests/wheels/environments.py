@@ -1,4 +1,6 @@
-"""Environments of tests: every Python that is here, and what pip installs into an empty one."""
+"""Finds the installed versions of Python, and makes empty environments into which pip installs
+wheels.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ NEEDED = "import lzma, sqlite3, ssl, venv"
 
 
 def python_of(version: str) -> str | None:
-    """Return an interpreter; python/tests/support/versions.sh looks in the same places."""
+    """Return the path of an interpreter of this version, or None. python/tests/support/versions.sh
+    looks in the same places.
+    """
     home = Path.home()
     pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv")) / "versions"
     uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR", home / ".local/share/uv/python"))
@@ -58,14 +62,14 @@ class Installed:
             "PATH": "/usr/bin:/bin",
             "HOME": str(folder),
             "LANG": "C.UTF-8",
-            # The one of the extra `local` is the same program.
+            # The extra `local` would install the same program.
             "HYPERFLOCK_NODE": str(ROOT / "build/venv/bin/node"),
         }
         subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
         self.install(*words)
 
     def install(self, *words: str | Path) -> None:
-        """Install by pip, which finds no compiler and no other program."""
+        """Install ``words`` by pip, with a PATH that has no compiler."""
         done = subprocess.run(
             [self.bin / "python", "-m", "pip", "install", "-q", *words],
             cwd=self.folder,
@@ -78,7 +82,7 @@ class Installed:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in a folder of its own."""
+        """Run a program of the environment. The current folder is the environment's own."""
         return subprocess.run(
             [self.bin / words[0], *words[1:]],
             cwd=self.folder,

@@ -1,4 +1,4 @@
-"""Chainer by plain pip: the extra ``chainer``, from a folder with the wheels of a release.
+"""Tests that plain pip installs the extra ``chainer`` from a folder with the wheels of a release.
 
 It is installed into an empty environment without a compiler, on every Python that is here and with
 every NumPy that this Python has. Run by ``./run test wheels_test``.
@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from environments import PYTHONS, ROOT, WHEELS, Installed
 
-#: NumPy 1.26 has wheels for Python 3.12 and older.
+#: For each major version of NumPy, the versions of Python with a wheel of it: NumPy 1.26 has none
+#: for 3.13.
 NUMPYS = {"1": ("3.10", "3.11", "3.12"), "2": ("3.10", "3.11", "3.12", "3.13")}
 OBJECTIVE = """
 import json

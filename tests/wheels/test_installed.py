@@ -1,4 +1,4 @@
-"""The wheel with a server, installed into an empty environment on every Python that is here.
+"""Tests the wheel with a server, installed into an empty environment on every Python that is here.
 
 No checkout is in reach: current folder, ``PYTHONPATH``, home and cache are a test's own.
 Run by ``./run test wheels_test``, which builds the wheel into ``build/wheel``. pip fetches what the
@@ -78,7 +78,7 @@ def test_demo_ends_with_a_best_candidate(tmp_path: Path) -> None:
     assert "best: " in demo.stdout
     assert demo.stdout.count("has ended; ") == 2
     assert "finished in" in demo.stdout
-    # Faults of an installation, each in one sentence.
+    # Each fault of an installation must give one sentence with a code.
     packed = next((tmp_path / "venv").glob("lib/*/site-packages/hyperflock/_local/packed"))
     blocked = here.run("hyperflock", "up", HYPERFLOCK_CACHE=str(packed / "parts.json"))
     assert (blocked.returncode, blocked.stderr[:21]) == (1, "error [cannot_write]:")

@@ -25,9 +25,11 @@ import packing
 from fetching import GatherError, Tools, build_wheel, fetch, say
 
 HERE = Path(__file__).resolve().parent
-# Compared with wire bytes of Pyodide, NumPy, one Chainer, six and the worker package.
+# The limit for a first visit, which downloads Pyodide, NumPy, one Chainer, six and the worker
+# package.
 FIRST_VISIT_BUDGET_BYTES = 11_300_000
-# Only trials that ask for a device, or those of an Optuna study, also fetch these.
+# The limits for the pieces that only some trials download: those that ask for a device, and those
+# of an Optuna study.
 ON_DEMAND_BUDGETS_BYTES = {"array-core": 900_000, "optuna": 600_000}
 
 

@@ -72,16 +72,16 @@ class Case:
 
     @property
     def path(self) -> Path:
-        """The script."""
+        """The path of the script or notebook."""
         return SCRIPTS / self.file
 
     @property
     def needs_chainer(self) -> bool:
-        """Whether it imports Chainer."""
+        """Whether the added import is one of Chainer."""
         return "chainer" in self.imports
 
     def changed_text(self) -> str:
-        """Return the script with its changed line and the added import."""
+        """Return the text of the script or notebook with the changed line and the added import."""
         lines = self.path.read_text("utf-8").splitlines(keepends=True)
         places = [number for number, line in enumerate(lines) if self.line in line]
         assert len(places) == 1, (self.file, places)

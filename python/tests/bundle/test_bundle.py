@@ -48,7 +48,7 @@ def _import(folder: Path, name: str) -> types.ModuleType:
 
 
 def _contents(bundle: Bundle) -> dict[str, str]:
-    """Return the sources in the zip."""
+    """Return the sources in a bundle by their names. The lock file is left out."""
     with zipfile.ZipFile(io.BytesIO(bundle.content)) as archive:
         names = [name for name in archive.namelist() if name != LOCK_NAME]
         return {name: archive.read(name).decode() for name in names}

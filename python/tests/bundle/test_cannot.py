@@ -46,7 +46,7 @@ from travelling_helper import (
 
 Refused = Callable[..., str]
 RAISED: set[str] = set()
-# A script that is only read may have no line to name.
+# Errors with these codes may name no line of a script.
 NO_PLACE = {
     f"cannot_bundle_{kind}"
     for kind in (
@@ -586,7 +586,7 @@ def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
         "start the file itself [cannot_bundle_unguarded]"
     )
-    # If the file itself is the script, a device does not import it.
+    # If the script is started itself, a device does not import it.
     assert _python(train).stdout == "hyperflock_main:objective\n"
 
 

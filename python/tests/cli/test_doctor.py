@@ -59,7 +59,7 @@ class Console:
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Embedder-Policy": "require-corp",
         }
-        # The same release with another patch number.
+        # This is the same release with another patch number.
         server = f"{__version__.rpartition('.')[0]}.7"
         me = {"name": "ada", "role": "researcher", "server": server, "join_origin": self.url}
         now = {"Date": formatdate(time.time(), usegmt=True)}

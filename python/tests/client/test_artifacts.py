@@ -112,7 +112,7 @@ def test_what_trials_upload_is_in_the_studys_own_store_when_callbacks_run(
 
 
 class Looks(optuna.samplers.RandomSampler):
-    """Counts the unfinished trials whenever another trial begins."""
+    """A sampler that counts the unfinished trials whenever another trial begins."""
 
     def __init__(self) -> None:
         super().__init__(seed=1)

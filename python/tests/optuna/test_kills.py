@@ -31,7 +31,7 @@ SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
 KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
 # The longest allowed time from a claim until devices compute all trials that are marked as running.
 SETTLED_S = 10.0
-# A trial that has lost this many devices is not leased again (R18).
+# A trial that has lost this many devices is not leased again (rule R18 of the protocol).
 POISON = 3
 
 

@@ -52,7 +52,7 @@ def test_wheel_is_whole_and_imports_on_its_own(tmp_path: Path) -> None:
     assert {p.relative_to(sources).as_posix() for p in sources.rglob("*.py")} <= names
     assert {"hyperflock/py.typed", "hyperflock/_worker/hyperflock_worker/runner.py"} <= names
     assert not any("test" in name for name in names)
-    # Without site-packages: the import must need nothing but the wheel.
+    # Python runs without site-packages, because the import must need nothing but the wheel.
     code = (
         f"import sys; sys.path.insert(0, {str(wheel)!r}); import hyperflock; "
         "from importlib.metadata import metadata; print(hyperflock.__file__); "
@@ -75,7 +75,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_pickles_that_name_a_module_of_version_0_1_load() -> None:
-    """Such a pickle holds public classes whose module has moved since."""
+    """A pickle of version 0.1 names a public class by its old module; the class has moved since."""
     before = {new: old for old, new in MOVED.items()} | {"_trial.trial": "_trial"}
     loaded = set()
     for name, home in hyperflock._HOMES.items():

@@ -179,7 +179,7 @@ def test_an_example_travels_with_what_it_imports(name: str) -> None:
     assert set(bundle.files) == {f"{name}.py", "searching.py"} | more
 
 
-# Runs an objective as the worker does, with a host that keeps checkpoints.
+# This code runs an objective as the worker does, with a host that keeps checkpoints.
 TRAIN = """
 import importlib, json, sys
 from hyperflock._trial import devices, random_state

@@ -58,7 +58,7 @@ class NotToday(ValueError):
 
 
 def failing(trial: Any) -> float:
-    """Raise where x is negative."""
+    """Raise an error if x is negative."""
     x = trial.suggest_float("x", -1, 1)
     if x < 0:
         raise NotToday(f"x is {x}")

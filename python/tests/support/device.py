@@ -1,4 +1,5 @@
-"""A volunteer's device for tests: joins by a link's code, takes leases, sends results.
+"""Simulates a volunteer's device for tests. It joins by a link's code, takes leases and sends
+results.
 
     with Device.join(compute, code) as device:
         lease = device.ready()

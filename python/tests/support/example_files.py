@@ -1,4 +1,4 @@
-"""Paths of the examples, and the files that their tests need."""
+"""Gives tests the paths of the examples, and makes the files that the examples read."""
 
 from __future__ import annotations
 

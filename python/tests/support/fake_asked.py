@@ -1,4 +1,5 @@
-"""The fake console's ask-and-tell study: the server's side of it, and devices that compute it.
+"""Simulates an ask-and-tell study of the fake console: the server's part, and devices that compute
+it.
 
     with Devices(console, objective, count=3): ...     # threads that lease, call and send results
 

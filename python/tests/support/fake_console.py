@@ -89,8 +89,8 @@ class FakeConsole:
         self.messages: list[_protocol.ClientMessage] = []
         # Address and port of each client that has connected.
         self.connections: set[tuple[str, int]] = set()
-        # What the next requests get instead of an answer: a status, or None, which drops the
-        # connection.
+        # Each of the next requests gets one of these instead of an answer: a status, or None, which
+        # drops the connection.
         self.faults: list[int | None] = []
         # The codes with which the next WebSocket sessions are refused.
         self.refusals: list[str] = []
@@ -98,10 +98,11 @@ class FakeConsole:
         self.strange_frames: list[str | bytes] = []
         # The lines that trials printed, by study and number.
         self.printed: dict[tuple[int, int], list[str]] = {}
-        # What trials logged, by study and trial: [name, steps, values].
+        # The series that trials logged, by study and trial. Each is a list of a name, steps and
+        # values.
         self.series: dict[tuple[int, int], list[list[Any]]] = {}
         self.artifacts: dict[int, dict[str, tuple[dict[str, Any], bytes]]] = {}
-        # The server's side of each ask-and-tell study.
+        # The server's part of each ask-and-tell study.
         self.asked: dict[int, AskedStudy] = {}
         self.asked_more = threading.Condition(self.lock)
         # The folder of pages and runtime that it serves as the compute origin. None: no folder.

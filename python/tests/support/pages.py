@@ -35,7 +35,7 @@ LEFT_ALONE = {"{toctree}", "{eval-rst}"}
 
 @dataclass(frozen=True)
 class Block:
-    """One block, or hidden code (``first``)."""
+    """A block of a page. ``kind`` is "first" for code that the page hides."""
 
     kind: str
     text: str

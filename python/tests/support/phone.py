@@ -273,7 +273,7 @@ class StartedPhone:
 
 def main(compute: str, code: str) -> None:
     """Join and compute."""
-    # Last on the path, because the worker's folder also has a module `hyperflock`.
+    # The worker's folder is last on the path, because it also has a module `hyperflock`.
     sys.path.append(str(WORKER))
     with Device.join(compute, code) as device:
         print(device.device, flush=True)

@@ -1,4 +1,4 @@
-"""Sampler classes that the sampler service of a test creates by their names."""
+"""Defines samplers that the sampler service of a test creates by their names."""
 
 from __future__ import annotations
 

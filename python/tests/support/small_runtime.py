@@ -18,7 +18,7 @@ THREAD = "app/local/python-thread-x.js"
 ARCHIVE = "runtime/six-12/six.zip"
 RARE = "runtime/rare-34/rare.zip"
 
-# Opens the page as a browser does, stores what it gets, and posts the test's messages.
+# This program opens the page as a browser does, stores what it gets, and posts the test's messages.
 _BROWSER = """#!{python}
 import json, os, sys, time, urllib.request
 url = json.loads(os.read(3, 9999).rstrip(b"\\0"))["params"]["url"]

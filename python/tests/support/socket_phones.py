@@ -1,4 +1,4 @@
-"""Devices that compute an ask-and-tell study of a real server over WebSockets."""
+"""Simulates devices that compute an ask-and-tell study of a real server over WebSockets."""
 
 from __future__ import annotations
 

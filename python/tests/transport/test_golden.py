@@ -30,7 +30,9 @@ def _parse(direction: str, text: str) -> _protocol.ClientMessage | _protocol.Ser
 
 
 def _as_doubles(value: Any) -> Any:
-    """Turn integers of 2^53 and more into floats: such numbers are always metrics (R4)."""
+    """Turn integers of 2^53 and more into floats: such numbers are always metrics (rule R4 of the
+    protocol).
+    """
     if isinstance(value, dict):
         return {key: _as_doubles(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -59,7 +61,7 @@ def test_valid_spec_survives_a_round_trip(golden: dict[str, Any]) -> None:
     spec = _spec.parse_spec(json.dumps(golden["spec"]))
     again = json.loads(_spec.encode_spec(spec))
     assert again == golden.get("normal", golden["spec"])
-    # Comparison with == would accept 1.0 for 1 (R5).
+    # Comparison with == would accept 1.0 for 1 (rule R5 of the protocol).
     normal = golden.get("normal", golden["spec"])
     assert repr(again["space"]) == repr(normal.get("space", []))
 

@@ -134,7 +134,9 @@ def test_a_call_does_what_is_expected(
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_call_does_the_same_in_every_place(name: str, seen: dict[Place, dict[str, Any]]) -> None:
-    """The observations are classes with their bases, codes, messages, warnings and values."""
+    """The test compares values, warnings, and errors by their classes, bases, codes and
+    messages.
+    """
     there = comparable(name, seen["worker"][name])
     assert comparable(name, seen["dry_run"][name]) == there
     if name in seen["local"]:

@@ -34,7 +34,7 @@ def main() -> None:
     import hyperflock.optuna
 
     with tempfile.TemporaryDirectory() as kept:
-        # Only this process knows the folder.
+        # Only this process knows the path of this folder.
         artifact_store = FileSystemArtifactStore(kept)
         study = optuna.create_study(study_name="leaving")
         for x in (2.0, 3.0):

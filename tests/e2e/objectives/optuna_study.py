@@ -9,7 +9,8 @@ import math
 
 import optuna
 
-# These are equally good, so that none is pruned in whatever order they end. The second returns inf.
+# These points are equally good, so none of them is pruned, in whatever order they end. The second
+# one returns inf.
 GOOD = [
     {"x": 1.0, "shape": "square"},
     {"x": -1.0, "shape": "square"},

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-# 1.0 must stay a float in every JSON text. The objective divides by 50, because with a rate of 0.2
-# training is chaotic, and rounding alone changes the accuracy.
+# The rate 1.0 tests that a whole float stays a float in every JSON text. The objective divides
+# rates by 50. With a rate of 0.2 or more, training is chaotic, and rounding alone changes the
+# accuracy.
 SPACE = {"channels": [4, 8], "lr": [0.05, 1.0]}
 LOSSES = 20
 WEIGHTS_STEP = 10**6  # the step under which the checksum of the initial weights is reported
@@ -47,7 +48,9 @@ def build(channels: int) -> Any:
 
 
 def objective(trial: Any) -> float:
-    """Train one epoch. Report weights and first losses, return the accuracy on held-out images."""
+    """Train one epoch. Report weights and first losses, and return the accuracy on held-out
+    images.
+    """
     import chainer
     import numpy as np
 

@@ -41,7 +41,7 @@ def write(folder: Path, source: str) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """The observations of one script. Several tests share them, because starting the interpreter
+    """What was observed of one script. Several tests share it, because starting the interpreter
     takes longer than most scripts.
     """
 
@@ -59,8 +59,8 @@ NUMBERS = bytes(range(256)) * 1000
 
 @pytest.fixture(scope="module")
 def seen(host: str, tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """Run a script with arguments, a module next to it, and mounted folders of data and of
-    modules.
+    """Run a script with arguments, a module next to it, and mounted folders of data and of modules.
+    Return what was observed.
     """
     folder = tmp_path_factory.mktemp("seen")
     data, library, scripts = folder / "data with space", folder / "library", folder / "scripts"

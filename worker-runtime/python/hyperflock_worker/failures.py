@@ -161,7 +161,7 @@ def names_of(error: BaseException) -> list[str]:
 
 
 def _is_arraycores(error: BaseException, name: str) -> bool:
-    # Compares names, since arraycore is imported only for studies that ask for a device.
+    # Only names are compared, because arraycore is imported only for studies that ask for a device.
     return any(
         cls.__name__ == name and cls.__module__.split(".")[0] == "arraycore"
         for cls in type(error).__mro__
@@ -169,7 +169,7 @@ def _is_arraycores(error: BaseException, name: str) -> bool:
 
 
 def _is_ended_module(error: BaseException) -> bool:
-    # Pyodide's form of the error that arraycore_module.ts raises for a trap.
+    # In Python, the error that arraycore_module.ts raises for a trap is a JsException of Pyodide.
     is_from_javascript = type(error).__name__ == "JsException"
     return is_from_javascript and getattr(error, "name", "") == "ArraycoreError"
 

@@ -103,7 +103,8 @@ def run_attempt(
             if sent != values:
                 more["values"] = [v if math.isfinite(v) else str(v) for v in values]
         except BaseException as error:
-            # Catches everything: an objective may call sys.exit(), or raise an interrupt.
+            # All exceptions are caught, because an objective may call sys.exit() or raise an
+            # interrupt.
             outcome = failures.outcome_of(error, folder)
             if outcome.get("error", {}).get("code") == "objective_raised":
                 more["raised"] = failures.names_of(error)
@@ -134,7 +135,8 @@ def _run(
     try:
         lock = bundles.unpack(bundle, code)
         bundles.check_runtime(lock)
-        # Items that are sent as data but belong to the bundle: its wheels and its code's arrays.
+        # Some items are sent as data but belong to the bundle: its wheels and the arrays of its
+        # code.
         names = {item.name for item in lock.wheels + lock.arrays}
         attached = {name: _as_bytes(data[name][1]) for name in names if name in data}
         wheels = bundles.lay_out(lock, attached, folder)
@@ -147,7 +149,8 @@ def _run(
     objective = _load_entry(str(spec["entry"]))
     trial = _trial_of(spec, read, saved[0] if saved else None, host)
     found.trial = trial
-    # Right before the call, so that code that runs at import does not change the random numbers.
+    # The seeds are set right before the call, because code that runs at import may draw random
+    # numbers.
     seed_everything(trial.seed)
     progress()
     value, found.summary = split_result(objective(trial))
@@ -196,7 +199,7 @@ def _attributes_of(found: _Running, more: Mapping[str, Any]) -> str:
 
 
 def _load_entry(entry: str) -> Callable[[Trial], Any]:
-    """Import ``module:function``."""
+    """Import an entry, which is ``module:function``, and return the function."""
     module_name, _, function_name = entry.partition(":")
     importlib.invalidate_caches()
     try:
@@ -237,7 +240,7 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
     if kind == "file":
         files = folder / "data"
         files.mkdir(exist_ok=True)
-        # The number keeps two names different if they differ only in replaced letters.
+        # The number keeps two paths different if the names differ only in replaced letters.
         shown = re.sub(r"[^A-Za-z0-9._-]", "_", str(entry[2]) if len(entry) > 2 else name)
         path = files / f"{len(list(files.iterdir()))}-{shown}"
         path.write_bytes(content)

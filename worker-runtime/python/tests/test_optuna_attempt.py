@@ -25,7 +25,9 @@ def asked(
     attrs: str | None = None,
     owner: Owner | None = None,
 ) -> dict[str, Any]:
-    """Run an attempt whose objective has this body. Return the outcome."""
+    """Run an attempt of an Optuna study with ``body`` as the objective's body. Return the
+    outcome.
+    """
     source = f"import math, optuna\ndef objective(trial):\n    {body}"
     spec = {"directions": directions, "suggested": suggested, "attrs": attrs}
     return attempt(source, owner or Owner(x=0.5), asked=spec, params="{}")

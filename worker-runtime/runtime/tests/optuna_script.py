@@ -1,4 +1,6 @@
-"""A script like those of Optuna's tutorials. In a browser, all names at its top must exist."""
+"""A script like those of Optuna's tutorials. A browser must have all names that it imports at its
+top.
+"""
 
 import optuna
 import optuna.visualization as vis

@@ -1,4 +1,4 @@
-"""Paths of the repository and of its gathering scripts, and the time limit of tests."""
+"""Defines the paths of the repository and of its gathering scripts, and the time limit of tests."""
 
 from __future__ import annotations
 

@@ -156,7 +156,9 @@ def _send(host: Host, meta: dict[str, Any], store: str, file: BinaryIO) -> None:
 
 
 def _label(store: Any) -> str:
-    """Return the name by which the researcher's process finds the store that ``store`` copies."""
+    """Return the name by which the researcher's process finds the store of which ``store`` is a
+    copy.
+    """
     path = str(getattr(store, "_base_path", ""))
     fits = path.isprintable() and len(path.encode()) <= MAX_NAME_BYTES
     return path if fits and path != "." else ""

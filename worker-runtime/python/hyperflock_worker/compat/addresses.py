@@ -25,7 +25,9 @@ def _is_arraycores(array: Any) -> bool:
 
 
 def _replace(owner: Any, name: str, by: Callable[..., Any], array_at: int = 0) -> None:
-    """Call ``by`` instead of a function if argument ``array_at`` is an array of arraycore."""
+    """Replace a function by ``by`` for calls whose argument ``array_at`` is an array of arraycore,
+    or a tuple that begins with one.
+    """
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -47,7 +49,9 @@ def inverses(module: ModuleType) -> None:
 
 
 def determinants(module: ModuleType) -> None:
-    """Replace cuBLAS in ``F.det`` and ``F.batch_det`` of 5.4.0; 7.8.1 uses ``cupy.linalg.det``."""
+    """Replace cuBLAS in ``F.det`` and ``F.batch_det`` of Chainer 5.4.0; Chainer 7.8.1 uses
+    ``cupy.linalg.det``.
+    """
 
     def _det_gpu(b: Any) -> Any:
         cupy = module.cuda.cupy

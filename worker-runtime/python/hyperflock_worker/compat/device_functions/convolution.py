@@ -114,7 +114,9 @@ def _weight_gradient(function: Any, x: Any, gy: Any, *_: Any) -> Any:
 
 
 def _fits(channels: int, weights: Sequence[int], geometry: _Geometry) -> bool:
-    """Return whether the numbers of channels fit; if not, Chainer raises its own error."""
+    """Return whether the numbers of channels of data and weights fit. If not, Chainer raises its
+    own error.
+    """
     return channels == weights[1] * geometry.groups and weights[0] % geometry.groups == 0
 
 

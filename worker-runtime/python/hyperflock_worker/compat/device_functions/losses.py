@@ -67,7 +67,7 @@ def _gradient(function: Any, x: Any, t: Any, gloss: Any) -> Any:
 
 
 def function_node(module: ModuleType) -> None:
-    """Patch 7.8.1, in which the gradient is a function of its own."""
+    """Patch Chainer 7.8.1, in which the gradient is a function of its own."""
 
     def forward_gpu(self: Any, inputs: Any) -> Any:
         gx = _gradient(self, *inputs)
@@ -78,7 +78,7 @@ def function_node(module: ModuleType) -> None:
 
 
 def function(module: ModuleType) -> None:
-    """Patch 5.4.0, in which the gradient is a method."""
+    """Patch Chainer 5.4.0, in which the gradient is a method."""
 
     def backward_gpu(self: Any, inputs: Any, grad_outputs: Any) -> Any:
         gx = _gradient(self, *inputs, grad_outputs[0])

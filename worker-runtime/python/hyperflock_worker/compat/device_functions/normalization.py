@@ -27,7 +27,7 @@ def _takes_all(x: Any, parameters: tuple[Any, ...], running: tuple[Any, ...]) ->
 
 
 def implementation(module: ModuleType) -> None:
-    """Patch 7.8.1's implementation for all devices."""
+    """Patch the implementation that Chainer 7.8.1 uses for all devices."""
     general = module.GeneralBatchNormalizationImpl
 
     def forward(
@@ -62,7 +62,7 @@ def implementation(module: ModuleType) -> None:
 
 
 def function(module: ModuleType) -> None:
-    """Patch 5.4.0's function and its gradient."""
+    """Patch Chainer 5.4.0's function and its gradient."""
 
     def forward(self: Any, inputs: Any) -> Any:
         x, gamma, beta = inputs
