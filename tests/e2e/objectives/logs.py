@@ -16,7 +16,7 @@ def logging(trial: Any) -> dict[str, float]:
 
     import hyperflock
     import numpy as np
-    from chainer import iterators, links, optimizers, training
+    from chainer import functions, iterators, links, optimizers, training
 
     for step in range(STEPS):
         loss = trial.params["rate"] / (step + 1)
@@ -25,7 +25,7 @@ def logging(trial: Any) -> dict[str, float]:
             trial.log({"val/accuracy": 1 - loss}, step, epoch=step // 100)
 
     x = np.arange(40, dtype=np.float32).reshape(20, 2) / 40
-    model = links.Classifier(links.Linear(2, 1), lossfun=lambda y, t: ((y - t) ** 2).sum())
+    model = links.Classifier(links.Linear(2, 1), lossfun=functions.mean_squared_error)
     model.compute_accuracy = False
     optimizer = optimizers.SGD(0.01)
     optimizer.setup(model)
