@@ -32,7 +32,7 @@ class Arrow:
 class Part:
     """A tree of folders whose order is known."""
 
-    #: The folder that holds the part's folders.
+    #: The path of the folder whose subfolders are ordered.
     root: str
     #: The layers, the lowest first, one on each line. Folders of one line must not use each other.
     layers: str

@@ -105,7 +105,9 @@ def write_served(folder: Path, name: str, data: bytes, quality: int, node: str) 
 
 
 def unpack_pyodide(tarball: Path, cache: Path) -> Path:
-    """Unpack npm's tarball once. The compiler and the pages use the same files."""
+    """Unpack npm's tarball of Pyodide once, and return its folder. The compiler and the pages use
+    its files.
+    """
     folder = cache / tarball.name.removesuffix(".tgz")
     if not (folder / "ready").is_file():
         shutil.rmtree(folder, ignore_errors=True)

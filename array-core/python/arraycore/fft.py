@@ -112,12 +112,16 @@ irfftn = _over("irfftn", "the real array of a halved spectrum", None)
 
 
 def fftfreq(n: int, d: float = 1.0) -> ndarray:
-    """Return the frequencies of a spectrum of ``n`` samples, ``d`` apart, in cycles (float64)."""
+    """Return the frequencies of a spectrum of ``n`` samples at the distance ``d``, in cycles per
+    unit of ``d`` (float64).
+    """
     return array(np.fft.fftfreq(n, d))
 
 
 def rfftfreq(n: int, d: float = 1.0) -> ndarray:
-    """Return the frequencies of a halved spectrum of ``n`` samples, ``d`` apart (float64)."""
+    """Return the frequencies of a halved spectrum of ``n`` samples at the distance ``d``, in cycles
+    per unit of ``d`` (float64).
+    """
     return array(np.fft.rfftfreq(n, d))
 
 

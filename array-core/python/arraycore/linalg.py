@@ -486,7 +486,7 @@ def eig(a: Any) -> EigResult:
 
 
 def eigvals(a: Any) -> ndarray:
-    """Return the eigenvalues of square matrices, by NumPy on the CPU; dtypes as :func:`eig`'s."""
+    """Return eigenvalues of square matrices, by NumPy on the CPU; see :func:`eig` for dtypes."""
     return by_numpy(np.linalg.eigvals, a)  # type: ignore[no-any-return]
 
 
@@ -496,7 +496,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> ndarray:
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray, int, ndarray]:
-    """Return least-squares solution, residuals, rank and singular values, by NumPy on the CPU."""
+    """Return a least-squares solution, residuals, rank and singular values, by NumPy on the CPU."""
     return by_numpy(np.linalg.lstsq, a, b, rcond)  # type: ignore[no-any-return]
 
 

@@ -67,7 +67,7 @@ class Bridge(Protocol):
     ) -> int: ...
 
     def call(self, operation: int, freed_a: int, freed_b: int, /, *words: int) -> int:
-        """Call an operation of ``ac_operation``; ``words`` are 32 bits each, signed or not."""
+        """Call an operation of ``ac_operation`` with 32-bit words; free up to two arrays."""
         ...
 
     def kernel(self, kind: int, texts: str) -> int:

@@ -88,7 +88,7 @@ def of_module(name: str) -> NoReturn:
 
 
 def of_array(name: str) -> NoReturn:
-    """Raise the error for an attribute that an array does not have, as :func:`of_module`."""
+    """Raise the error for an attribute that an array does not have; see :func:`of_module`."""
     if name in OF_ARRAYS:
         refuse("ndarray.", name, OF_ARRAYS[name])
     raise AttributeError(f"'arraycore.ndarray' object has no attribute {name!r}")

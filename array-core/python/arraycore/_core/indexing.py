@@ -149,13 +149,13 @@ def flat_words(indices: Any, of: Any) -> tuple[list[int], Any]:
 
 
 def _outside(indices: npt.NDArray[Any], extent: int) -> int | None:
-    """Return the first index that is out of bounds, if there is one."""
+    """Return the first index that is out of bounds, or None if there is none."""
     wrong = (indices < -extent) | (indices >= extent)
     return int(indices[wrong].flat[0]) if wrong.any() else None
 
 
 def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
-    """Return indices that are in bounds as non-negative int32."""
+    """Return indices as non-negative int32. Negative ones count from the end; all are in bounds."""
     wide = indices.astype(np.int64)  # a short dtype may not hold the extent
     return np.where(wide < 0, wide + extent, wide).astype(np.int32)
 

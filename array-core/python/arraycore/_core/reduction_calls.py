@@ -124,10 +124,12 @@ def accumulated(
 
 
 def table_row(name: str) -> tuple[int, int]:
-    """Return the ``which`` of :func:`reduced` for a reduction of array-core's table."""
+    """Return the argument ``which`` of :func:`reduced` for the reduction ``name`` of array-core's
+    table.
+    """
     return 0, _number(name)
 
 
 def one_axis(axis: Any) -> int | None:
-    """Return an axis as an int; None stays None."""
+    """Return an axis as an int. If it is None, return None."""
     return None if axis is None else index(axis)

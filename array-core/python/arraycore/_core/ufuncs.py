@@ -269,7 +269,7 @@ class ufunc:
         initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
-        """Combine the elements along axes; parameters as :func:`arraycore.sum`'s.
+        """Combine the elements along axes; the parameters are those of :func:`arraycore.sum`.
 
         Raises
         ------
@@ -337,7 +337,7 @@ _HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}
 
 
 def _carry(call: Any, *args: Any) -> int:
-    """Call an entry point of the bridge, and pass on up to two ids of arrays to free."""
+    """Call a function of the bridge. Its last two arguments are ids of arrays to free, or 0."""
     freed = session.freed
     if len(freed) > session.BACKLOG:
         session.drain()

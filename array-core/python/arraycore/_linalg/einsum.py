@@ -61,7 +61,7 @@ def einsum(
     Returns
     -------
     ndarray
-        A new array, or as in NumPy a view if a single operand is only transposed.
+        A new array, or, as in NumPy, a view if a single operand is only transposed.
 
     Raises
     ------

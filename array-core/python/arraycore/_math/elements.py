@@ -139,8 +139,9 @@ def nan_to_num(
 def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """Return numbers rounded to ``decimals`` digits after the point, halves to the even digit.
 
-    As in NumPy a number is scaled by a power of ten, rounded, and scaled back. Integers are rounded
-    to negative decimals in float64. A device's quotient may be off by 2.5 units in the last place.
+    As in NumPy, a number is scaled by a power of ten, rounded, and scaled back. Integers are
+    rounded to negative decimals in float64. A device's quotient may be off by 2.5 units in the last
+    place.
     """
     x = as_device_array(a)
     if x.dtype.kind in "iu":

@@ -101,7 +101,7 @@ def prod(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return the product over axes; parameters as :func:`sum`'s."""
+    """Return the product over axes; the parameters are those of :func:`sum`."""
     return reduced(table_row("prod"), a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -113,7 +113,9 @@ def max(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return the largest element over axes, NaN if one is; parameters as :func:`sum`'s.
+    """Return the largest element over axes, or NaN if an element is NaN.
+
+    The parameters are those of :func:`sum`.
 
     Raises
     ------
@@ -131,7 +133,7 @@ def min(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return the smallest element over axes, as :func:`max`."""
+    """Return the smallest element over axes; the parameters are those of :func:`max`."""
     return reduced(table_row("min"), a, axis, None, out, keepdims, initial, where)
 
 
@@ -141,14 +143,14 @@ amax, amin = max, min
 def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
-    """Return whether any element is not zero; parameters as :func:`sum`'s."""
+    """Return whether any element is not zero; the parameters are those of :func:`sum`."""
     return reduced(table_row("any"), a, axis, None, out, keepdims, where=where)
 
 
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
-    """Return whether all elements are not zero; parameters as :func:`sum`'s."""
+    """Return whether all elements are not zero; the parameters are those of :func:`sum`."""
     return reduced(table_row("all"), a, axis, None, out, keepdims, where=where)
 
 
@@ -299,7 +301,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 
 
 def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the index of the smallest element, as :func:`argmax`."""
+    """Return the index of the smallest element; the parameters are those of :func:`argmax`."""
     return reduced(table_row("argmin"), a, one_axis(axis), None, out, keepdims)
 
 
@@ -403,7 +405,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """Return the index of the smallest element that is not NaN, as :func:`nanargmax`."""
+    """Return the index of the smallest element that is not NaN; see :func:`nanargmax`."""
     return reduced(table_row("nanargmin"), a, one_axis(axis), None, out, keepdims)
 
 
@@ -428,7 +430,7 @@ def cumsum(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: An
 
 
 def cumprod(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
-    """Return the cumulative products; parameters as :func:`cumsum`'s."""
+    """Return the cumulative products; the parameters are those of :func:`cumsum`."""
     return _running(ufuncs.multiply, a, axis, dtype, out)
 
 

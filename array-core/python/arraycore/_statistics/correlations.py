@@ -94,7 +94,7 @@ def cov(
         scaled = centred * weights
     other = scaled.T.conj() if scaled.dtype.kind == "c" else scaled.T
     made = dot(centred, other)
-    # As in NumPy too few observations give infinity, not a negative number.
+    # As in NumPy, too few observations give infinity, not a negative number.
     share = (1.0 / count if count > 0 else np.inf) if isinstance(count, int) else 1.0 / count
     return (made * share).squeeze()
 

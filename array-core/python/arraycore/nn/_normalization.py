@@ -16,7 +16,9 @@ def _axes(x: ndarray, axis: int | Sequence[int] | None) -> tuple[int, ...]:
 
 
 def _results(x: ndarray, gamma: ndarray, first: int, one: int, other: int) -> Any:
-    """Return the three results, of the shapes of data and parameters."""
+    """Return three arrays for three ids: one of the shape of ``x``, and two of the shape of
+    ``gamma``.
+    """
     if x.dtype != gamma.dtype:  # the last two results have one of these dtypes
         kind = type(x)
         return made(first, x, x.shape), kind(one), kind(other)

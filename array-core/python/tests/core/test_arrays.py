@@ -107,7 +107,7 @@ def test_one_operation_is_one_crossing_with_its_frees() -> None:
     after = ac.counters()
     assert after["crossings"] - before["crossings"] == 2000
     assert after["dispatches"] - before["dispatches"] == 2000
-    # The last result may wait for the next operation.
+    # The last result may still be alive, because only the next operation frees it.
     assert after["live_arrays"] <= 3
     assert after["cpu_ops"] == after["sync_waits"] == 0  # nothing was read
     assert after["peak_bytes"] <= 4 * 32

@@ -109,7 +109,7 @@ def test_a_seed_gives_the_same_numbers_and_calls_go_on() -> None:
     assert not np.isin(a, c).any()
     d = first.random(1000).get()
     assert not np.isin(a, d).any()
-    # A longer array begins like a shorter one.
+    # With the same seed, a longer array begins with the numbers of a shorter one.
     np.testing.assert_array_equal(second.random(1003).get()[:1000], d)
     state = ac.random.RandomState([1, 2, 3])
     kept = state.get_state()

@@ -27,7 +27,7 @@ ON_DEVICE = os.environ.get("ARRAYCORE_BACKEND") == "webgpu"
 _hooked_only = pytest.mark.skipif(
     not (HAS_HOOKS and ON_DEVICE), reason="runs by ./run python --backend webgpu --hooks"
 )
-#: The name of an addition of two float32 arrays in an error's message.
+#: Matches the beginning of a message about an addition of two float32 arrays.
 ADD = r"^add \(kernel 'add\(float32 x0, float32 x1, float32 y0\)'\): "
 MIB = 1 << 20
 

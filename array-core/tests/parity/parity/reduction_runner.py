@@ -106,7 +106,9 @@ def _numpy(case: Case) -> Any:
 
 
 def _default_dtype(case: Case, values: Array) -> Any:
-    """Return array-core's dtype for sums of integers, else None. NumPy's has a pointer's size."""
+    """Return int64 or uint64 for sums and products of integers, else None. NumPy's default dtype
+    has a pointer's size instead.
+    """
     adds = case.function in ("sum", "nansum", "cumsum", "nancumsum", *PRODUCTS)
     adds = adds or case.function.split(".")[0] in ("add", "multiply")
     if not adds or values.dtype.kind not in "biu" or "dtype" in case.options:
@@ -115,7 +117,7 @@ def _default_dtype(case: Case, values: Array) -> Any:
 
 
 def _computed(case: Case, right: Array) -> Any:
-    """Return the dtype of the computation."""
+    """Return the dtype in which array-core computes the case."""
     given = case.options.get("dtype")
     if given is not None:
         return np.dtype(given)

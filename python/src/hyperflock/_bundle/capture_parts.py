@@ -66,8 +66,8 @@ class Home:
 
     @property
     def is_typed(self) -> bool:
-        """Whether a device cannot import its module: it is the running script, a notebook or a
-        prompt.
+        """Whether a device cannot import the module, because it is the running script, a notebook
+        or a prompt.
         """
         return self.module is None or self.module.__name__ == "__main__"
 

@@ -22,7 +22,7 @@ from hyperflock._reports import html as _html
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import StudyRow
 
-# A notebook's cell waits for this while it shows a client.
+# While a notebook shows a client, the cell waits for the studies at most this long.
 _SHOW_S = 2.0
 
 

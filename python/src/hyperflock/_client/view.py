@@ -49,7 +49,7 @@ class StudyView(ABC):
 
     @property
     def owner(self) -> str:
-        """The researcher who submitted it."""
+        """The researcher who submitted the study."""
         return clean(self.row.owner)
 
     @property
@@ -59,12 +59,12 @@ class StudyView(ABC):
 
     @property
     def seed(self) -> int:
-        """The study's seed, from which `trial_seed` computes a trial's."""
+        """The study's seed, from which `trial_seed` computes the seed of a trial."""
         return self.row.seed
 
     @property
     def runtime(self) -> str:
-        """The runtime of its trials, such as ``chainer-7.8.1``."""
+        """The runtime of the study's trials, such as ``chainer-7.8.1``."""
         return clean(self.row.runtime_name)
 
     @property

@@ -47,7 +47,7 @@ def compared(
     error: str | None,
     tolerance: float,
 ) -> tuple[Compared, ...]:
-    """Compare a recorded run with the run here.
+    """Compare the recorded run of a trial with its run on this machine.
 
     If a step was reported twice, the first point counts, as at the server.
     """

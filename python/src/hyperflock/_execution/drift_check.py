@@ -78,7 +78,8 @@ def _first_difference(ours: Snapshot, theirs: Snapshot) -> str | None:
             continue
         if _is_below_unknown(path, ours) or _is_below_unknown(path, theirs):
             continue
-        # An import during the trial may add functions and classes to a registry.
+        # An import during the trial may add functions and classes to a registry, so a definition
+        # that only one side has does not count.
         is_definition = (here if there == "missing" else there).startswith(
             ("the function ", "the class ")
         )

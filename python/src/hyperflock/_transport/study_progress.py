@@ -44,5 +44,5 @@ class StudyProgress:
 
     @property
     def runtime_name(self) -> str:
-        """The name of the runtime of its trials, such as ``chainer-7.8.1``."""
+        """The name of the runtime of the study's trials, such as ``chainer-7.8.1``."""
         return f"chainer-{self.runtime.chainer}"

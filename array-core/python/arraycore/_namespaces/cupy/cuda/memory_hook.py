@@ -10,7 +10,7 @@ from .._shared.unsupported import COUNTERS
 class MemoryHook:
     """The base class of hooks that CuPy calls for each allocation.
 
-    Entering it raises NotImplementedError: array-core allocates by itself, without Python.
+    A ``with`` statement raises NotImplementedError: array-core allocates by itself, without Python.
     """
 
     name = "MemoryHook"
