@@ -1,4 +1,4 @@
-# The pages.
+# Builds and tests the web pages.
 # shellcheck shell=bash
 
 step_web() {

@@ -1,6 +1,6 @@
-// Builds the script of the researcher's local runs into `build/web/app/local`. Its addresses are relative, because the
-// package serves it on loopback below a path of its own. `build/web/local-run.json` lists the files with their hashes. Runs
-// after vite.config.ts, which empties `build/web`.
+// Builds the script of the researcher's local runs into `build/web/app/local`. Its URLs are relative, because the package
+// serves it on loopback below its own path. `build/web/local-run.json` lists the files with their hashes. Runs after
+// vite.config.ts, which empties `build/web`.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ const names = {
 };
 
 /**
- * Writes a list of the built files. The list is not in the folder `app`, but next to it, because the server treats the
+ * Writes a list of the built files. The list is next to the folder `app` and not in it, because the server treats the
  * files in `app` as files that never change. The list has no hash in its name, so it changes with every build.
  */
 function listing(): Plugin {

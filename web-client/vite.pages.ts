@@ -1,6 +1,6 @@
-// What the builds of the pages share: the head of every page, and the layout of files. The builds themselves are separate
-// (vite.config.ts, vite.research.config.ts), because each origin serves its own folder and no file is in both. Node at
-// build time.
+// The parts that the builds of the pages share: the head of every page, and the layout of files. The builds themselves
+// are separate (vite.config.ts, vite.research.config.ts), because each origin serves its own folder and no file is in
+// both. Node at build time.
 
 import { fileURLToPath } from "node:url";
 import type { HtmlTagDescriptor, Plugin, UserConfig } from "vite";
@@ -24,7 +24,7 @@ export function pageHead(mark: string): Plugin {
   ];
   return {
     name: "hyperflock:page-head",
-    // The head is added before Vite looks for the files that a page names, so that Vite finds the icon.
+    // The head is added before Vite searches the page for files, so that Vite finds the icon.
     transformIndexHtml: {
       order: "pre",
       handler: () => tags.map((tag) => ({ ...tag, injectTo: "head-prepend" as const })),
@@ -32,7 +32,7 @@ export function pageHead(mark: string): Plugin {
   };
 }
 
-/** Puts `<page>.html` at the top of `outDir`, and everything else below `app/`, named by its content. Nothing is inline. */
+/** Puts `<page>.html` at the top of `outDir`, and everything else below `app/`, named by hash. Nothing is inlined. */
 export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
   return {
     outDir,

@@ -1,4 +1,4 @@
-// Unit tests: pure logic under Node.
+// Configures the unit tests, which test pure logic under Node.
 
 import { defineConfig } from "vitest/config";
 import { TEST_LIMIT_MS } from "../worker-runtime/node/patience.ts";

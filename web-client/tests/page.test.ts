@@ -1,5 +1,5 @@
-// The built join page, with the headers that the server sets: its requests before the tap, the join code, its size, and
-// the layout of its files.
+// Tests the built join page, with the headers that the server sets: its requests before the tap, the join code, its
+// size, and the layout of its files.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { STORY_CODE } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
 import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 
-/** The limit of the page without the files for computing. */
+/** The limit for the page without the files that compute, compressed, in bytes. */
 const MAX_GZIP_BYTES = 60_000;
 
 const folder = inject("pagesFolder");
@@ -21,7 +21,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let errors: string[];
-/** Every request of the browser context, also those of workers. */
+/** The URLs of all requests of the browser context, including those of workers. */
 let asked: string[];
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-// array-core's parity page, made from small reports: it fits narrow and wide screens, has no accessibility violation,
-// and its filter works by the keyboard. array-core/tests/parity/test_page.py tests its numbers.
+// Tests array-core's parity page, made from small reports: it fits narrow and wide screens, has no accessibility
+// violation, and its filter works by the keyboard. array-core/tests/parity/test_page.py tests its numbers.
 
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

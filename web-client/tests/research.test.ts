@@ -1,4 +1,4 @@
-// Every state of the researcher's page in a real browser: it fits narrow and wide screens, has no accessibility
+// Tests every state of the researcher's page in a real browser: it fits narrow and wide screens, has no accessibility
 // violation, and works by keyboard alone. Its buttons do what they should.
 
 import { readFile } from "node:fs/promises";
@@ -30,7 +30,7 @@ afterAll(async () => {
 let shown = 0;
 
 async function show(page: Page, story: string, language = "en"): Promise<void> {
-  // A new address each time, so that the fragment alone is never the only change.
+  // The URL is new each time, so that never only its fragment changes.
   shown += 1;
   const url = `${server.origin}/research.html?story=${story}&lang=${language}&shown=${shown}`;
   await page.goto(url);

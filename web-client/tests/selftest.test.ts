@@ -1,5 +1,5 @@
-// The self-test page: every state fits and is accessible. The built page examines the browser by itself, and sends the
-// server nothing before a tap.
+// Tests the self-test page: every state fits and is accessible. The built page examines the browser without a tap, and
+// sends the server nothing before one.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";

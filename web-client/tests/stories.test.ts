@@ -1,5 +1,5 @@
-// Every state of the join page in a real browser: it fits narrow and wide screens, has no accessibility violation in
-// light and dark mode, and works by keyboard alone.
+// Tests every state of the join page in a real browser: it fits narrow and wide screens, has no accessibility violation
+// in light and dark mode, and works by keyboard alone.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -116,7 +116,7 @@ describe.each(LANGUAGES)("forgetting this device in %s", (language) => {
     await page.locator("[data-action=forget_cancel]").press("Enter");
     await expect.poll(focused).toBe("forget_ask");
     await page.keyboard.press("Enter");
-    // Wait until the question has the focus, because an earlier key press would be lost.
+    // The question needs the focus first, because an earlier key press would be lost.
     await expect.poll(focused).toBe("forget-question");
     await page.locator("[data-action=forget]").press("Enter");
     await page.locator("[data-phase=forgetting]").waitFor();

@@ -1,5 +1,5 @@
-// Component tests of the built stories and the built page in a real headless Chromium. Files run one at a time, because
-// each launches a browser.
+// Configures component tests of the built stories and the built page in a real headless Chromium. Files run one at a
+// time, because each launches a browser.
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";

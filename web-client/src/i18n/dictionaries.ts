@@ -1,4 +1,4 @@
-// The join page's words by language. Page thread; pure data.
+// The texts of the join page in each language. Page thread; pure data.
 
 import type { Dictionary } from "./dictionary.ts";
 import { en } from "./en.ts";

@@ -1,12 +1,12 @@
-// Every word that the join page shows, as one type: a language that lacks a key does not compile.
-// Page thread; pure data.
+// Every text of the join page, as one type: a language that lacks a text does not compile. Page thread; pure
+// data.
 
 import type { UnsupportedReason, VolunteerState } from "@hyperflock/worker-runtime/page";
 import type { InAppName, System } from "../join/in_app.ts";
 
 export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
 
-/** Why the project cannot be shown before the volunteer taps Start. */
+/** The reason why the project cannot be shown before the volunteer taps Start. */
 export type ProjectProblem = "no_code" | "bad_code" | "rate_limited" | "unreachable" | "server";
 
 /** Failure codes for which the page has its own sentence. For any other code it shows the message that came with it. */
@@ -25,7 +25,7 @@ export const failureCodes = [
 ] as const;
 export type FailureCode = (typeof failureCodes)[number];
 
-/** A heading and the sentence under it. */
+/** A heading and the sentence below it. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
@@ -44,7 +44,7 @@ export interface Dictionary {
     readonly sandbox: string;
   };
 
-  /** What taking part costs, shown before the volunteer taps Start. */
+  /** Says what taking part costs, before the volunteer taps Start. */
   readonly facts: {
     readonly heading: string;
     readonly download: Notice;
@@ -58,7 +58,7 @@ export interface Dictionary {
     readonly stop: string;
     readonly pause: string;
     readonly resume: string;
-    /** The label of a switch: stop after the running trial. */
+    /** The label of a switch: stop after the present trial. */
     readonly finish: string;
     readonly startAgain: string;
     readonly tryAgain: string;
@@ -87,13 +87,13 @@ export interface Dictionary {
     readonly pausedByChoice: Notice;
     readonly stopped: Notice;
     readonly finished: Notice;
-    /** Shown while another tab computes. This tab may take over. */
+    /** Shown while another tab computes. The volunteer may let this tab take over. */
     readonly elsewhere: Notice;
     readonly forgetting: Notice;
     readonly forgotten: Notice;
     readonly notForgotten: Notice;
     readonly replaced: Notice;
-    /** Sentences about how the browser ended the last visit. */
+    /** The sentences for a visit that the browser ended. */
     readonly interruptedTrial: (trial: string, study: string) => string;
     readonly interruptedHidden: string;
     /** Says that the interrupted trial now runs here again. */
@@ -111,12 +111,12 @@ export interface Dictionary {
     readonly remedies: Readonly<Record<UnsupportedReason, string>>;
   };
 
-  /** For a page that was opened in an app's own browser. */
+  /** Texts for a page that is open in an app's own browser. */
   readonly inApp: {
     readonly title: string;
     readonly text: (app: string) => string;
     readonly textUnknown: string;
-    /** Where each app's menu is. */
+    /** Says where the menu is, for each app. */
     readonly menu: Readonly<Record<InAppName, string>>;
     readonly choose: (browser: string) => string;
     readonly byHand: (browser: string) => string;
@@ -155,7 +155,7 @@ export interface Dictionary {
     readonly choose: string;
   };
 
-  /** The volunteer's policy for the graphics processor. */
+  /** The choice of how much of the graphics processor's time trials may use. */
   readonly gpuShare: {
     readonly label: string;
     readonly hint: string;

@@ -1,4 +1,4 @@
-// English words of the join page. Page thread; pure data.
+// The English texts of the join page. Page thread; pure data.
 
 import type { Dictionary } from "./dictionary.ts";
 

@@ -2,7 +2,7 @@
 
 import { jsonTree, readableJson } from "./json_tree.ts";
 
-/** Longest text of a parameter's value on the page, in characters. */
+/** The longest text of a parameter's value on the page, in characters. */
 const PARAM_CHARS = 60;
 
 export class Formatter {
@@ -47,7 +47,7 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
-    // In Japanese, "unit" would join the parts with blanks, which the language does not use between words.
+    // In Japanese, "unit" would put spaces between the parts, which Japanese does not use.
     const type = new Intl.Locale(tag).language === "ja" ? "conjunction" : "unit";
     this.#list = new Intl.ListFormat(tag, { type });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
@@ -67,7 +67,7 @@ export class Formatter {
     this.#units = { hour: unit("hour"), minute: unit("minute"), second: unit("second") };
   }
 
-  /** Joins the parts of a sentence. */
+  /** Joins the parts as a list in the language, such as "a, b, and c". */
   list(parts: readonly string[]): string {
     return this.#list.format(parts);
   }
@@ -76,18 +76,18 @@ export class Formatter {
     return this.#integer.format(value);
   }
 
-  /** Megabytes of 10^6 bytes with one digit after the point. */
+  /** Returns a size in megabytes of 10^6 bytes, with one digit after the point. */
   bytes(bytes: number): string {
     return this.#megabyte.format(Math.max(0, bytes) / 1e6);
   }
 
-  /** A file's size in the unit that fits it: `812 byte`, `3.4 kB`, `12 MB`; units of 1000. */
+  /** Returns a file's size in a suitable unit: `812 byte`, `3.4 kB`, `12 MB`; units of 1000. */
   size(bytes: number): string {
     const at = bytes < 1_000 ? 0 : bytes < 1_000_000 ? 1 : 2;
     return this.#sizes[at].format(Math.max(0, bytes) / 1_000 ** at);
   }
 
-  /** The two largest units that matter: `8 sec`, `3 min 5 sec`, `2 hr 14 min`. */
+  /** Returns a duration in its two largest units: `8 sec`, `3 min 5 sec`, `2 hr 14 min`. */
   duration(ms: number): string {
     const seconds = Math.max(0, Math.floor(ms / 1000));
     const hours = Math.floor(seconds / 3600);
@@ -102,36 +102,36 @@ export class Formatter {
     return second.format(seconds);
   }
 
-  /** A result for its researcher, with seven significant digits. */
+  /** Returns a trial's value with seven significant digits. */
   value(value: number): string {
     const size = Math.abs(value);
     const plain = value === 0 || (size >= 1e-4 && size < 1e6);
     return (plain ? this.#value : this.#scientificValue).format(value);
   }
 
-  /** A moment in the reader's own time zone, to the minute. `at` is Unix milliseconds. */
+  /** Returns a time in the reader's own time zone, to the minute. `at` is Unix milliseconds. */
   time(at: number): string {
     return this.#time.format(at);
   }
 
-  /** The same moment without the year, for table columns. */
+  /** Returns a time without the year, for columns of a table. `at` is Unix milliseconds. */
   shortTime(at: number): string {
     return this.#shortTime.format(at);
   }
 
-  /** A countdown in whole seconds. The least is 1, so that it never shows zero. */
+  /** Returns a countdown in whole seconds. It is at least 1, so that it never shows zero. */
   countdown(ms: number): string {
     return this.duration(Math.max(1, Math.ceil(ms / 1000)) * 1000);
   }
 
-  /** A reported metric with four significant digits, in scientific notation where plain digits would be unreadable. */
+  /** Returns a reported metric with four significant digits; very large or small ones in scientific notation. */
   metric(value: number): string {
     const size = Math.abs(value);
     const plain = value === 0 || (size >= 1e-4 && size < 1e6);
     return (plain ? this.#metric : this.#scientific).format(value);
   }
 
-  /** A parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
+  /** Returns a parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
   param(value: unknown): string {
     const text = typeof value === "string" ? value : readable(value);
     return text.length > PARAM_CHARS ? `${text.slice(0, PARAM_CHARS - 1)}…` : text;

@@ -1,4 +1,4 @@
-// Japanese words of the join page. Page thread; pure data.
+// The Japanese texts of the join page. Page thread; pure data.
 
 import type { Dictionary } from "./dictionary.ts";
 

@@ -1,5 +1,5 @@
-// A JSON text as a tree that keeps each number as it was written, and its text for people. A tuple of Python's travels as
-// `{"()": [...]}`, and a dict with this one key as `{"()": {...}}` (protocol.md, R5). Page thread; pure.
+// Parses JSON into a tree that keeps each number as it was written, and writes it for people. A tuple of Python is sent
+// as `{"()": [...]}`, and a dict with this one key as `{"()": {...}}` (protocol.md, R5). Page thread; pure.
 
 export type JsonTree =
   | { readonly kind: "scalar"; readonly token: string }
@@ -23,7 +23,7 @@ export function jsonTree(text: string): JsonTree {
     return token;
   }
 
-  /** Returns what is between an opening bracket and its closing one. */
+  /** Reads items with `read` until the closing bracket. Returns the items. */
   function until<T>(closing: string, read: (first: string) => T): T[] {
     const found: T[] = [];
     for (let token = take(); token !== closing && token !== ""; token = take()) {
@@ -51,12 +51,12 @@ export function jsonTree(text: string): JsonTree {
   return tree(take());
 }
 
-/** Returns the tree as JSON, in which a tuple is a list. */
+/** Returns the tree as plain JSON, in which a tuple is a list. */
 export function plainJson(tree: JsonTree): string {
   return written(tree, (items) => `[${items.join(",")}]`, ",", ":");
 }
 
-/** Returns the tree for people: a tuple in parentheses, a space after each comma. */
+/** Returns the tree as text for people: a tuple is in parentheses, and a space follows each comma. */
 export function readableJson(tree: JsonTree): string {
   return written(
     tree,

@@ -1,7 +1,7 @@
 // Chooses the page's language: the reader's last choice, else the browser's preference, else English. Page thread; the
 // environment is passed in.
 
-/** The languages of every page, each under its own name. */
+/** The languages of every page. The name of each is in the language itself. */
 export const languageNames = { en: "English", ja: "日本語" } as const;
 export type Language = keyof typeof languageNames;
 
@@ -11,7 +11,7 @@ export function isLanguage(value: unknown): value is Language {
   return typeof value === "string" && Object.hasOwn(languageNames, value);
 }
 
-/** Returns the first of the browser's languages that the pages have; `ja-JP` counts as `ja`. */
+/** Returns the first of the browser's languages that the pages have; English without one. `ja-JP` counts as `ja`. */
 export function preferredLanguage(browserLanguages: readonly string[]): Language {
   for (const tag of browserLanguages) {
     const base = tag.toLowerCase().split("-")[0];
@@ -38,7 +38,7 @@ export function rememberLanguage(store: KeyValueStore, language: Language): void
   try {
     store.setItem(STORAGE_KEY, language);
   } catch {
-    // Storage is forbidden. The choice lasts as long as the page.
+    // Storage is forbidden, so the choice lasts only as long as the page.
   }
 }
 

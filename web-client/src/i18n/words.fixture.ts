@@ -1,17 +1,17 @@
-// One suite for the dictionaries of all pages: what the English and the Japanese text must have in common.
+// One test suite for the dictionaries of all pages: the English and the Japanese texts must correspond.
 
 import { describe, expect, it } from "vitest";
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
 interface Exceptions {
-  /** Paths of texts that are the same in both languages, for example names. */
+  /** The paths of texts that are the same in both languages, for example names. */
   readonly sameEverywhere?: readonly string[];
   /** The parameters that a Japanese sentence uses, by path, if they differ from those of the English sentence. */
   readonly otherParts?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Declares the suite for two dictionaries. Its title is `what`, the subject of the sentences that name the tests. */
+/** Declares the suite for two dictionaries. `what` is its title and the subject of its tests' names. */
 export function describeWords(
   what: string,
   { en, ja }: { readonly en: { readonly tag: string }; readonly ja: { readonly tag: string } },

@@ -1,6 +1,6 @@
-// The enrolment codes of the join link. A code is a secret. It travels in the address's fragment, which browsers never
-// send, and it leaves the address bar at once. So it is not in history, screenshots or shared addresses. A link may hold
-// the codes of several projects, separated by commas; the volunteer chooses one. Page thread; the environment is passed in.
+// Reads the enrolment codes of the join link. A code is a secret. It is in the URL's fragment, which browsers never send,
+// and it leaves the address bar at once. So it is not in history, screenshots or shared URLs. A link may have the codes of
+// several projects, separated by commas; the volunteer chooses one. Page thread; the environment is passed in.
 
 const STORAGE_KEY = "hyperflock.code";
 const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
@@ -17,14 +17,14 @@ export type CodeResult =
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
-/** Returns the codes of a fragment without duplicates, or null if no join link has this text. */
+/** Returns the codes of a fragment without duplicates, or null if it cannot be that of a join link. */
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;
   return codes.length <= MAX_CODES && codes.every((code) => CODE_PATTERN.test(code)) ? codes : null;
 }
 
-/** Takes the codes out of the address. After a reload it takes them from this tab's storage. */
+/** Removes the codes from the address and returns them. After a reload it returns those in this tab's storage. */
 export function takeCode({ location, history, store }: CodeEnvironment): CodeResult {
   const fragment = location.hash.slice(1);
   if (fragment !== "") {
@@ -36,7 +36,7 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
     try {
       store.setItem(STORAGE_KEY, fragment);
     } catch {
-      // Storage is forbidden. The codes last until the page is reloaded.
+      // Storage is forbidden, so the codes last only until the page is reloaded.
     }
     return { kind: "codes", codes };
   }
@@ -46,12 +46,12 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
       return { kind: "codes", codes };
     }
   } catch {
-    // Storage is forbidden.
+    // Storage is forbidden, so nothing is stored.
   }
   return { kind: "missing" };
 }
 
-/** Returns the whole link, for a volunteer who must open it elsewhere. */
+/** Returns the whole join link, for a volunteer who must open it in another browser. */
 export function joinLink(origin: string, codes: readonly string[]): string {
   return `${origin}/join#${codes.join(",")}`;
 }

@@ -9,7 +9,7 @@ export function ForgetDevice({ store }: { readonly store: JoinStore }) {
   const question = useRef<HTMLParagraphElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
-  // The pressed button has disappeared. The keyboard's focus moves to the question, or back to the first button.
+  // The pressed button has disappeared, so the keyboard's focus moves to the question, or back to the first button.
   useEffect(() => {
     if (asks) {
       question.current?.focus();

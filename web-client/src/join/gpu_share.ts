@@ -1,4 +1,4 @@
-// How much of the graphics processor's time a volunteer lends: a choice of three, kept by this browser. Pure; page thread.
+// The volunteer's share of the graphics processor's time: a choice of three, stored by this browser. Pure; page thread.
 
 import type { KeyValueStore } from "../i18n/language.ts";
 
@@ -11,7 +11,7 @@ export function isGpuShare(value: number): value is GpuShare {
   return (gpuShares as readonly number[]).includes(value);
 }
 
-/** Returns the stored choice, or all of the time if there is none or storage is forbidden. */
+/** Returns the stored choice. Without one, or if storage is forbidden, it returns the whole time. */
 export function rememberedGpuShare(store: KeyValueStore): GpuShare {
   try {
     const value = Number(store.getItem(STORAGE_KEY));
@@ -25,6 +25,6 @@ export function rememberGpuShare(store: KeyValueStore, share: GpuShare): void {
   try {
     store.setItem(STORAGE_KEY, String(share));
   } catch {
-    // Storage is forbidden. The choice lasts as long as the page.
+    // Storage is forbidden, so the choice lasts only as long as the page.
   }
 }

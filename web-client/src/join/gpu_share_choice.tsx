@@ -1,4 +1,4 @@
-// The choice of how much of the graphics processor trials may use, shown if this browser has one to lend. Page thread.
+// Lets the volunteer choose how much of the graphics processor trials may use, if this browser has one. Page thread.
 
 import { gpuShares, isGpuShare } from "./gpu_share.ts";
 import type { JoinStore } from "./join_store.ts";

@@ -1,20 +1,20 @@
 // Detects whether this page is inside an app's own browser, and in which app. Such browsers often lack isolation, or
-// they close when the reader next taps in the app. The page then explains how to open another browser. Apps are
-// detected by name, because no feature distinguishes them. Page thread; pure.
+// they close when the reader next taps in the app. So the page explains how to open another browser. Apps are detected
+// by name, because no feature distinguishes them. Page thread; pure.
 
 export type InAppName = "line" | "instagram" | "facebook" | "x" | "google" | "wechat" | "other";
 export type System = "ios" | "android" | "other";
 
 export interface InAppBrowser {
   readonly app: InAppName;
-  /** The app's name as people know it, or null if the app is unknown. */
+  /** The app's usual name, or null if the app is unknown. */
   readonly label: string | null;
   readonly system: System;
 }
 
 /**
- * Texts by which apps are recognised in `navigator.userAgent`. The first match counts. `; wv)` is Android's WebView in
- * any app.
+ * Texts in `navigator.userAgent` that identify apps. The first match counts. `; wv)` is Android's WebView in any
+ * app.
  */
 const MARKS: readonly (readonly [RegExp, InAppName, string | null])[] = [
   [/\bLine\//i, "line", "LINE"],
@@ -42,8 +42,8 @@ export function inAppBrowser(userAgent: string): InAppBrowser | null {
 }
 
 /**
- * Returns the link with the parameter for which LINE opens it in the system's browser. Other apps offer pages no such
- * way.
+ * Returns the link with a parameter that makes LINE open it in the system's browser. Other apps have no such
+ * parameter.
  */
 export function linkOutside(link: string, browser: InAppBrowser): string | null {
   if (browser.app !== "line" || browser.system === "other") {

@@ -33,7 +33,7 @@ export interface JoinEnvironment {
   readonly online: boolean;
   readonly onOnlineChange: (tell: (online: boolean) => void) => () => void;
   readonly inApp: InAppBrowser | null;
-  /** Whether this browser offers a graphics processor to pages. */
+  /** Whether this browser gives pages access to a graphics processor. */
   readonly hasGpu: boolean;
   readonly gpuShare: GpuShare;
   readonly rememberGpuShare: (share: GpuShare) => void;
@@ -41,14 +41,14 @@ export interface JoinEnvironment {
   readonly rememberLanguage: (language: Language) => void;
 }
 
-/** One of several projects that a link offers. */
+/** A project that a link with several projects offers. */
 export interface Choice {
   readonly index: number;
   readonly project: ProjectView;
   readonly isChosen: boolean;
 }
 
-/** Phases in which nothing is joined, so that another project may be chosen. */
+/** The phases in which no project is joined, so that the volunteer may choose another one. */
 const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "idle",
   "stopped",
@@ -58,7 +58,7 @@ const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set
   "failed",
 ]);
 
-/** Phases in which there is no device to forget. */
+/** The phases in which no device exists that could be forgotten. */
 const FORGOTTEN: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
   "unsupported",
   "forgetting",
@@ -72,22 +72,22 @@ export class JoinStore {
   readonly project: ReadonlySignal<ProjectView | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
-  /** Empty if there is nothing to choose, or while this device computes. */
+  /** The projects to choose from. Empty if there is only one, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
   readonly gpuShare: Signal<GpuShare>;
   readonly hasGpu: boolean;
-  /** The link's codes, for copying the link; empty if there are none. */
+  /** The link's codes, from which the link can be made again; empty if there are none. */
   readonly codes: readonly string[];
 
   readonly #environment: JoinEnvironment;
-  /** For each code, what is known of its project. */
+  /** The state of loading each code's project. */
   readonly #loads: Signal<readonly ProjectLoad[]>;
   readonly #chosen: Signal<number> = signal(0);
   readonly #snapshot: Signal<VolunteerSnapshot | null> = signal(null);
   readonly #nowMs: Signal<number>;
   readonly #online: Signal<boolean>;
   readonly #inApp: Signal<InAppBrowser | null>;
-  /** One volunteer for each code, made when its project is first chosen. */
+  /** A volunteer for each code. It is made when its project is chosen for the first time. */
   readonly #volunteers = new Map<string, Volunteer>();
   readonly #disposers: (() => void)[] = [];
 
@@ -129,7 +129,7 @@ export class JoinStore {
     void this.loadProject();
   }
 
-  /** Asks the server for each code's project: what is computed and for whom. A later call tries again after a failure. */
+  /** Asks the server about each code's project: what is computed and for whom. After a failure, call it again. */
   async loadProject(): Promise<void> {
     await Promise.all(
       this.codes.map(async (code, index) => {
@@ -140,7 +140,7 @@ export class JoinStore {
         this.#setLoad(index, await this.#environment.fetchProject(code));
       }),
     );
-    // If the chosen project did not load, another one of the link that did is shown.
+    // If the chosen project could not be loaded, another one of the link that could is shown.
     const loads = this.#loads.value;
     const ready = loads.findIndex(({ kind }) => kind === "ready");
     if (loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {
@@ -148,7 +148,7 @@ export class JoinStore {
     }
   }
 
-  /** Chooses another of the link's projects. Does nothing while this device computes. */
+  /** Chooses another project of the link. Does nothing while this device computes. */
   choose(index: number): void {
     const phase = this.#snapshot.value?.state.phase;
     if (index in this.codes && phase !== undefined && RESTING_PHASES.has(phase)) {
@@ -157,7 +157,7 @@ export class JoinStore {
     }
   }
 
-  /** Must be called from a tap. */
+  /** Starts to compute. Must be called from a tap. */
   start(): void {
     this.#volunteer?.start();
   }
@@ -170,7 +170,7 @@ export class JoinStore {
     this.#volunteer?.resume();
   }
 
-  /** Switches whether the running trial is the last one. */
+  /** Switches whether this device stops after the present trial. */
   toggleFinish(): void {
     this.#volunteer?.finish(this.#snapshot.value?.finishing !== true);
   }
@@ -179,7 +179,7 @@ export class JoinStore {
     this.#volunteer?.stop();
   }
 
-  /** Sets how much of the graphics processor's time trials may have, from now on. */
+  /** Sets how much of the graphics processor's time trials may use from now on. */
   setGpuShare(share: GpuShare): void {
     this.gpuShare.value = share;
     this.#environment.rememberGpuShare(share);
@@ -188,7 +188,7 @@ export class JoinStore {
     }
   }
 
-  /** Whether there is a device that can be forgotten now. */
+  /** Whether a device exists that can be forgotten now. */
   get canForget(): boolean {
     const phase = this.#snapshot.value?.state.phase;
     return phase !== undefined && !FORGOTTEN.has(phase);
@@ -199,7 +199,7 @@ export class JoinStore {
     this.#volunteer?.forget();
   }
 
-  /** Hides the advice to leave the app's browser, because the volunteer wants to try there. */
+  /** Hides the advice to leave the app's browser, because the volunteer wants to try this one. */
   stayInApp(): void {
     this.#inApp.value = null;
   }
@@ -273,7 +273,7 @@ export class JoinStore {
     }
   }
 
-  /** The clock runs only while something on the page counts seconds. */
+  /** Runs the clock, but only while something on the page counts seconds. */
   #runClock(): void {
     const wanted = computed(() => needsClock(this.#snapshot.value?.state));
     this.#disposers.push(

@@ -1,4 +1,4 @@
-// Entry of the join page, page thread: wires the browser to the store and renders.
+// The script of the join page, page thread: connects the browser to the store and renders.
 
 import "../ui/base.css";
 import "../ui/frame.css";
@@ -36,7 +36,7 @@ const store = new JoinStore({
   ...languages,
 });
 
-// Opening another join link in this tab changes only the fragment. The page then starts again with the new code.
+// Another join link that is opened in this tab changes only the fragment. So the page starts again with the new code.
 addEventListener("hashchange", () => location.reload());
 
 show(<JoinPage store={store} />);

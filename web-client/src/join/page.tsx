@@ -1,5 +1,5 @@
-// The join page. It shows whose project this is, what taking part costs and one button; later, what this device does. Page
-// thread.
+// The join page. It shows whose project this is, what taking part costs and one button; after the tap, what this device
+// does. Page thread.
 
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";

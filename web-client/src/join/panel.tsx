@@ -77,7 +77,7 @@ function ContributionStrip({ store }: { readonly store: JoinStore }) {
   );
 }
 
-/** Shows how to open another browser: by a link if the app allows one, and by hand. */
+/** Shows how to open another browser: with a link if the app allows it, and by hand. */
 function WayOut({ view, store }: { readonly view: PanelView; readonly store: JoinStore }) {
   const words = store.words.value;
   const link = joinLink(location.origin, store.codes);
@@ -98,7 +98,7 @@ function WayOut({ view, store }: { readonly view: PanelView; readonly store: Joi
   );
 }
 
-/** A pressed button disappears. The heading of what follows then gets the keyboard's focus. */
+/** Moves the keyboard's focus. A pressed button disappears, so the next heading gets the focus. */
 function useFocusAfterAction(phase: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   const pressed = useRef(false);
@@ -167,7 +167,7 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       {label}
     </button>
   );
-  // Of all buttons, Resume comes first and Stop last.
+  // Among the smaller buttons, Resume comes first and Stop last.
   const moreRow = more.length === 0 ? null : <div class="more-actions">{more.map(moreButton)}</div>;
   return (
     <section class="panel" data-phase={view.phase} data-tone={view.tone} aria-labelledby="state">

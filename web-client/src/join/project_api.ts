@@ -1,5 +1,5 @@
-// `POST /api/project` returns what is computed and for whom. It is the only request before the volunteer taps Start.
-// Page thread.
+// Sends `POST /api/project`, which returns what is computed and for whom. No other request is made before the volunteer
+// taps Start. Page thread.
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";
@@ -26,7 +26,7 @@ function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Returns the answer's body as a `ProjectView`, or null if it is not one. */
+/** Returns the answer's body as a `ProjectView`, or null if it is invalid. */
 export function parseProject(body: unknown): ProjectView | null {
   if (!isRecord(body) || !isRecord(body.project)) {
     return null;

@@ -1,4 +1,4 @@
-// The choice between the link's projects, shown only if there are several. Page thread.
+// Lets the volunteer choose between the link's projects, if there are several. Page thread.
 
 import type { JoinStore } from "./join_store.ts";
 

@@ -1,4 +1,4 @@
-// The trial that this device works on: study, parameters, curve, time. Page thread.
+// Shows the trial that this device works on: study, parameters, curve and time. Page thread.
 
 import type { Dictionary } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";

@@ -1,5 +1,5 @@
 // Decides what the page shows: one pure function of the volunteer's state, the project, the clock and the language.
-// Components only lay out its result. Page thread.
+// Components only arrange its result. Page thread.
 
 import type {
   Contribution,
@@ -18,10 +18,10 @@ import type { Point } from "../ui/curve.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
-/** Selects colour and icon. The text always says the same in words. */
+/** Selects colour and icon. The text gives the same information in words. */
 export type Tone = "ready" | "busy" | "active" | "paused" | "problem";
 
-/** What a button does. `finish` is a switch; `stay` continues inside an app's browser. */
+/** The action of a button. `finish` is a switch; `stay` continues inside an app's browser. */
 export type Action =
   | "start"
   | "stop"
@@ -35,12 +35,12 @@ export type Action =
 export interface ActionView {
   readonly kind: Action;
   readonly label: string;
-  /** Whether a switch is on. Other buttons do not have this field. */
+  /** Whether a switch is on. Buttons that are not switches lack this field. */
   readonly pressed?: boolean;
 }
 
 export interface ProgressView {
-  /** 0 to 1, or null while the size is unknown. */
+  /** The completed part, from 0 to 1, or null while the size is unknown. */
   readonly fraction: number | null;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export interface TrialCard {
   readonly counter: string;
   readonly params: readonly ParamView[];
   readonly points: readonly Point[];
-  /** Null until the trial computes. */
+  /** The time since the trial began; null until it computes. */
   readonly elapsed: string | null;
 }
 
@@ -70,25 +70,25 @@ export interface PanelView {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string | null;
-  /** What the volunteer can do about it. */
+  /** What the volunteer can do about the failure. */
   readonly advice: string | null;
-  /** Small print: a failure's code. */
+  /** A failure's code in small print. */
   readonly note: string | null;
   /** The text that a screen reader speaks when it changes. It contains no number that changes every second. */
   readonly announcement: string;
   readonly progress: ProgressView | null;
   readonly trial: TrialCard | null;
-  /** The one large button. */
+  /** The one large button of the panel. */
   readonly action: ActionView | null;
   /** The smaller buttons next to the large one. */
   readonly more: readonly ActionView[];
   /** Instructions, in the order in which to follow them. */
   readonly steps: readonly string[];
-  /** Whether to show the costs above the button: only before the first tap. */
+  /** Whether to show the costs above the button, which happens only before the first tap. */
   readonly showFacts: boolean;
   /** Whether to offer the join link for another browser. */
   readonly offerLink: boolean;
-  /** The app whose browser the volunteer should leave, or null. */
+  /** The app whose browser the volunteer should leave; null in other browsers. */
   readonly inApp: InAppBrowser | null;
 }
 
@@ -100,12 +100,12 @@ export interface ContributionView {
 
 export interface ViewInput {
   readonly project: ProjectLoad;
-  /** Null until there is a code to volunteer with. */
+  /** The volunteer's state; null until there is a code. */
   readonly snapshot: VolunteerSnapshot | null;
   readonly nowMs: number;
   /** Whether the browser reports a connection. */
   readonly online: boolean;
-  /** The app in whose browser this page is. Null in an ordinary browser, and after the volunteer chose to stay. */
+  /** The app in whose browser this page is. Null in an ordinary browser, and after the volunteer has chosen to stay. */
   readonly inApp: InAppBrowser | null;
   readonly words: Dictionary;
   readonly format: Formatter;
@@ -196,7 +196,7 @@ function connectingPanel(
 
 /**
  * Returns the panel that explains how to leave an app's browser. `reason` says why this browser cannot compute; null if
- * it may try.
+ * it may be able to.
  */
 function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionary): PanelView {
   const { inApp: way, actions } = words;
@@ -213,7 +213,7 @@ function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionar
   });
 }
 
-/** Returns a sentence about how the browser ended the last visit, or null if it did not. */
+/** Returns a sentence about a last visit that the browser ended; null if it did not. */
 function interruption({ snapshot, words: { states }, format }: ViewInput): string | null {
   const interrupted = snapshot?.interrupted ?? null;
   if (interrupted === null) {
@@ -369,7 +369,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   }
 }
 
-/** Whether another request may succeed. */
+/** Whether the problem is temporary, so that another request may succeed. */
 export function mayPass(problem: ProjectProblem): boolean {
   return problem === "rate_limited" || problem === "unreachable" || problem === "server";
 }
@@ -394,7 +394,7 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
   }
 }
 
-/** Returns the panel with the button. It reports a browser that cannot compute even before the project is known. */
+/** Returns the panel with the button. If this browser cannot compute, it says so before the project is known. */
 export function panelView(input: ViewInput): PanelView {
   const state = input.snapshot?.state ?? { phase: "idle" };
   if (state.phase === "idle") {
@@ -408,7 +408,7 @@ export function panelView(input: ViewInput): PanelView {
   return statePanel(state, input);
 }
 
-/** Returns null until there is something to show. */
+/** Returns this device's contribution so far; null until there is one. */
 export function contributionView(
   contribution: Contribution | undefined,
   words: Dictionary,
@@ -424,7 +424,7 @@ export function contributionView(
   };
 }
 
-/** Whether the view changes with the clock alone, so that a timer has to run. */
+/** Whether the view changes with time alone, so that a timer must run. */
 export function needsClock(state: VolunteerState | undefined): boolean {
   return state?.phase === "computing" || (state?.phase === "connecting" && state.retryAt !== null);
 }

@@ -1,4 +1,4 @@
-// The console's REST interface (server/docs/rest.md). The researcher's token travels only in a header. Page thread.
+// The console's REST interface (server/docs/rest.md). The researcher's token is sent only in a header. Page thread.
 
 import {
   type ArtifactRow,
@@ -27,19 +27,19 @@ import {
 } from "./model/rows.ts";
 
 const TIMEOUT_MS = 15_000;
-/** The limit of a download: enough for a file of 64 MiB over a slow line. */
+/** The time limit of a download: enough for a file of 64 MiB over a slow line. */
 const DOWNLOAD_MS = 600_000;
-/** How many trials one request returns at most. */
+/** The most trials that one request returns. */
 export const PAGE_ROWS = 500;
 
-/** How many series of a study the page offers. */
+/** The most series of a study that the page offers. */
 const MOST_SERIES = 1_000;
 
 type Method = "GET" | "POST" | "DELETE";
 
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 
-/** The console did not give what was asked for. `code` is the server's, or `unreachable` or `bad_answer`. */
+/** The console refused or did not answer. `code` is the server's code, or `unreachable` or `bad_answer`. */
 export class ConsoleError extends Error {
   readonly code: string;
 
@@ -59,18 +59,18 @@ export interface Api {
     after: number,
   ): Promise<{ readonly trials: readonly TrialRow[]; readonly cursor: number }>;
   trial(study: number, trial: number): Promise<TrialDetail>;
-  /** Returns names of series that the study's trials have, at most MOST_SERIES. */
+  /** Returns the names of the series that the study's trials have, at most MOST_SERIES. */
   seriesNames(study: number): Promise<readonly SeriesName[]>;
-  /** Returns one series, at most `points` values of it, of trials that finished after the cursor `after`. */
+  /** Returns one series of trials that finished after the cursor `after`: at most `points` values for each. */
   series(
     study: number,
     series: number,
     points: number,
     after: number,
   ): Promise<{ readonly trials: readonly TrialSeries[]; readonly cursor: number }>;
-  /** Returns the same of the trials that run. */
+  /** Returns one series of the unfinished trials, with at most `points` values for each trial. */
   unfinishedSeries(study: number, series: number, points: number): Promise<readonly TrialSeries[]>;
-  /** Returns all series of a trial, at most `points` values of each. */
+  /** Returns all series of a trial, with at most `points` values for each. */
   trialSeries(study: number, trial: number, points: number): Promise<readonly NamedLine[]>;
   /** Returns the files that a trial uploaded, at most 500. */
   artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]>;

@@ -1,5 +1,5 @@
-// The best trials on the page, for the cases with which the package, the command and REST are compared with plain Optuna
-// (python/tests/optuna/test_best.py).
+// Tests the best trials on the page with the cases for which the package, the command and REST are compared with plain
+// Optuna (python/tests/optuna/test_best.py).
 
 import { describe, expect, it } from "vitest";
 import cases from "../../../tests/best/cases.json" with { type: "json" };
@@ -19,7 +19,7 @@ interface Case {
   readonly code?: string;
 }
 
-/** The rows that a server sends for the trials of a case. */
+/** Returns the rows that a server sends for the trials of a case. */
 function rowsOf({ trials }: Case) {
   return trials.map(({ values, constraints = [] }, trial) => {
     const isComplete = values.every((value) => value !== "nan");
@@ -33,7 +33,7 @@ function rowsOf({ trials }: Case) {
   });
 }
 
-/** The finished study's row. */
+/** Returns the row of the finished study. */
 function studyRowOf(one: Case) {
   const complete = rowsOf(one).filter(({ state }) => state === "complete").length;
   const value = one.best === null ? null : one.trials[one.best]?.values[0];

@@ -1,4 +1,4 @@
-// Why an attempt, a trial or a study failed: cause, code, message and traceback. Page thread.
+// Shows why an attempt, a trial or a study failed: cause, code, message and traceback. Page thread.
 
 import type { FailureRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
@@ -11,7 +11,7 @@ export function Failure({
 }: {
   readonly error: FailureRow;
   readonly store: ResearchStore;
-  /** A traceback that the page already shows elsewhere. */
+  /** A traceback that the page shows elsewhere, so that it is not shown again. */
   readonly shownTraceback?: string;
 }) {
   const words = store.words.value.trial;

@@ -1,4 +1,4 @@
-// The link that makes a phone a volunteer, to copy and to scan. Page thread.
+// Shows the link that makes a phone a volunteer, for copying and for scanning. Page thread.
 
 import { CopyLink } from "../ui/copy_link.tsx";
 import { qrOf } from "../ui/qr.ts";

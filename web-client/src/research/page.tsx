@@ -90,7 +90,7 @@ export function ResearchPage({ store }: Props) {
   const words = store.words.value;
   const signedIn = session.kind === "in";
   const main = useFocusOnView(signedIn ? hashOf(store.route.value) : "sign in");
-  // This is a button, because a link would set the fragment, which is the page's route.
+  // This is a button, because a link would change the fragment, which is the page's route.
   const skip = (
     <button
       type="button"

@@ -1,4 +1,4 @@
-// Labels with their values, as a list that a screen reader reads in pairs. Page thread.
+// Shows labels with their values, as a list that a screen reader reads in pairs. Page thread.
 
 export function Pairs({ rows }: { readonly rows: readonly (readonly [string, string])[] }) {
   return (

@@ -152,7 +152,7 @@ describe("following", () => {
     tick();
     await settled();
     expect(api.calls.filter((call) => call.startsWith("trials")).at(-1)).toBe("trials 5 115");
-    // The later row of a trial replaces the earlier one.
+    // A later row of a trial has replaced an earlier one.
     expect(store.data.value.trials).toHaveLength(16);
     expect(store.data.value.trials.find((row) => row.seq === 200)?.values).toEqual([9]);
   });
@@ -279,7 +279,7 @@ describe("the buttons", () => {
       "storage_unavailable",
     ]);
     expect(store.busy.value).toBe(false);
-    // An answer to another request does not clear the refusal. The next press does.
+    // The answer to another request does not clear the refusal, but the next press does.
     tick();
     await settled();
     expect(store.refusal.value?.code).toBe("storage_unavailable");

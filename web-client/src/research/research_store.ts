@@ -1,5 +1,5 @@
-// The researcher's page's state, as signals, and the actions of its buttons: sign in, cancel, replay, delete. A study is
-// followed by polling. The browser is passed in, so that stories and tests can use a console of their own. Page thread.
+// The state of the researcher's page, as signals, and the actions of its buttons: sign in, cancel, replay, delete. It
+// polls the shown study. The browser is passed in, so that stories and tests can use their own console. Page thread.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
@@ -26,7 +26,7 @@ import { researchWords } from "./words/index.ts";
 export const LIVE_POLL_MS = 2_000;
 export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
-/** How many values of each series the page of one trial shows. */
+/** The most values of each series that the page of one trial shows. */
 const TRIAL_POINTS = 500;
 
 export interface ResearchEnvironment {
@@ -39,7 +39,7 @@ export interface ResearchEnvironment {
   readonly after: (ms: number, callback: () => void) => () => void;
   readonly isVisible: () => boolean;
   readonly onVisible: (listener: () => void) => () => void;
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
   readonly language: Language;
   readonly rememberLanguage: (language: Language) => void;
@@ -87,7 +87,7 @@ export class ResearchStore {
   /** Ids of files that are being downloaded. No other request waits for these downloads. */
   readonly fetching: Signal<ReadonlySet<string>> = signal(new Set());
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
-  /** Set for a running study that has requirements for its devices; else null. */
+  /** Which devices may run the study. Set for a running study with requirements; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
   /** The name of the study that was just deleted, until another one is shown. */
@@ -101,7 +101,7 @@ export class ResearchStore {
 
   readonly #environment: ResearchEnvironment;
   #api: Api | null = null;
-  /** Counts changes of route and session. An answer to a request of an earlier era is stale. */
+  /** Counts changes of route and session. An answer to a request from before the last change is ignored. */
   #era = 0;
   #failures = 0;
   #cancelTimer: () => void = () => {};
@@ -181,7 +181,7 @@ export class ResearchStore {
     });
   }
 
-  /** Stops giving the study's trials to devices, or resumes. */
+  /** Stops leasing the study's trials to devices, or resumes it. */
   async pauseStudy(isPaused: boolean): Promise<void> {
     await this.#act(async (api, study) => {
       this.study.value = isPaused ? await api.pause(study) : await api.resume(study);
@@ -326,9 +326,9 @@ export class ResearchStore {
     return this.#era;
   }
 
-  /** Asks at once. The answer to an earlier request is dropped. */
+  /** Asks the server at once. The answer to an earlier request is ignored. */
   #restart(): void {
-    // Without an API, the token is still being checked, so there is nothing to ask.
+    // If there is no API object, the token is still being checked, so nothing can be asked.
     if (this.#api !== null) {
       const era = this.#beginEra();
       this.#failures = 0;

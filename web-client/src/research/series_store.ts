@@ -1,5 +1,5 @@
-// The series that a study's trials logged, as the page shows them: names, and the lines of those series whose charts are in
-// view. Finished trials are asked for once, running ones at each refresh. Page thread.
+// The series that a study's trials logged, as the page shows them: their names, and the lines of those whose charts are in
+// view. The server is asked once for finished trials, and at each refresh for running ones. Page thread.
 
 import { type Signal, signal } from "@preact/signals";
 import type { Point } from "../ui/curve.ts";
@@ -7,14 +7,14 @@ import type { Api } from "./api.ts";
 import type { SeriesName, StudyRow, TrialSeries } from "./model/rows.ts";
 import { doneOf } from "./view_model.ts";
 
-/** How many points all lines of one chart have together. The reader could not see more in a picture of this width. */
+/** The most points of all lines of one chart together. At this width, more would not be visible. */
 const CHART_POINTS = 32_000;
 const MOST_POINTS = 400;
 const FEWEST_POINTS = 8;
 /** The most lines of one chart. */
 export const MAX_LINES = 4_000;
 
-/** The lines of one series: its points by trial. */
+/** The lines of one series: its points for each trial. */
 export interface SeriesLines {
   readonly finished: ReadonlyMap<number, readonly Point[]>;
   readonly running: ReadonlyMap<number, readonly Point[]>;
@@ -23,7 +23,7 @@ export interface SeriesLines {
 
 const NO_LINES: SeriesLines = { finished: new Map(), running: new Map(), cursor: 0 };
 
-/** How many points each trial's line has, so that a chart of all trials is drawn at once. */
+/** Returns the number of points of each trial's line, so that a chart of all trials is drawn at once. */
 export function pointsOf(trials: number): number {
   const share = Math.floor(CHART_POINTS / Math.max(1, trials));
   return Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, share));
@@ -45,7 +45,7 @@ export class SeriesStore {
   #era = 0;
   #source: { readonly api: Api; readonly study: StudyRow } | null = null;
 
-  /** Forgets everything: another study is shown, or none. */
+  /** Forgets everything, because another study is shown, or none. */
   clear(): void {
     this.#era += 1;
     this.#source = null;
@@ -55,7 +55,7 @@ export class SeriesStore {
     this.lines.value = new Map();
   }
 
-  /** Notes that the chart of a series is in view, and loads its lines. A failure is left to the next refresh. */
+  /** Notes that a series's chart is in view, and loads its lines. After a failure the next refresh tries again. */
   show(series: number): void {
     if (!this.#shown.has(series)) {
       this.#shown.add(series);

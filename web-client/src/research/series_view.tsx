@@ -1,5 +1,5 @@
-// Charts of what trials logged: one series of all trials of a study, or all series of one trial. A chart asks for its values
-// when it comes into view. Page thread.
+// Charts of logged series: one series of all trials of a study, or all series of one trial. A chart loads its values when it
+// comes into view. Page thread.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -9,7 +9,7 @@ import type { NamedLine, SeriesName, StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import type { ResearchStore } from "./research_store.ts";
 
-/** How many charts are offered before the reader asks for all. */
+/** The number of charts that are shown before the reader asks for all. */
 const FIRST_CHARTS = 24;
 
 function SeriesChart({
@@ -82,7 +82,7 @@ function SeriesChart({
   );
 }
 
-/** A chart for each series of a study, with a line for each trial. */
+/** Shows a chart for each series of a study, with a line for each trial. */
 export function StudySeries({
   study,
   store,
@@ -155,7 +155,7 @@ function LineChart({ line, store }: { readonly line: NamedLine; readonly store: 
   );
 }
 
-/** A chart for each series of one trial. */
+/** Shows a chart for each series of one trial. */
 export function TrialSeriesCharts({ store }: { readonly store: ResearchStore }) {
   const lines = store.trialSeries.value;
   return lines.length === 0 ? null : (

@@ -1,8 +1,8 @@
-// Keeps the researcher's token while this tab lives. The token is never in the address. Page thread; the store is passed
+// Keeps the researcher's token until this tab is closed. The token is never in the URL. Page thread; the store is passed
 // in.
 
 const STORAGE_KEY = "hyperflock.token";
-/** The characters and the length that the header can carry. Other text cannot be a token. */
+/** Matches the texts that the header can carry. Other texts cannot be a token. */
 const TOKEN_PATTERN = /^[\x21-\x7e]{1,300}$/;
 
 export type TokenStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -24,7 +24,7 @@ export function keepToken(store: TokenStore, token: string): void {
   try {
     store.setItem(STORAGE_KEY, token);
   } catch {
-    // Storage is forbidden. The token lasts until the page is reloaded.
+    // Storage is forbidden, so the token lasts only until the page is reloaded.
   }
 }
 
@@ -32,6 +32,6 @@ export function forgetToken(store: TokenStore): void {
   try {
     store.removeItem(STORAGE_KEY);
   } catch {
-    // Storage is forbidden.
+    // Storage is forbidden, so nothing was stored.
   }
 }

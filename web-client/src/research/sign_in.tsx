@@ -1,4 +1,4 @@
-// The form that takes the researcher's token. Page thread.
+// The form in which the researcher enters the token. Page thread.
 
 import { useSignal } from "@preact/signals";
 import type { ResearchStore } from "./research_store.ts";

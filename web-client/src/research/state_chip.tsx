@@ -1,4 +1,4 @@
-// A state as a word on a tinted background. The word alone is enough; the colour helps. Page thread.
+// Shows a state as a word on a coloured background. The word alone is sufficient; the colour helps. Page thread.
 
 import type { AttemptState, StudyState, TrialState } from "./model/rows.ts";
 

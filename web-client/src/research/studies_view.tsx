@@ -1,4 +1,4 @@
-// The list of studies, newest first, and the link for volunteers. Page thread.
+// Shows the list of studies, newest first, and the link for volunteers. Page thread.
 
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { JoinLink } from "./join_link.tsx";

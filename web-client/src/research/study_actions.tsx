@@ -1,4 +1,5 @@
-// The actions on a study: pause, cancel, try again, delete. What cannot be undone needs a confirmation. Page thread.
+// The actions on a study: pause, cancel, try again, delete. Those that cannot be undone need a confirmation. Page
+// thread.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
@@ -22,7 +23,7 @@ interface Question {
   readonly children: ComponentChildren;
 }
 
-/** Asks for confirmation of something that cannot be undone. Escape means no. The browser then gives the focus back. */
+/** Asks for confirmation of an action that cannot be undone. Escape means no. The browser then restores the focus. */
 function Ask({ action, dialog, title, no, yes, onYes, children }: Question) {
   return (
     <dialog

@@ -1,4 +1,4 @@
-// One study: progress, best trial, what computes now, the values as a chart, the trials as a table, exports. Page thread.
+// Shows one study: progress, best trial, running trials, a chart of values, a table of trials, exports. Page thread.
 
 import { useSignal } from "@preact/signals";
 import { saveFile } from "../ui/browser.ts";
@@ -29,7 +29,7 @@ import {
   studyName,
 } from "./view_model.ts";
 
-/** The most links to best trials. */
+/** The most best trials to which the page links. */
 const MAX_BEST = 50;
 
 interface Props {
@@ -57,7 +57,7 @@ function Progress({ study, store }: Props) {
   );
 }
 
-/** The failure for which the study has paused itself. */
+/** Shows the failure because of which the study has paused itself. */
 function Stopped({ study, store }: Props) {
   const words = store.words.value.study;
   const format = store.format.value;
@@ -84,7 +84,7 @@ function TrialLink({ study, trial, store }: Props & { readonly trial: number }) 
   );
 }
 
-/** The trials of a study with several directions that no other one beats. */
+/** Shows the trials of a study with several directions that no other trial beats. */
 function BestOfSeveral({ study, store }: Props) {
   const words = store.words.value.study;
   const count = store.format.value.integer(study.bestTrials.length);
@@ -140,7 +140,7 @@ function Best({ study, store }: Props) {
   );
 }
 
-/** Explains that nothing can run, because no connected device has what the study asks for. */
+/** Explains that no trial can run, because no connected device has what the study requires. */
 function Unmatched({ store }: { readonly store: ResearchStore }) {
   const words = store.words.value;
   const format = store.format.value;

@@ -1,4 +1,4 @@
-// One trial: parameters, value, the curve that it reported, its attempts with their devices, its error. Page thread.
+// Shows one trial: parameters, value, reported curve, attempts with their devices, and its error. Page thread.
 
 import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";

@@ -109,7 +109,7 @@ function Filter({ store }: Props) {
   );
 }
 
-/** A choice of the sort column for narrow screens, which hide the columns' headings. */
+/** Lets the reader choose the sort column on narrow screens, which hide the columns' headings. */
 function SortChoice({ view, store }: Props & { readonly view: TableView }) {
   const words = store.words.value.table;
   const { key, descending } = store.sort.value;

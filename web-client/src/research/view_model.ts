@@ -1,4 +1,4 @@
-// Sentences that several parts of the researcher's page share. Page thread; pure, except that it reads signals.
+// Makes sentences that several parts of the researcher's page share. Page thread; pure, except that it reads signals.
 
 import type { Formatter } from "../i18n/format.ts";
 import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./model/rows.ts";
@@ -41,7 +41,7 @@ export function titleOf(store: ResearchStore): string {
   }
 }
 
-/** Returns what a screen reader speaks when it changes: states and problems, never a number that changes all the time. */
+/** Returns the text that a screen reader speaks when it changes: states and problems, no quickly changing number. */
 export function announcementOf(store: ResearchStore): string {
   const words = store.words.value;
   const session = store.session.value;
@@ -61,7 +61,7 @@ export function announcementOf(store: ResearchStore): string {
     : "";
 }
 
-/** Returns what devices lack, for example `2 without WebGPU, 1 with too little memory`. */
+/** Returns what other devices lack, for example `2 without WebGPU, 1 with too little memory`. */
 export function missingText(placement: PlacementRow, words: Words, format: Formatter): string {
   const { missing } = words.study;
   const parts = placement.reasons.map(({ code, devices }) => {
@@ -88,7 +88,7 @@ export function doneOf(study: StudyRow): number {
   return study.complete + study.pruned + study.failed;
 }
 
-/** Returns why a study has no best trial; null if it has one. */
+/** Returns the reason why a study has no best trial; null if it has one. */
 export function noBestOf(study: StudyRow): NoBest | null {
   if (study.best !== null || study.bestTrials.length > 0) {
     return null;
@@ -99,7 +99,7 @@ export function noBestOf(study: StudyRow): NoBest | null {
   return study.state === "running" ? "running" : "no_complete_trial";
 }
 
-/** Returns the best value, the number of best trials, or that there is none. */
+/** Returns the best value, or the number of best trials, or a sentence that there is none. */
 export function bestText(study: StudyRow, words: Words, format: Formatter): string {
   if (study.best !== null) {
     return format.value(study.best.value);
@@ -123,7 +123,7 @@ function className(name: string, words: Words): string {
     : visibleText(name);
 }
 
-/** Returns what is known of a device, for example `Phone · Chrome 138 · webgpu`. */
+/** Returns the known facts about a device, for example `Phone · Chrome 138 · webgpu`. */
 export function deviceText(device: DeviceRow | WorkerRow, words: Words): string {
   const parts = [className(device.class, words), visibleText(device.engine)];
   if ("backend" in device) {

@@ -1,4 +1,4 @@
-// The checks that need no Python. Each tries the feature itself; none reads the browser's name. Page thread.
+// The self-test's checks that need no Python. Each uses the feature itself; none reads the browser's name. Page thread.
 
 import {
   createArrayMemory,
@@ -11,7 +11,7 @@ import { type CheckName, type Finding, finding } from "./finding.ts";
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
-/** With a smaller quota, a browser soon drops what it stores. */
+/** If the quota is smaller, a browser soon deletes stored data. */
 const LEAST_QUOTA_BYTES = 256 * MIB;
 const FINE_CLOCK_MS = 0.1;
 const GPU_MS = 8_000;
@@ -22,12 +22,12 @@ async function webgpu(): Promise<Finding> {
   if (navigator.gpu === undefined) {
     return finding("missing", "navigator.gpu");
   }
-  // A driver that is still starting gives no adapter at first.
+  // While the driver starts, the first request gives no adapter.
   const adapter = (await navigator.gpu.requestAdapter()) ?? (await navigator.gpu.requestAdapter());
   if (adapter === null) {
     return finding("missing", "requestAdapter() = null");
   }
-  // Safari may lack fields. Older engines lack the whole record.
+  // Safari may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const { limits } = adapter;
   const detail = [
@@ -82,7 +82,7 @@ async function wakeLock(): Promise<Finding> {
   return finding("ok");
 }
 
-/** Measures the smallest of several steps of the clock. */
+/** Measures the smallest of several steps of the browser's clock. */
 function clock(): Finding {
   let least = Number.POSITIVE_INFINITY;
   const end = performance.now() + 50;
@@ -102,14 +102,14 @@ function arrayMemory(): Finding {
   return finding(granted >= 512 ? "ok" : "limited", `${granted} MiB`);
 }
 
-/** Returns the size in MiB of the largest shared memory that can be made; 0: none. */
+/** Returns the size in MiB of the largest shared memory that can be created; 0 if none can. */
 function largestShared(): number {
   for (const mib of [2048, 1024, 512, 256]) {
     try {
       createArrayMemory(mib * MIB);
       return mib;
     } catch {
-      // A smaller size is tried next.
+      // This size is not possible, so a smaller one is tried next.
     }
   }
   return 0;

@@ -1,4 +1,4 @@
-// The self-test's checks and their findings. Page thread; pure data.
+// The names of the self-test's checks, and their findings. Page thread; pure data.
 
 /** The names of the checks, in the order of the table. */
 export const checkNames = [
@@ -20,7 +20,7 @@ export const checkNames = [
 export type CheckName = (typeof checkNames)[number];
 
 /**
- * `limited`: present, but less than wished. `missing`: not offered by this browser. `failed`: the check went wrong.
+ * `limited`: present, but less than wished. `missing`: not offered by this browser. `failed`: the check itself failed.
  * `skipped`: not checked, or not yet.
  */
 export type FindingState = "ok" | "limited" | "missing" | "failed" | "skipped";

@@ -1,4 +1,4 @@
-// Entry of the self-test page, page thread: wires the browser to the store and renders.
+// The script of the self-test page, page thread: connects the browser to the store and renders.
 
 import "../ui/base.css";
 import "../ui/frame.css";

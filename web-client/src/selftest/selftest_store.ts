@@ -11,11 +11,11 @@ import type { Report, Sent } from "./upload.ts";
 import { selfTestWords } from "./words/index.ts";
 
 export interface SelfTestEnvironment {
-  /** The join link's code; null: nothing can be sent. */
+  /** The join link's code. Without one (null), no report can be sent. */
   readonly code: string | null;
   readonly class: string;
   readonly engine: string;
-  /** Why this browser cannot take part; null: it can. */
+  /** The reason why this browser cannot take part; null if it can. */
   readonly obstacle: UnsupportedReason | null;
   readonly runChecks: (tell: (name: CheckName, found: Finding) => void) => Promise<void>;
   readonly checkPython: (
@@ -41,7 +41,7 @@ export class SelfTestStore {
   readonly format: ReadonlySignal<Formatter>;
   /** The checks with their findings, in the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
-  /** Whether all checks are done, except the check of Python. */
+  /** Whether all checks are done, except the one of Python. */
   readonly isLooked: Signal<boolean> = signal(false);
   readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
   readonly sending: Signal<SendPhase> = signal({ kind: "not_sent" });
@@ -58,7 +58,7 @@ export class SelfTestStore {
     );
   }
 
-  /** Runs the checks that need no download. The page calls it by itself. */
+  /** Runs the checks that need no download. The page calls this without a tap. */
   async look(): Promise<void> {
     await this.environment.runChecks((name, found) => this.#tell(name, found));
     this.isLooked.value = true;

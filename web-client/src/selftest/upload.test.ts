@@ -1,4 +1,4 @@
-// How the report reaches the operator, and what the page shows if it does not.
+// Tests how the report reaches the operator, and what the page shows if it does not.
 
 import { describe, expect, it } from "vitest";
 import type { Check } from "./finding.ts";

@@ -1,4 +1,4 @@
-// `POST /api/device-reports` sends the table to the operator. Only a tap calls it. Page thread.
+// Sends the table of findings to the operator with `POST /api/device-reports`. Only a tap calls it. Page thread.
 
 import type { Check } from "./finding.ts";
 
@@ -33,7 +33,7 @@ export async function sendReport(
   } catch {
     return { kind: "refused", code: "unreachable" };
   }
-  // A proxy between page and server may answer with a page of its own, which is not JSON.
+  // A proxy between page and server may answer with its own page, which is not JSON.
   const body: unknown = await response.json().catch(() => null);
   const number = Reflect.get(Object(body), "report");
   if (response.status === 201 && typeof number === "number") {

@@ -1,4 +1,4 @@
-// A console without a server. It answers with the rows that a story holds, after the same checks as the real console's.
+// A console without a server. It answers with the rows of a story, which pass the same checks as the real console's.
 // Page thread; stories and tests only.
 
 import { type Api, ConsoleError, PAGE_ROWS } from "../research/api.ts";
@@ -16,7 +16,7 @@ import {
 } from "../research/model/rows.ts";
 
 export interface ConsoleRows {
-  /** The rows in the form of server/docs/rest.md. An answer is the row with the requested id. */
+  /** The rows in the form of server/docs/rest.md. A request gets the row with its id. */
   readonly studies: readonly Readonly<Record<string, unknown>>[];
   readonly trials: readonly Readonly<Record<string, unknown>>[];
   readonly workers: readonly Readonly<Record<string, unknown>>[];
@@ -99,7 +99,7 @@ export class FakeConsole implements Api {
     return trialSeriesOf(this.#seriesOf(row ?? {}, null)).series;
   }
 
-  /** A story's row of a trial may hold `series`: [name, steps, values]. */
+  /** Returns a trial's series. Its row in a story may contain `series`: [name, steps, values]. */
   #seriesOf(row: Readonly<Record<string, unknown>>, series: number | null) {
     const all = (row.series ?? []) as readonly (readonly [string, ...unknown[]])[];
     const name = this.#names(Number(row.study)).find((one) => one.series === series)?.name;
@@ -172,7 +172,7 @@ export class FakeConsole implements Api {
   }
 
   async #change(study: number, change: Readonly<Record<string, unknown>>) {
-    // JSON has no undefined.
+    // Removes undefined values, which JSON does not have.
     const changed = (row: object) => JSON.parse(JSON.stringify({ ...row, ...change }));
     const studies = this.rows.studies.map((row) => (row.study === study ? changed(row) : row));
     this.rows = { ...this.rows, studies };

@@ -1,5 +1,5 @@
-// A volunteer that computes nothing: it shows the state that a story wants and remembers what was pressed.
-// Page thread; stories and tests only.
+// A volunteer that computes nothing. It shows the state of a story and records which buttons were pressed. Page thread;
+// stories and tests only.
 
 import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 

@@ -1,4 +1,4 @@
-// Entry of the join page's stories, page thread.
+// The script of the join page's stories (see story_page.tsx), page thread.
 
 import "../ui/base.css";
 import "../ui/frame.css";

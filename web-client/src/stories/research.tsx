@@ -1,4 +1,4 @@
-// Entry of the researcher's page's stories, page thread: `research.html?story=study_running&lang=ja`.
+// The script of the researcher's page's stories, page thread: `research.html?story=study_running&lang=ja`.
 
 import "../ui/base.css";
 import "../ui/frame.css";

@@ -4,14 +4,14 @@ import type { ConsoleRows } from "./fake_console.ts";
 
 export interface ResearchStory {
   readonly hash: string;
-  /** Null: nobody has signed in. */
+  /** The researcher's token; null if nobody has signed in. */
   readonly token: string | null;
   readonly rows: ConsoleRows;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** 2026-11-21 09:30 UTC. */
+/** The fixed time of the stories: 2026-11-21 09:30 UTC. */
 const NOW = 1_795_253_400_000;
 
 const SPACE = [
@@ -48,7 +48,7 @@ function studyRow(study: number, rest: Row = {}): Row {
     },
     ...rest,
   };
-  // JSON has no undefined.
+  // Removes undefined values, which JSON does not have.
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }
 
@@ -141,7 +141,7 @@ function attempt(id: number, state: string, device: Row, rest: Row = {}): Row {
   };
 }
 
-/** A row of a file that a trial uploaded. */
+/** Returns the row of a file that a trial uploaded. */
 export function artifact(id: string, name: string, bytes: number, trial = 21): Row {
   return {
     ...{ id, trial, attempt: 521, name, type: "application/octet-stream" },
@@ -154,7 +154,7 @@ const POINTS = Array.from({ length: 30 }, (_, i) => [
   0.12 + 2.1 * Math.exp(-i / 7) + 0.05 * Math.sin(i),
 ]);
 
-/** What a trial logged; a fixed formula, so that pictures can be compared. */
+/** Returns the series that a trial logged. The formula is fixed, so that pictures can be compared. */
 function seriesOf(trial: number, epochs = 30): Row {
   const steps = Array.from({ length: epochs }, (_, i) => (i + 1) * 10);
   const rate = 4 + (trial % 7);

@@ -1,4 +1,4 @@
-// Entry of the self-test page's stories, page thread: `selftest.html?story=poor&lang=ja`.
+// The script of the self-test page's stories, page thread: `selftest.html?story=poor&lang=ja`.
 
 import "../ui/base.css";
 import "../ui/frame.css";

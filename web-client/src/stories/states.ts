@@ -34,7 +34,7 @@ export const PROJECT: ProjectView = {
   trialsTotal: 1024,
 };
 
-/** The project that the stories' second code opens. */
+/** The project that belongs to the second code of the stories' link. */
 export const OTHER_PROJECT: ProjectView = {
   name: "Weather of small islands",
   owner: "Marine Institute",
@@ -51,7 +51,7 @@ const LONG_PROJECT: ProjectView = {
   trialsTotal: 12_345_678,
 };
 
-/** Returns a loss that falls with a ripple. The formula is fixed, so that pictures can be compared. */
+/** Returns a loss that falls and oscillates. The formula is fixed, so that pictures can be compared. */
 function falling(count: number): (readonly [number, number])[] {
   return Array.from({ length: count }, (_, i) => {
     const ripple = 0.09 * Math.sin(i * 1.7) * Math.exp(-i / 60);

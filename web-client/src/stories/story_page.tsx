@@ -1,4 +1,4 @@
-// Shows the story that the address names, such as `?story=computing&lang=ja`. Without a query, it shows the list of all
+// Shows the story that the URL names, such as `?story=computing&lang=ja`. Without a query, it shows the list of all
 // stories. Page thread.
 
 import type { ComponentChild } from "preact";

@@ -1,4 +1,4 @@
-// What every page's entry takes from the browser. Page thread.
+// The functions of the browser that every page's script uses. Page thread.
 
 import { type ComponentChild, render } from "preact";
 import {
@@ -8,13 +8,13 @@ import {
   rememberLanguage,
 } from "../i18n/language.ts";
 
-/** Uses the name of a storage only inside each call, because where cookies are blocked the name itself throws. */
+/** Names the storage only inside each call, because naming it throws where cookies are blocked. */
 const storeOf = (storage: () => Storage) => ({
   getItem: (key: string) => storage().getItem(key),
   setItem: (key: string, value: string) => storage().setItem(key, value),
   removeItem: (key: string) => storage().removeItem(key),
 });
-/** This origin's storage, for the user's choices. */
+/** The storage of this origin, for the user's choices. */
 export const local = storeOf(() => localStorage);
 /** This tab's storage. */
 export const session = storeOf(() => sessionStorage);
@@ -25,13 +25,13 @@ export const languages = {
   rememberLanguage: (language: Language) => rememberLanguage(local, language),
 };
 
-/** Returns a function that removes the listener. */
+/** Adds a listener. Returns a function that removes it. */
 export function listen(target: EventTarget, event: string, listener: () => void): () => void {
   target.addEventListener(event, listener);
   return () => target.removeEventListener(event, listener);
 }
 
-/** Gives the reader a file. The browser removes special characters from its name. */
+/** Offers the content as a download. The browser removes special characters from the name. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

@@ -1,11 +1,11 @@
-// Geometry of a chart with two axes: paths through points in a fixed box, and round numbers for the ticks. Page thread;
-// pure.
+// Computes the geometry of a chart with two axes: paths through points in a fixed box, and round numbers for the ticks.
+// Page thread; pure.
 
 import type { Point } from "./curve.ts";
 
 export const CHART_WIDTH = 640;
 export const CHART_HEIGHT = 240;
-/** Room for the dots at the edges. */
+/** The space for the dots at the edges. */
 const MARGIN = 8;
 
 export type Scale = "linear" | "log";
@@ -17,10 +17,10 @@ export interface Tick {
 }
 
 export interface Chart {
-  /** A path with one dot for each point: a line of no length with round caps. */
+  /** A path with one dot for each point: a line without length that has round caps. */
   readonly dots: string;
   readonly line: string;
-  /** The best value so far as a line of steps, or a line that stands out; empty without one. */
+  /** The best value so far as a line of steps, or a marked line; empty without one. */
   readonly best: string;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];
@@ -32,11 +32,11 @@ export interface Chart {
 export interface ChartOptions {
   readonly scale: Scale;
   readonly direction: "minimize" | "maximize" | null;
-  /** Whether the point at `x` may be the best one; without it every point may. */
+  /** Whether the point at `x` may be the best one. Without this function every point may be. */
   readonly mayBeBest?: (x: number) => boolean;
 }
 
-/** Returns about `wanted` round numbers in from..to: 1, 2 or 5 times a power of ten. */
+/** Returns about `wanted` round numbers in from..to. They are multiples of 1, 2 or 5 times a power of ten. */
 export function roundTicks(from: number, to: number, wanted: number): readonly number[] {
   const range = to - from;
   if (!(range > 0) || !Number.isFinite(range)) {
@@ -49,12 +49,12 @@ export function roundTicks(from: number, to: number, wanted: number): readonly n
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) =>
-    // Rounding removes the digits that the multiplication adds by its error.
+    // Rounding removes the wrong last digits that the multiplication adds.
     Number(((first + i) * step).toPrecision(12)),
   );
 }
 
-/** Returns powers of ten in from..to, or the two ends if there is none. */
+/** Returns the powers of ten in from..to, or from and to if there is no power between them. */
 function powerTicks(from: number, to: number): readonly number[] {
   const first = Math.ceil(Math.log10(from) - 1e-9);
   const last = Math.floor(Math.log10(to) + 1e-9);
@@ -67,8 +67,8 @@ function powerTicks(from: number, to: number): readonly number[] {
 }
 
 /**
- * Returns where a value lies between two others, from 0 to 1. All are halved first, because a difference may exceed the
- * largest double.
+ * Returns where `value` lies between `from` and `to`, as a part from 0 to 1. All are halved first, because a difference
+ * may exceed the largest double.
  */
 function share(value: number, from: number, to: number): number {
   const range = to / 2 - from / 2;
@@ -80,7 +80,7 @@ export function canBeLogarithmic(points: readonly Point[]): boolean {
   return values.length > 1 && values.every((value) => value > 0);
 }
 
-/** The place of the axes: where values are drawn, and their ticks. */
+/** The ranges of the axes, which decide where values are drawn, and their ticks. */
 export interface Frame {
   readonly placeX: (x: number) => number;
   readonly placeY: (y: number) => number;
@@ -90,7 +90,7 @@ export interface Frame {
   readonly maxValue: number;
 }
 
-/** Returns the frame of finite points; null without a point. */
+/** Returns the frame that contains all finite points; null without such a point. */
 export function framed(points: readonly Point[], scale: Scale): Frame | null {
   const first = points[0];
   if (first === undefined) {

@@ -6,7 +6,7 @@ import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";
 
 interface Props {
   readonly chart: Geometry;
-  /** `many`: many thin lines. */
+  /** The style of the chart; `many` draws many thin lines. */
   readonly kind: "dots" | "line" | "many";
   readonly title: string;
   readonly summary: string;
@@ -54,7 +54,7 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
           {chart.xTicks.map((tick) => (
             <span
               class="chart-tick"
-              // The first and last labels stay inside the box, the others are centred.
+              // The first and the last label stay inside the box, and the others are centred.
               key={tick.value}
               style={{ left: percent(tick.at), transform: `translateX(-${percent(tick.at)})` }}
             >

@@ -1,4 +1,4 @@
-// A join link to be opened elsewhere, with a button that copies it. Page thread.
+// A join link for opening elsewhere, with a button that copies it. Page thread.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -17,8 +17,8 @@ interface Props {
 }
 
 /**
- * Copies the field. In-app browsers often lack the clipboard interface. The old command is tried then; if it fails too,
- * the volunteer copies by hand.
+ * Copies the field's text. In-app browsers often lack the clipboard interface. Then the old command is tried; if it
+ * fails too, the volunteer copies by hand.
  */
 async function copy(field: HTMLInputElement): Promise<boolean> {
   field.select();

@@ -1,16 +1,16 @@
-// Geometry of the small metric curve: a path through reported points in a fixed box. Page thread; pure.
+// Computes the geometry of the small metric curve: a path through reported points in a fixed box. Page thread; pure.
 
 export type Point = readonly [step: number, value: number];
 
 export const CURVE_WIDTH = 320;
 export const CURVE_HEIGHT = 96;
-/** Room for the line's width and for the end dot. */
+/** The space for the line's width and for the dot at its end. */
 const MARGIN = 6;
 
 export interface Curve {
-  /** SVG path; a single point is a line of no length, which a round cap shows as a dot. */
+  /** The curve as an SVG path. A single point is a line without length, which a round cap shows as a dot. */
   readonly path: string;
-  /** The newest point, as a path of no length. */
+  /** The newest point, as a path without length. */
   readonly end: string;
   readonly minValue: number;
   readonly maxValue: number;

@@ -1,10 +1,10 @@
-// The flock: Hyperflock's mark, and the loose flock that flies behind the page's heading. Page thread.
+// The flock: Hyperflock's logo, and the birds that fly behind the page's heading. Page thread.
 
 const BACKDROP_BIRDS = 38;
 const BACKDROP_WIDTH = 640;
 const BACKDROP_HEIGHT = 128;
 
-/** One bird, wings up, centred on 0,0 and 12 wide. */
+/** The path of one bird with its wings up, centred on 0,0 and 12 units wide. */
 const BIRD = "M-6 1.5c2-3.4 4.4-3.4 6-.5 1.6-2.9 4-2.9 6 .5";
 
 export function Mark() {
@@ -47,7 +47,7 @@ interface Bird {
   readonly turn: number;
 }
 
-/** A band of birds along a wave. The golden ratio spreads them evenly, so that they look loose and never change. */
+/** Returns birds along a wave. The golden ratio spreads them evenly, so they look irregular but never change. */
 function band(): readonly Bird[] {
   const birds: Bird[] = [];
   for (let i = 0; i < BACKDROP_BIRDS; i += 1) {

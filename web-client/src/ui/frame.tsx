@@ -1,4 +1,4 @@
-// The frame of every page: backdrop, masthead with the choice of language, and the line that a screen reader speaks. Page
+// The frame of every page: background, header with the choice of language, and the line that a screen reader speaks. Page
 // thread.
 
 import { useSignalEffect } from "@preact/signals";
@@ -11,9 +11,9 @@ interface Props {
   readonly onLanguage: (language: Language) => void;
   /** The text that a screen reader speaks when it changes. */
   readonly announcement: string;
-  /** The first element of the page, with which the keyboard can skip the masthead. */
+  /** The first element of the page, with which a keyboard user can skip the header. */
   readonly skip?: ComponentChildren;
-  /** Shown in the masthead, before the language. */
+  /** Shown in the header, before the choice of language. */
   readonly side?: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-// Line icons, 24 by 24, drawn here so that none is fetched from anywhere. Page thread.
+// Line icons of 24 by 24 units. They are drawn here, so that no icon is fetched. Page thread.
 
 const PATHS = {
   download: "M12 4v10m0 0 4-4m-4 4-4-4M5 19h14",
@@ -23,7 +23,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/** A ring that turns. Its text stands next to it. */
+/** A turning ring. The text that explains it stands next to it. */
 export function Spinner() {
   return (
     <svg class="icon spinner" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

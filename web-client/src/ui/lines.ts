@@ -1,10 +1,10 @@
-// Geometry of many lines in one chart, such as one series of all trials. A value that is not finite is a gap. Page thread;
-// pure.
+// Computes the geometry of many lines in one chart, such as one series of all trials. A value that is not finite is a gap.
+// Page thread; pure.
 
 import { type Chart, framed } from "./chart.ts";
 import type { Point } from "./curve.ts";
 
-/** The parts of a line between its gaps. */
+/** Returns the parts of a line that lie between its gaps. */
 function partsOf(line: readonly Point[]): readonly (readonly Point[])[] {
   const parts: Point[][] = [[]];
   for (const point of line) {
@@ -18,8 +18,8 @@ function partsOf(line: readonly Point[]): readonly (readonly Point[])[] {
 }
 
 /**
- * Returns null if no value is finite. Each line is in the order of x. `marked` is the index of a line that is drawn on its
- * own, as `best`; -1: none.
+ * Returns the chart, or null if no value is finite. Each line is in the order of x. `marked` is the index of a line that
+ * is drawn separately, as `best`; -1 marks none.
  */
 export function linesOf(lines: readonly (readonly Point[])[], marked = -1): Chart | null {
   const all = lines.map(partsOf);

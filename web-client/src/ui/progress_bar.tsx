@@ -1,8 +1,8 @@
-// A progress bar that says its numbers in words too. Page thread.
+// A progress bar whose numbers are also given in words. Page thread.
 
 interface Props {
   readonly label: string;
-  /** 0 to 1; null while unknown. */
+  /** The completed part, from 0 to 1; null while unknown. */
   readonly fraction: number | null;
   readonly text: string;
 }

@@ -4,7 +4,7 @@ import { qrOf } from "./qr.ts";
 
 const SCALE = 8;
 
-/** Draws the code as the black and white modules that a camera sees. */
+/** Draws the path as the black and white modules that a camera sees. */
 function picture(text: string) {
   const { size, path } = qrOf(text);
   const side = size * SCALE;

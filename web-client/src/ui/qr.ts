@@ -2,7 +2,7 @@
 
 import { encodeQR } from "qr";
 
-/** Light modules that the standard (ISO/IEC 18004) asks for on each side. */
+/** The number of light modules that the standard (ISO/IEC 18004) requires on each side. */
 const QUIET_ZONE = 4;
 
 export interface QrDrawing {

@@ -1,4 +1,4 @@
-// One headless Chromium for a test file. Runs in Node.
+// Starts one headless Chromium for a test file. Runs in Node.
 
 import type { Browser } from "playwright-core";
 import { launchChromium } from "../../../worker-runtime/node/chromium.ts";

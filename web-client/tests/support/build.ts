@@ -1,5 +1,5 @@
-// Vitest's global set-up: builds the pages and the stories once, into folders of the tests, so that a test run does not
-// disturb a server that serves `build/web`. Runs in Node.
+// Sets up Vitest: builds the pages and the stories once, into folders of the tests, so that a test run does not disturb
+// a server that serves `build/web`. Runs in Node.
 
 import { fileURLToPath } from "node:url";
 import { build } from "vite";

@@ -10,15 +10,15 @@ export const LANGUAGES = ["en", "ja"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The widths at which axe checks a story, which takes most of the time of these tests. Colours and structure hardly
- * depend on the language, so few widths suffice. `./run test --whole` checks every width in every language.
+ * Returns the widths at which axe checks a story. These checks take most of the tests' time. Colours and structure
+ * hardly depend on the language, so few widths suffice. `./run test --whole` checks every width in every language.
  */
 export function accessibilityWidths(language: Language): readonly number[] {
   if (process.env.HYPERFLOCK_WHOLE) return WIDTHS;
   return language === "en" ? [390, 1280] : [320];
 }
 
-/** A page whose errors fail the test that uses it. */
+/** Opens a page. Errors in it fail the test that uses it. */
 export async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage();
   const errors: string[] = [];
@@ -37,7 +37,7 @@ export function overflow(page: Page): Promise<string[]> {
     const wide = document.documentElement.scrollWidth - innerWidth;
     const found = wide > 0 ? [`page by ${wide} px`] : [];
     for (const element of document.querySelectorAll("main *, header *, footer *")) {
-      // Content that scrolls in a frame of its own may be wide. The frame itself may not.
+      // An element that scrolls in its own frame may be wide, but the frame itself may not.
       if (element.parentElement?.closest("[tabindex='0']") != null) {
         continue;
       }
@@ -67,7 +67,7 @@ export function smallTargets(page: Page, leastPx: number): Promise<string[]> {
 
 export async function violations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) {
-    // Compiling axe takes as long as one check, so it comes from a server where there is one.
+    // Compiling axe takes as long as one check. A script from a server is compiled only once, so axe comes from there.
     if (page.url().startsWith("http:")) await page.addScriptTag({ url: AXE_PATH });
     else await page.evaluate(axe.source);
   }
@@ -82,8 +82,8 @@ export async function violations(page: Page): Promise<string[]> {
 }
 
 /**
- * Returns the problems at each width, in light and dark mode: of fit, of the size of controls, and, at some of the widths,
- * of accessibility.
+ * Returns the problems at each width, in light and dark mode: of the layout, of the size of controls, and, at some of the
+ * widths, of accessibility.
  */
 export async function problemsAtEachWidth(
   page: Page,

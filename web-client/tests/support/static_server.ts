@@ -26,10 +26,10 @@ const HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 } as const;
 
-/** Files below `/app/` never change, as at the real server. So a browser keeps their scripts compiled. */
+/** Files below `/app/` never change, as on the real server. So a browser keeps their compiled scripts. */
 const UNCHANGING = { "Cache-Control": "public, max-age=31536000, immutable" } as const;
 
-/** Where this server serves axe, which checks a page's accessibility. */
+/** The path of axe on this server. axe checks a page's accessibility. */
 export const AXE_PATH = "/app/axe.js";
 
 export const GOOD_CODE = "hfe_goodcode";
@@ -45,7 +45,7 @@ const PROJECT = {
 
 export interface StaticServer {
   readonly origin: string;
-  /** `METHOD path` of each request, in order. */
+  /** The method and path of each request, in order. */
   readonly log: string[];
   close(): Promise<void>;
 }

@@ -14,9 +14,9 @@ import {
 export interface StoryTests {
   readonly names: readonly string[];
   readonly browser: () => Browser;
-  /** The least size of a control that is tapped, in CSS pixels. */
+  /** The smallest size of a control that is tapped, in CSS pixels. */
   readonly touchPx: number;
-  /** Opens a story. Resolves when the page will not change any more. */
+  /** Opens a story. Resolves when the page no longer changes. */
   readonly show: (page: Page, name: string, language: Language) => Promise<void>;
   /** Further tests in each language, on the same page. */
   readonly more?: (language: Language, page: () => Page) => void;

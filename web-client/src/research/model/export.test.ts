@@ -20,7 +20,7 @@ function trial(number: number, params: string, rest: Readonly<Record<string, unk
   return trialOf({ ...head, trial: number, state: "complete", params, values: [0.5], ...rest });
 }
 
-/** A separate reader of RFC 4180. */
+/** Reads CSV (RFC 4180) independently of the tested code. */
 function cells(csv: string): string[][] {
   return csv
     .trimEnd()

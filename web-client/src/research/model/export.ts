@@ -4,7 +4,7 @@ import { type Param, paramText } from "./params.ts";
 import type { StudyRow, TrialRow } from "./rows.ts";
 import { columnsOf, paramNamed } from "./trials_model.ts";
 
-/** Spreadsheets run a text that begins like this as a formula, and some texts here come from volunteers' devices. */
+/** Matches texts that spreadsheets would run as a formula. Some texts come from volunteers' devices. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function textCell(text: string): string {
@@ -12,12 +12,12 @@ function textCell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Numbers are written as they are, even `-1`. */
+/** Returns a cell of the CSV file. Numbers are written as they are, even `-1`. */
 function cellOf(param: Param): string {
   return typeof param.value === "number" ? param.raw : textCell(paramText(param));
 }
 
-/** Returns all names, in the order of their first use. */
+/** Returns all names in the lists, in the order of their first use. */
 function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())];
 }
@@ -73,7 +73,7 @@ function objectOf(members: readonly Param[]): string {
   return `{${members.map(({ name, raw }) => `${JSON.stringify(name)}: ${raw}`).join(", ")}}`;
 }
 
-/** JSON has no NaN and no infinity, so they are written as their names. */
+/** Returns NaN and infinities as their names, because JSON does not have them. */
 function finiteOrName([name, value]: readonly [string, number]): [string, number | string] {
   return [name, Number.isFinite(value) ? value : String(value)];
 }

@@ -1,6 +1,6 @@
 // Reads a trial's parameters from their JSON text. Each keeps the text that Python wrote: `1.0` stays `1.0`, and a large
-// integer keeps every digit. Reads what a trial attached to its result, too: user attributes, and numbers next to its
-// value. Page thread; pure.
+// integer keeps every digit. Also reads the data that a trial attached to its result: user attributes, and numbers with
+// the value. Page thread; pure.
 
 import { jsonTree, plainJson, readableJson } from "../../i18n/json_tree.ts";
 
@@ -12,7 +12,7 @@ export interface Param {
   readonly value: unknown;
 }
 
-/** Returns an empty list for anything that is not the JSON text of an object. */
+/** Returns a trial's parameters; an empty list if the text is not a JSON object. */
 export function paramsOf(text: string): readonly Param[] {
   try {
     JSON.parse(text);
@@ -47,7 +47,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `text` is JSON from a volunteer's device, so parts that are malformed are left out. Without `text`, nothing was attached. */
+/** Returns the attached data. `text` is JSON from a volunteer's device, so malformed parts are left out. */
 export function attachedOf(text: string | undefined): Attached {
   if (text === undefined || text === "") {
     return NOTHING;

@@ -1,4 +1,4 @@
-// The page's route, in the address's fragment: `#/`, `#/studies/3`, `#/studies/3/trials/7`. Page thread; pure.
+// The page's route, in the URL's fragment: `#/`, `#/studies/3`, `#/studies/3/trials/7`. Page thread; pure.
 
 export type Route =
   | { readonly page: "studies" }
@@ -8,7 +8,7 @@ export type Route =
 const STUDY = /^#\/studies\/(\d{1,15})$/;
 const TRIAL = /^#\/studies\/(\d{1,15})\/trials\/(\d{1,15})$/;
 
-/** Returns the route of a fragment. An unknown fragment is the list of studies. */
+/** Returns the route of a fragment. An unknown fragment means the list of studies. */
 export function routeOf(hash: string): Route {
   const trial = TRIAL.exec(hash);
   if (trial !== null) {

@@ -1,5 +1,5 @@
-// The console's rows (server/docs/rest.md) in the form that this page uses. Each answer is checked once, by the protocol's
-// schema; raw JSON goes no further. Page thread; pure.
+// Converts the console's rows (server/docs/rest.md) to the form that this page uses. Each answer is checked once, by the
+// protocol's schema; other code never sees raw JSON. Page thread; pure.
 
 import * as wire from "@hyperflock/worker-runtime/rows";
 import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
@@ -16,7 +16,7 @@ export const trialStates = wire.trialState.options;
 export type StudyRow = ReturnType<typeof studyView>;
 export type TrialRow = ReturnType<typeof trialView>;
 export type TrialDetail = ReturnType<typeof detailOf>;
-/** A name for which trials of a study have a series. */
+/** The name of a series that trials of a study have. */
 export interface SeriesName {
   readonly id: number;
   readonly name: string;
@@ -41,7 +41,7 @@ export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
 
 function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
-  // `adapter` is empty without a graphics device.
+  // `adapter` is empty if the device has no graphics device.
   return { device, class: kind, engine, backend, adapter } as const;
 }
 
@@ -52,12 +52,12 @@ function studyView(row: wire.StudyRow) {
     owner: row.owner,
     project: row.project,
     state: row.state,
-    /** The study is running, but no device gets its trials. */
+    /** Whether the study is paused: it is running, but no device gets its trials. */
     isPaused: row.paused !== undefined,
-    /** The failure for which it has paused itself; null if it has not. */
+    /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
     direction: row.direction,
-    /** How many trials it will have, as far as is known: an owner may want more than it has asked for so far. */
+    /** The number of trials, as far as is known: an owner may want more than it has asked for so far. */
     total: Math.max(row.total, row.wanted ?? 0),
     complete: row.complete,
     pruned: row.pruned,
@@ -70,16 +70,16 @@ function studyView(row: wire.StudyRow) {
     /** Unix ms. */
     createdAt: row.created_at,
     finishedAt: row.finished_at ?? null,
-    /** Names of the space's dimensions, in order. */
+    /** The names of the space's dimensions, in order. */
     names: row.space.map((dimension) => dimension.name),
     chainer: row.runtime.chainer,
-    /** The back end that its trials ask for; null: they ask for no device. */
+    /** The back end that the trials ask for; null if they ask for no device. */
     backend: row.runtime.backend ?? null,
-    /** Whether a device must have more than the back end. */
+    /** Whether a device must have more than the right back end. */
     hasRequirements: row.requires !== undefined,
-    /** How many directions it has. */
+    /** The number of the study's directions. */
     directions: row.directions?.length ?? 1,
-    /** With several directions: the first of the trials that no other one beats. */
+    /** With several directions: the first trials that no other trial beats. */
     bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
   } as const;
@@ -92,20 +92,20 @@ function trialView(row: wire.TrialRow) {
     params: paramsOf(row.params),
     seed: row.seed,
     values: row.values as readonly number[],
-    /** It is complete and does not meet its constraints, so it is never the best. */
+    /** Whether a complete trial violates its constraints, so that it is never the best. */
     isInfeasible: row.infeasible === true,
     attempts: row.attempts,
     device: row.device === undefined ? null : deviceView(row.device),
     startedAt: row.started_at,
-    /** 0: not finished yet. */
+    /** The time of the trial's end; 0 if it has not finished. */
     finishedAt: row.finished_at,
     runMs: row.run_ms,
     loadMs: row.load_ms,
     seq: row.seq,
     error: (row.error ?? null) as FailureRow | null,
-    /** The newest value of each series, and the numbers that came with the value, by name. */
+    /** The newest value of each series and the numbers that were returned with the value, by name. */
     summary: summaryOf(row),
-    /** What the objective attached. */
+    /** The attributes that the objective attached. */
     attributes: attachedOf(row.attrs).user,
   } as const;
 }

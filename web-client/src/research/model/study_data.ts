@@ -1,17 +1,17 @@
-// The known rows of one study's trials. Rows arrive in the order in which trials finish. A later row of a trial replaces an
+// The known rows of one study's trials. They arrive in the order in which trials finish. A later row of a trial replaces an
 // earlier one (R35 of server/docs/protocol.md). Page thread; pure.
 
 import type { TrialRow } from "./rows.ts";
 
-/** The most rows that a page holds. The Python package reads larger studies. */
+/** The most rows that a page shows. The Python package reads larger studies. */
 export const MAX_ROWS = 20_000;
 
 export interface StudyData {
   readonly study: number;
   readonly trials: readonly TrialRow[];
-  /** `seq` of the newest row that was read. */
+  /** The `seq` of the newest row that was read. */
   readonly cursor: number;
-  /** Whether the table has as many trials as the web page shows at most, so that later trials are missing. */
+  /** Whether the table has MAX_ROWS trials, so that later trials are missing. */
   readonly full: boolean;
 }
 

@@ -13,7 +13,7 @@ export type Column =
   | { readonly kind: "value"; readonly index: number };
 
 export interface Sort {
-  /** `columnKey` of a column. */
+  /** The column's `columnKey`. */
   readonly key: string;
   readonly descending: boolean;
 }
@@ -23,7 +23,7 @@ export interface TableInput {
   readonly names: readonly string[];
   readonly filter: FilterState;
   readonly sort: Sort;
-  /** The number of the page, from 0. */
+  /** The index of the table's page, from 0. */
   readonly page: number;
 }
 
@@ -46,7 +46,7 @@ export function columnKey(column: Column): string {
   }
 }
 
-/** Returns one column for each parameter and each value that occurs. */
+/** Returns one column for each parameter and each value that any trial has. */
 export function columnsOf(
   names: readonly string[],
   trials: readonly TrialRow[],
@@ -75,7 +75,7 @@ export function paramNamed(trial: TrialRow, name: string): Param | undefined {
   return trial.params.find((param) => param.name === name);
 }
 
-/** Returns what a column sorts by, or undefined if the trial has no value there. */
+/** Returns the value by which a column sorts the trial; undefined if it has none. */
 export function cellOf(trial: TrialRow, column: Column): unknown {
   switch (column.kind) {
     case "trial":
@@ -99,7 +99,7 @@ export function cellOf(trial: TrialRow, column: Column): unknown {
   }
 }
 
-/** Sorts numbers before booleans, booleans before strings, and strings before null. */
+/** The order of types: numbers before booleans, booleans before strings, and strings before null. */
 const KINDS = ["number", "boolean", "string"] as const;
 
 function kindOf(value: unknown): number {
@@ -127,7 +127,7 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
   matching.sort((a, b) => {
     const [x, y] = [cellOf(a, column), cellOf(b, column)];
     if (x === undefined || y === undefined) {
-      // Missing values come last in either order.
+      // Missing values are last in both directions.
       return x === y ? a.trial - b.trial : x === undefined ? 1 : -1;
     }
     return sign * compare(x, y) || a.trial - b.trial;
@@ -143,7 +143,7 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
   };
 }
 
-/** Returns the sorting after a press on a column. The first press puts the best value on top, or else the smallest. */
+/** Returns the sorting after a press on a column. The first press puts the best, or else the smallest, value on top. */
 export function sortAfterPress(sort: Sort, key: string, direction: StudyRow["direction"]): Sort {
   return sort.key === key
     ? { key, descending: !sort.descending }

@@ -1,7 +1,7 @@
-// Makes texts from volunteers' devices (messages, tracebacks) safe to read. Characters that are hidden, or that turn the
-// direction of text, become visible. Markup is safe already, because pages only set text. Page thread; pure.
+// Makes texts from volunteers' devices (messages, tracebacks) safe to read. Characters that are hidden or that reverse
+// the direction of text become visible. Markup is harmless, because pages only set text. Page thread; pure.
 
-/** Control characters except tab and newline, and Unicode's direction marks (UAX 9) and zero-width characters. */
+/** Matches control characters except tab and newline, Unicode's direction marks (UAX 9) and zero-width characters. */
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;

@@ -1,5 +1,5 @@
-// Every word that the researcher's page shows, as one type: a language that lacks a key does not compile.
-// Page thread; pure data.
+// Every text of the researcher's page, as one type: a language that lacks a text does not compile. Page thread; pure
+// data.
 
 import type { AttemptState, StudyState, TrialState } from "../model/rows.ts";
 
@@ -16,7 +16,7 @@ export const problemCodes = [
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** Why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
+/** The reason why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
 export type NoBest = "running" | "no_complete_trial" | "no_feasible_trial";
 
 export interface Words {
@@ -74,7 +74,7 @@ export interface Words {
     readonly bestMore: string;
     readonly noneBest: string;
     readonly noBest: Readonly<Record<NoBest, string>>;
-    /** The study has paused itself: the heading, the last of `count` trials that failed alike, and how to go on. */
+    /** The study has paused itself. The texts: a heading, the last of `count` alike failures, and how to continue. */
     readonly stopped: string;
     readonly stoppedWhy: (trial: string, count: string) => string;
     readonly stoppedHow: string;
@@ -96,10 +96,10 @@ export interface Words {
     readonly entry: string;
     readonly seed: string;
     readonly runtime: string;
-    /** The label of the back end, and below it the names of the back ends. */
+    /** The label for back ends, and below it their names. */
     readonly backend: string;
     readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
-    /** No connected device matches. `devices` says how many there are, `missing` what they lack. */
+    /** No connected device matches. `devices` is the number of devices, `missing` is what they lack. */
     readonly unmatched: (devices: string, missing: string) => string;
     readonly missing: Readonly<
       Record<

@@ -1,4 +1,4 @@
-// English words of the researcher's page. Page thread; pure data.
+// The English texts of the researcher's page. Page thread; pure data.
 
 import type { Words } from "./dictionary.ts";
 

@@ -1,4 +1,4 @@
-// The researcher's page's words by language. Page thread; pure data.
+// The texts of the researcher's page in each language. Page thread; pure data.
 
 import type { Language } from "../../i18n/language.ts";
 import type { Words } from "./dictionary.ts";

@@ -1,4 +1,4 @@
-// Japanese words of the researcher's page. Page thread; pure data.
+// The Japanese texts of the researcher's page. Page thread; pure data.
 
 import type { Words } from "./dictionary.ts";
 

@@ -1,9 +1,9 @@
-// Every word that the self-test page shows, as one type: a language that lacks a key does not compile.
-// Page thread; pure data.
+// Every text of the self-test page, as one type: a language that lacks a text does not compile. Page thread; pure
+// data.
 
 import type { CheckName, FindingState } from "../finding.ts";
 
-/** The name of a check, and what to do if its finding is bad. */
+/** The name of a check, and advice for a bad finding. */
 export interface CheckWords {
   readonly title: string;
   readonly remedy: string;

@@ -1,4 +1,4 @@
-// English words of the self-test page. Page thread; pure data.
+// The English texts of the self-test page. Page thread; pure data.
 
 import type { SelfTestWords } from "./dictionary.ts";
 

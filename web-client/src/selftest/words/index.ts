@@ -1,4 +1,4 @@
-// The self-test page's words by language. Page thread; pure data.
+// The texts of the self-test page in each language. Page thread; pure data.
 
 import type { Language } from "../../i18n/language.ts";
 import type { SelfTestWords } from "./dictionary.ts";

@@ -1,4 +1,4 @@
-// Japanese words of the self-test page. Page thread; pure data.
+// The Japanese texts of the self-test page. Page thread; pure data.
 
 import type { SelfTestWords } from "./dictionary.ts";
 
