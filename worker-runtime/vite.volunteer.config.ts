@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-// `volunteer.js` starts `thread.js` by its name.
+// The output keeps the name `thread.js`, because `volunteer.js` starts it by this name.
 const output = {
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",

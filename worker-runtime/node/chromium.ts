@@ -38,12 +38,12 @@ export async function launchChromium(
   const browser = await chromium.launch({
     timeout: LIMIT_MS,
     executablePath: chromiumPath(),
-    // The headless shell has no WebGPU.
+    // Playwright's smaller program, the headless shell, has no WebGPU.
     ...(webgpu ? { channel: "chromium" } : {}),
     args: [...CHROMIUM_FLAGS, ...gpu, ...more],
     ...rest,
   });
-  // Playwright's own limit is 30 s. On a busy machine, a page may need longer.
+  // Playwright's default limit is 30 s, but on a busy machine a page may need longer.
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (contextOptions) => {
     const context = await newContext(contextOptions);

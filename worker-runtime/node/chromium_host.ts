@@ -1,4 +1,4 @@
-// `./run python --host chromium`: the python thread as a worker of a page in Debian's Chromium. Node, main thread.
+// Runs `./run python --host chromium`: the python thread is a worker of a page in Debian's Chromium. Node, main thread.
 
 import { statSync, writeSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -75,7 +75,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   }
 }
 
-/** Returns what the thread's file system needs: the mounted files, arraycore's package, and what is compiled of both. */
+/** Returns the files to copy to the thread: the mounted files, arraycore's package, and the compiled files of both. */
 function copiesOf({ mounts, job }: Script): FileCopy[] {
   const copy = (from: string, to: string) => ({ from, to, changedMs: statSync(from).mtimeMs });
   const sources = [
@@ -101,14 +101,14 @@ interface PageThreads {
   readonly thread: string;
   readonly gpuThread: string;
   /**
-   * Addresses of two modules, the gpu thread's owner and the hooks. The function that runs in the page imports from
-   * these addresses, because it cannot use this file's imports.
+   * The URLs of two modules: the gpu thread's owner and the hooks. The function that runs in the page imports from
+   * them, because it cannot use this file's imports.
    */
   readonly owner: string;
   readonly hooks: string;
 }
 
-// This function runs in the page, so it cannot use anything else of this file.
+// Playwright runs this function in the page, so it cannot use anything else of this file.
 async function startPython(threads: PageThreads): Promise<number> {
   const { script, thread, gpuThread } = threads;
   // The buffer of a shared WebAssembly.Memory is a SharedArrayBuffer, even if an engine hides that constructor from

@@ -1,4 +1,4 @@
-// `./run python --host node`: the python thread as a worker thread of this process. Node, main thread.
+// Runs `./run python --host node`: the python thread is a worker thread of this process. Node, main thread.
 
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,10 +11,10 @@ import type { FromScriptThread } from "../src/python/script/run_script.ts";
 import { type Options, UsageError } from "./options.ts";
 import type { ThreadData } from "./script_thread.ts";
 
-/** How long a gpu thread may take to finish what was sent to it. A Ctrl-C during this time ends the process at once. */
+/** The longest time in which a gpu thread may finish its commands. Ctrl-C in this time ends the process at once. */
 const CLOSE_MS = 60_000;
 
-/** After the ring has closed, Dawn still rejects open promises in the next turns of its thread. */
+/** After the ring is closed, Dawn still rejects open promises in the next turns of its thread's event loop. */
 const SETTLE_MS = 200;
 
 export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;
@@ -95,7 +95,7 @@ function startGpuThread(hooks: boolean): HookTarget {
   };
 }
 
-/** Returns the file of npm's `webgpu`: ARRAYCORE_WEBGPU, or else the installed one. */
+/** Returns the file of npm's package `webgpu`: ARRAYCORE_WEBGPU, or else the installed one. */
 function dawnModule(): string {
   const named = process.env.ARRAYCORE_WEBGPU;
   if (named !== undefined && named !== "") return named;

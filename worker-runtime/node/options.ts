@@ -1,4 +1,4 @@
-// The command line of `./run python`. Node, main thread.
+// Parses the command line of `./run python`. Node, main thread.
 
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,9 +10,9 @@ export const USAGE =
 
 const MIB = 1_048_576;
 
-/** The limits of `--limits phone`. They are like the limits of a small phone's graphics device and memory. */
+/** The limits of `--limits phone`, which are similar to those of a small phone's graphics device and memory. */
 export const PHONE = {
-  /** The most that array-core's memory may grow to. */
+  /** The largest size of array-core's memory. */
   memoryBytes: 256 * MIB,
   budgetBytes: 256 * MIB,
   gpu: {
@@ -33,15 +33,15 @@ export class UsageError extends Error {
 export interface Options {
   readonly host: "node" | "chromium";
   readonly backend: "webgpu" | "cpu";
-  /** Whether the limits of PHONE are used. */
+  /** Whether to use the limits of PHONE. */
   readonly phone: boolean;
-  /** How many threads compute on the CPU, including Python's. */
+  /** The number of threads that compute on the CPU, including Python's. */
   readonly threads: number;
   /** Whether to load the module without relaxed SIMD even if the host has it. */
   readonly baseline: boolean;
-  /** Whether the script can import `_arraycore_hooks`, with which tests make the device fail. */
+  /** Whether the script can import `_arraycore_hooks`, which tests use to make the device fail. */
   readonly hooks: boolean;
-  /** Absolute paths of folders. The script sees them under the same names, and they are searched for modules. */
+  /** The absolute paths of folders that the script sees under the same paths. Modules are searched in them. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";

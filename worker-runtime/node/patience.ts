@@ -1,16 +1,16 @@
-// How long tests wait. Node, any thread.
+// The time limits of tests. Node, any thread.
 
-/** The limit of one wait. Even a busy machine does not reach it; only a hang does. */
+/** The limit of one wait. A busy machine does not reach it; only a hang does. */
 export const LIMIT_MS = 900_000;
 /**
- * The limit of a whole test, which may wait several times. It is longer, so that the wait that fails reports what was
- * missing.
+ * The limit of a whole test, which may wait several times. It is longer than LIMIT_MS, so that the wait that fails can
+ * report what was missing.
  */
 export const TEST_LIMIT_MS = 4 * LIMIT_MS;
 
 /**
- * Measures at most ten times, until one time is below `withinMs`, and returns the least time. On a busy machine, fast
- * work is fast at least once. Work that waits for a time-out is never fast.
+ * Measures up to ten times, until one time is below `withinMs`. Returns the shortest time. On a busy machine, fast work
+ * is fast at least once. Work that waits for a time-out is never fast.
  */
 export async function quickest(
   withinMs: number,

@@ -12,15 +12,15 @@ export const ARRAYCORE_MODULES = join(ROOT, "build/arraycore");
 export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
 
 /**
- * The pieces of the gathered runtime that a script gets in addition to Pyodide. Chainer is not one of them. Where it is
- * needed, it is passed as a wheel.
+ * The pieces of the built runtime that a script gets in addition to Pyodide. Chainer is not one of them. If a script
+ * needs it, it is passed as a wheel.
  */
 const PIECES = ["numpy", "six", "worker"];
 
 export interface RuntimePlaces {
-  /** Folder of Pyodide's own files. */
+  /** The folder of Pyodide's own files. */
   readonly core: string;
-  /** Archives to unpack into site-packages. */
+  /** The archives that are unpacked into site-packages. */
   readonly archives: readonly string[];
 }
 
@@ -44,8 +44,8 @@ export function runtimePlaces(): RuntimePlaces {
 }
 
 /**
- * Where `./run python` keeps compiled modules between runs. Two versions of a package have the same paths, so each choice
- * of wheels has its own folder.
+ * Returns the folder where `./run python` keeps compiled modules between runs. Two versions of a package have the same
+ * paths, so each choice of wheels has its own folder.
  */
 export function bytecodeFolder(wheels: readonly string[]): string {
   const names = wheels.map((path) => basename(path)).join("\n");
@@ -53,7 +53,7 @@ export function bytecodeFolder(wheels: readonly string[]): string {
   return join(ROOT, "build/cache/bytecode", key);
 }
 
-/** The wheels of `-m pytest`, pinned by test_wheels.json and fetched by test_wheels.py. */
+/** Returns the wheels for `-m pytest`. test_wheels.json pins them, and test_wheels.py fetches them. */
 export function testWheels(): string[] {
   const pinned = JSON.parse(
     readFileSync(join(ROOT, "worker-runtime/node/test_wheels.json"), "utf8"),

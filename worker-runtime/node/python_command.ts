@@ -8,7 +8,7 @@ import { runInNode } from "./node_host.ts";
 import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
 import { bytecodeFolder, testWheels } from "./places.ts";
 
-/** Environment variables that reach the script. All others belong to this machine. */
+/** Matches the environment variables that reach the script. All others stay on this machine. */
 const PASSED = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -48,7 +48,7 @@ function jobOf(options: Options, bytecode: string): ScriptJob {
   };
 }
 
-/** Returns those of the folders that are not inside another folder of the list. */
+/** Returns the folders that are not inside another folder of the list. */
 function outermost(folders: readonly string[]): string[] {
   const unique = [...new Set(folders)];
   return unique.filter(

@@ -1,5 +1,5 @@
 // The local server of `./run python --host chromium`. It serves an isolated page on loopback, the python thread's sources
-// without their types, the runtime's files and the mounted folders, and receives the script's output. Each address contains a
+// without their types, the runtime's files and the mounted folders, and receives the script's output. Each URL contains a
 // secret, so that no other program of this machine can read or write the folders. Node, main thread.
 
 import { randomBytes } from "node:crypto";
@@ -20,12 +20,12 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
 
 export interface ServedFiles {
-  /** Folders that may be read. The folders in `write` are mounted, and may also be written. */
+  /** The folders that may be read. The folders in `write` are mounted and may also be written. */
   readonly read: readonly string[];
   readonly write: readonly string[];
 }
 
-/** Returns the whole paths of all files below a folder. It follows links to files, but not to folders. */
+/** Returns the absolute paths of all files below a folder. It follows links to files, but not to folders. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -66,7 +66,7 @@ export class ScriptServer {
     return server;
   }
 
-  /** The page's address. Sources are below `src/` and `node/`, files below `file/`. */
+  /** The page's URL. Sources are below `src/` and `node/`, files below `file/`. */
   get base(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${this.#secret}/`;
   }

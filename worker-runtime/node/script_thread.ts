@@ -26,7 +26,7 @@ export interface ThreadData {
   readonly job: ScriptJob;
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
-  /** One byte, which Pyodide reads: 2 asks for a KeyboardInterrupt. */
+  /** One byte that Pyodide reads: the value 2 requests a KeyboardInterrupt. */
   readonly interrupt: SharedArrayBuffer;
   readonly hasGpu: boolean;
   /** Whether the script gets `_arraycore_hooks`. */
@@ -50,8 +50,8 @@ function read(bytes: Uint8Array): number {
   }
 }
 
-// Writes directly to the process's output, because a message would wait for the main thread's next turn. It tries again while
-// a pipe is full.
+// Writes directly to the process's output, because a message would wait for the main thread's event loop. While a pipe is
+// full, it tries again.
 function write(stream: 1 | 2, bytes: Uint8Array): void {
   let rest = bytes;
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -65,7 +65,7 @@ function write(stream: 1 | 2, bytes: Uint8Array): void {
   }
 }
 
-// These threads are workers of this thread and end with it.
+// The helper threads are workers of this thread and end with it.
 function startThread(start: ThreadStart): Promise<void> {
   const worker = new Worker(new URL("./arraycore_thread_node.ts", import.meta.url), {
     workerData: start,

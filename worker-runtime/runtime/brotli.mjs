@@ -9,7 +9,7 @@ const plain = readFileSync(0);
 const packed = brotliCompressSync(plain, {
   params: {
     [constants.BROTLI_PARAM_QUALITY]: Number(process.argv[2]),
-    // The widest window that browsers accept, because archives repeat content at large distances.
+    // The largest window that browsers accept, because archives repeat content at large distances.
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: plain.length,
   },

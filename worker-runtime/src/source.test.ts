@@ -1,4 +1,4 @@
-// Rules about the source: how shared memory is made, file headers, and which folder may import from which.
+// Tests rules about the sources: how shared memory is made, file headers, and which folder may import from which.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
@@ -29,7 +29,7 @@ describe.each(files)("%s", (name) => {
   });
 });
 
-/** The folders, lowest first. A file imports from its own folder and from those before it. */
+/** The folders, the lowest first. A file imports only from its own folder and from those before it. */
 const LAYERS = [
   "base",
   "protocol",

@@ -60,7 +60,7 @@ registerHooks({
   },
 });
 
-/** Fetches Pyodide's scripts, which Node's `import` cannot do, and verifies them. */
+/** Fetches and verifies Pyodide's scripts, because Node's `import` cannot fetch. */
 async function fetchScripts(): Promise<void> {
   const answer = await fetch("/runtime/index.json");
   if (!answer.ok) throw new Error(`/runtime/index.json: the server answered ${answer.status}.`);
@@ -102,13 +102,13 @@ define("postMessage", (message: { readonly kind: string }, transfer: ArrayBuffer
   port.postMessage(message, transfer);
 });
 
-/** Runs after lockDown and before any code of a trial. */
+/** Hides Node's objects. It runs after lockDown and before any code of a trial. */
 function seal(): void {
   isSealed = true;
   files.close();
 }
 
-/** Pyodide takes a thread with these classes and without `process` for a browser's worker. */
+/** If a thread has these classes and no `process`, Pyodide treats it as a browser's worker. */
 function WorkerGlobalScope(): void {}
 Object.defineProperty(WorkerGlobalScope, Symbol.hasInstance, {
   value: (value: unknown) => value === globalThis,
@@ -118,7 +118,7 @@ define("DedicatedWorkerGlobalScope", WorkerGlobalScope);
 
 await fetchScripts();
 for (const name of ["process", "global"]) Reflect.deleteProperty(globalThis, name);
-// Node keeps objects under symbols, such as the dispatcher of its `fetch`. Some can be emptied, but not deleted.
+// Node stores objects under symbols, such as the dispatcher of its `fetch`. Some can be emptied, but not deleted.
 for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
   if (typeof Reflect.get(globalThis, symbol) !== "object") continue;
   if (!Reflect.deleteProperty(globalThis, symbol)) Reflect.set(globalThis, symbol, undefined);

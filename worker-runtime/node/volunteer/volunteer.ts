@@ -3,7 +3,7 @@
 //
 //     echo '{"origin": "http://127.0.0.1:8780", "code": "..."}' | node volunteer.js
 //
-// It computes until its input ends: then it gives its trial back and ends. It writes a line of JSON (Told) for each change.
+// It computes until its standard input ends. Then it releases its trial. It writes a line of JSON (Told) for each change.
 
 import { createInterface } from "node:readline";
 import { Agent } from "../../src/agent/agent.ts";
@@ -12,7 +12,7 @@ import type { TrialView, VolunteerState } from "../../src/page_contract/voluntee
 import { actAsBrowser, define } from "./browser_globals.ts";
 import { webWorkers } from "./web_worker.ts";
 
-/** The thread has this long to give its trial back. */
+/** The time in which the thread may release its trial. */
 const FAREWELL_MS = 3_000;
 
 interface Start {
@@ -27,10 +27,10 @@ interface Told {
   readonly study: number | null;
   readonly study_name: string | null;
   readonly trial: number | null;
-  /** How many trials this volunteer has finished, and how long they took. */
+  /** The number of trials that this volunteer has finished, and the time that they took. */
   readonly trials: number;
   readonly seconds: number;
-  /** Why it failed; null if it did not. */
+  /** The code of the failure; null if nothing failed. */
   readonly code: string | null;
   readonly message: string | null;
 }
@@ -38,7 +38,7 @@ interface Told {
 let last = "";
 let isEnding = false;
 
-// The parent process has ended if nobody reads.
+// If nobody reads the output, the parent process has ended.
 process.stdout.on("error", () => process.exit(1));
 
 function trialOf(state: VolunteerState): TrialView | null {
@@ -66,7 +66,7 @@ function hear(message: FromAgent): void {
   if (message.kind === "ended") process.exit(0);
   if (message.kind !== "changed") return;
   tell(message);
-  // The agent has no work left.
+  // In these phases the agent has no more work.
   const { phase } = message.state;
   if (!isEnding && (phase === "failed" || phase === "replaced")) process.exitCode = 1;
   if (process.exitCode === 1) process.stdout.write("", () => process.exit(1));
@@ -76,7 +76,7 @@ function begin({ origin, code }: Start): Agent {
   actAsBrowser(origin, globalThis.fetch);
   const here = import.meta.url;
   define("Worker", webWorkers(origin, new URL("thread.js", here)));
-  // Standard output is for the lines above.
+  // Standard output is only for the JSON lines, so the console writes to standard error.
   define("console", new console.Console(process.stderr));
   const agent = new Agent({ code, visible: true, careful: false, gpuShare: 1 }, hear);
   agent.start();
@@ -93,7 +93,7 @@ input.once("close", () => {
   agent?.stop();
   setTimeout(() => process.exit(0), agent === null ? 0 : FAREWELL_MS);
 });
-// The parent process decides when a volunteer ends, also after a Ctrl-C.
+// The parent process decides when a volunteer ends, even after a Ctrl-C.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => input.close());
 }

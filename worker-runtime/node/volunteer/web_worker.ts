@@ -3,12 +3,12 @@
 
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 
-/** What thread.ts gets as `workerData`. */
+/** The `workerData` that thread.ts gets. */
 export interface ThreadStart {
   readonly origin: string;
-  /** The address of the script's file. */
+  /** The URL of the script's file. */
   readonly script: string;
-  /** Takes Wanted and sends Fetched. */
+  /** The port on which the thread sends Wanted and gets Fetched. */
   readonly files: MessagePort;
 }
 
@@ -19,7 +19,7 @@ export interface Wanted {
 
 export interface Fetched {
   readonly id: number;
-  /** 0: the server cannot be reached. */
+  /** The HTTP status; 0 if the server cannot be reached. */
   readonly status: number;
   readonly type: string;
   readonly bytes: ArrayBuffer;
@@ -40,7 +40,7 @@ async function fetchFile(origin: string, { id, url }: Wanted): Promise<Fetched> 
 
 type Listener = (event: object) => void;
 
-/** Returns a class of the browser's interface, as far as the agent uses it. */
+/** Returns a class with the part of the browser's `Worker` that the agent uses. */
 export function webWorkers(origin: string, bootstrap: URL): typeof globalThis.Worker {
   class WebWorker {
     readonly #thread: Worker;
@@ -57,7 +57,7 @@ export function webWorkers(origin: string, bootstrap: URL): typeof globalThis.Wo
         workerData: { origin, script: String(script), files: port2 } satisfies ThreadStart,
         transferList: [port2],
         env: {},
-        // What Python prints arrives as messages. These streams would mix with the lines of the main thread.
+        // Python's output arrives as messages. These streams would mix with the lines of the main thread.
         stdout: true,
         stderr: true,
       });

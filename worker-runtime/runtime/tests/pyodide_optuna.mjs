@@ -40,7 +40,7 @@ async function main() {
     progress: () => {},
   });
   python.runPython("from hyperflock_worker import compat, runner; compat.install()");
-  // Imports what a trial of another study would have. All modules that are imported later belong to Optuna.
+  // Imports the modules of a trial without Optuna. Modules that are imported later belong to Optuna.
   python.runPython("import chainer");
   const started = performance.now();
   python.runPython("import hyperflock._trial.optuna_trial");

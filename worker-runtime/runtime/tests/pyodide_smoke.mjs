@@ -55,7 +55,7 @@ async function main() {
       progress += 1;
     },
   });
-  // These are JavaScript's own buffers and objects, as in a worker's message.
+  // Buffers and objects of JavaScript, as a worker's message contains them.
   const bundle = new Uint8Array(readFileSync(bundleFile));
   const data = { images: ["npy", new Uint8Array(readFileSync(imagesFile))] };
   started = performance.now();

@@ -1,5 +1,5 @@
-// The agent thread: a module worker that the page starts after the volunteer taps Start. It talks to the server while
-// Python computes on a thread of its own (python/python-thread.ts). The agent thread starts and ends that thread.
+// The agent thread: a module worker that the page starts after the volunteer taps Start. It talks with the server while
+// Python computes on another thread (python/python-thread.ts), which this thread starts and ends.
 
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { Agent } from "./agent.ts";

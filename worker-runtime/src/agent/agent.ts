@@ -28,9 +28,9 @@ import { PythonHost } from "./python_host/python_host.ts";
 import { spawnGpu } from "./python_host/spawn_gpu.ts";
 import { spawnPython } from "./python_host/spawn_python.ts";
 
-/** The shortest time between two messages that tell the page of changes. */
+/** The shortest time between two messages to the page about changes. */
 const TELL_MS = 100;
-/** How long the agent thread, at its end, waits for the socket to close. */
+/** The time for which the ending agent thread waits for the socket to close. */
 const FAREWELL_MS = 500;
 
 type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;
@@ -108,7 +108,7 @@ export class Agent {
   }
 
   start(): void {
-    // Python is the largest download, so it begins before the identity is looked up.
+    // Python is the largest download, so it begins before the device's identity is read.
     if (this.#isVisible) this.#host.warm();
     this.#loadProject();
     this.#begin().catch((error: unknown) => {
@@ -121,7 +121,7 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    // Python loads meanwhile. Without shared memory, no trial can use the graphics device.
+    // Python loads during the probe. Without shared memory, no trial can use the graphics device.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
@@ -236,7 +236,7 @@ export class Agent {
   #open(): void {
     const socket = new WebSocket(api.socketAddress(self.location.origin));
     this.#socket = socket;
-    // Events of a socket that was given up are ignored.
+    // Events of an earlier socket are ignored.
     const isCurrent = () => this.#socket === socket;
     socket.addEventListener("open", () => {
       if (isCurrent()) this.#handle({ kind: "opened" });
@@ -289,11 +289,11 @@ export class Agent {
   #end(): void {
     clearTimeout(this.#tellTimer);
     this.#tell();
-    // The browser sends the last frames in the background.
+    // The thread ends a little later, because the browser sends the last frames in the background.
     setTimeout(() => this.#post({ kind: "ended" }), FAREWELL_MS);
   }
 
-  /** The Authorization header of downloads and uploads for a lease. */
+  /** The Authorization header for downloads and uploads of a lease. */
   get #authorization(): string {
     const device = this.#machine.device;
     if (device === null) throw new Error("A lease came before the device joined.");
@@ -340,7 +340,7 @@ export class Agent {
   }
 }
 
-/** Returns null for a frame that this version does not know (R2). */
+/** Returns the message of a frame; null if this version does not know its type (R2). */
 function readFrame(data: unknown): ServerMessage | null {
   if (typeof data !== "string") return null;
   try {

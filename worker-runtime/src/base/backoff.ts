@@ -18,8 +18,8 @@ export class Backoff {
   }
 
   /**
-   * Counts a failure. Returns the delay before the next try. It is random, between one half and the whole of a longest
-   * delay, which doubles with each failure up to a limit.
+   * Counts a failure. Returns the delay before the next try. It is random, between one half and the whole of a maximum,
+   * which doubles with each failure up to a limit.
    */
   nextMs(): number {
     const ceiling = Math.min(this.#mostMs, this.#firstMs * 2 ** this.#failures);

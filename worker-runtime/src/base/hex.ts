@@ -1,4 +1,4 @@
-// Hashes as the protocol writes them. Pure; any thread.
+// Computes hashes in the form in which the protocol writes them. Pure; any thread.
 
 export function hexOf(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");

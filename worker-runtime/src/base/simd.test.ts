@@ -1,4 +1,4 @@
-// An engine has SIMD instructions if it accepts a small module that uses them. Node has both kinds.
+// Tests that an engine has SIMD if it accepts a small module that uses it. Node has both kinds of SIMD.
 
 import { expect, test } from "vitest";
 import { hasRelaxedSimd, hasSimd } from "./simd.ts";

@@ -1,14 +1,14 @@
 // Finds out which vector instructions of WebAssembly an engine has, by asking the engine to validate small functions
 // that use them. Pure; any thread.
 
-/** The part of `WebAssembly` that is needed here. */
+/** The part of `WebAssembly` that this file uses. */
 export interface Validator {
   validate(bytes: Uint8Array<ArrayBuffer>): boolean;
 }
 
 /** Whether the engine has SIMD, which Pyodide and array-core's module use. */
 export function hasSimd(engine: Validator | undefined): boolean {
-  // i32.const 0, i8x16.splat, i8x16.popcnt
+  // The instructions are i32.const 0, i8x16.splat and i8x16.popcnt.
   return engine?.validate(moduleOf([65, 0, 253, 15, 253, 98])) === true;
 }
 

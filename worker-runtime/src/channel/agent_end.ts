@@ -1,8 +1,8 @@
-// How the agent acts on a python thread. answerer.ts implements this by shared memory, and posted_answerer.ts by messages
-// in a browser without shared memory. Runs on the agent thread.
+// The interface by which the agent acts on a python thread. answerer.ts implements it with shared memory, and
+// posted_answerer.ts with messages in a browser without shared memory. Runs on the agent thread.
 
 export interface AgentEnd {
-  /** The memory that both threads share; null: none. */
+  /** The memory that both threads share; null if there is none. */
   readonly memory: SharedArrayBuffer | null;
   /** The liveness counter as an unsigned number. */
   readonly progress: number;
@@ -10,8 +10,8 @@ export interface AgentEnd {
   answer(sequence: number, text: string): void;
   /** Makes Python raise KeyboardInterrupt as soon as possible. */
   interrupt(): void;
-  /** Clears counters and interrupts of the attempt before. Call it before an attempt starts. */
+  /** Clears counters and interrupts of the previous attempt. Call it before an attempt starts. */
   reset(): void;
-  /** Notes how many of the attempt's points and rows the server has. */
+  /** Sets how many of the attempt's points and rows the server has. */
   setTaken(points: number): void;
 }

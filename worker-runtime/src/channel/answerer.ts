@@ -20,10 +20,10 @@ export class Answerer implements AgentEnd {
     return Atomics.load(this.#block.header, Word.progress) >>> 0;
   }
 
-  /** Answers the open request. Returns false if nobody waits for this sequence any more. */
+  /** Answers the open request. Returns false if no caller waits for this sequence number any more. */
   answer(sequence: number, text: string): boolean {
     const { header, payload } = this.#block;
-    // The request is claimed first. A caller that gives up at this moment then cannot reuse the payload.
+    // The request is claimed first. If a caller gives up at this moment, it cannot reuse the payload.
     if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
       return false;
     const bytes = this.#encoder.encode(boundedAnswer(text));
@@ -35,20 +35,20 @@ export class Answerer implements AgentEnd {
     return true;
   }
 
-  /** Makes Python raise KeyboardInterrupt at its next bytecode or call. Wakes it if it waits. */
+  /** Makes Python raise KeyboardInterrupt at its next bytecode or call, and wakes it if it waits. */
   interrupt(): void {
     Atomics.store(this.#block.header, Word.interrupt, INTERRUPT_SIGNAL);
     Atomics.notify(this.#block.header, Word.answer);
     Atomics.notify(this.#block.header, Word.taken);
   }
 
-  /** Clears counters and interrupts of the attempt before. Call it before an attempt starts. */
+  /** Clears counters and interrupts of the previous attempt. Call it before an attempt starts. */
   reset(): void {
     Atomics.store(this.#block.header, Word.interrupt, 0);
     Atomics.store(this.#block.header, Word.taken, 0);
   }
 
-  /** Notes how many of the attempt's points and rows the server has. */
+  /** Sets how many of the attempt's points and rows the server has. */
   setTaken(points: number): void {
     Atomics.store(this.#block.header, Word.taken, points);
     Atomics.notify(this.#block.header, Word.taken);

@@ -1,5 +1,5 @@
-// The block of shared memory between an agent and its python thread: a header of 32-bit words and room for one answer. The
-// agent makes it. The comment of each word says who writes it. Usable on both threads.
+// The block of shared memory between an agent and its python thread: a header of 32-bit words and space for one answer.
+// The agent creates it. The comment of each word says who writes it. Both threads use it.
 
 export const PAYLOAD_BYTES = 256 * 1024;
 const HEADER_BYTES = 64;
@@ -8,8 +8,8 @@ const PAGE_BYTES = 64 * 1024;
 /** The indices of the header's words. */
 export const Word = {
   /**
-   * The sequence number of the open request; its negative while the agent writes the answer; 0: no request. Both threads
-   * write it by atomic exchange.
+   * The sequence number of the open request; the negative number while the agent writes the answer; 0 without a request.
+   * Both threads write it by atomic exchange.
    */
   request: 0,
   /** The sequence number of the newest answer. The agent writes it and wakes the waiting thread. */
@@ -18,9 +18,9 @@ export const Word = {
   length: 2,
   /** The liveness counter. The python thread adds to it for array operations, training steps and calls. */
   progress: 3,
-  /** 2 asks for a KeyboardInterrupt (SIGINT). Pyodide reads and clears it; the word's first byte is Pyodide's buffer. */
+  /** 2 requests a KeyboardInterrupt (SIGINT). Pyodide reads and clears it; the word's first byte is Pyodide's buffer. */
   interrupt: 4,
-  /** How many reported points and rows of this attempt the server has. The agent writes it and wakes the waiting thread. */
+  /** The number of this attempt's points and rows that the server has. The agent writes it and wakes the waiting thread. */
   taken: 5,
 } as const;
 
@@ -35,7 +35,7 @@ export interface Block {
   readonly interrupt: Uint8Array<SharedArrayBuffer>;
 }
 
-/** Makes shared memory by WebAssembly.Memory, because WebKitGTK lacks the global constructor. */
+/** Makes shared memory with WebAssembly.Memory, because WebKitGTK lacks the global constructor. */
 export function allocateShared(bytes: number): SharedArrayBuffer {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -51,7 +51,7 @@ export function openBlock(memory: SharedArrayBuffer): Block {
     memory,
     header: new Int32Array(memory, 0, HEADER_BYTES / 4),
     payload: new Uint8Array(memory, HEADER_BYTES, PAYLOAD_BYTES),
-    // Little-endian, as WebAssembly is: the first byte is the low one.
+    // WebAssembly is little-endian, so the first byte of the word is the lowest.
     interrupt: new Uint8Array(memory, Word.interrupt * 4, 1),
   };
 }
@@ -63,14 +63,14 @@ export function nextSequence(sequence: number): number {
   return sequence === LAST_SEQUENCE ? 1 : sequence + 1;
 }
 
-/** Returns the answer to a call: JSON text for `hyperflock_worker.bridge`. */
+/** Returns the text of an answer to a call: JSON for `hyperflock_worker.bridge`. */
 export function answerText(value: unknown): string {
   return JSON.stringify({ ok: true, value });
 }
 
 /** Returns `text`, or an error if it is too long for the channel. */
 export function boundedAnswer(text: string): string {
-  // A character takes at most three bytes.
+  // A character takes at most three bytes, so short texts need not be encoded.
   const fits =
     3 * text.length <= PAYLOAD_BYTES || new TextEncoder().encode(text).length <= PAYLOAD_BYTES;
   const limit = `An answer is at most ${PAYLOAD_BYTES} bytes.`;

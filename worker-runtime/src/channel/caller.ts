@@ -4,7 +4,7 @@
 import { type Block, errorText, nextSequence, Word } from "./block.ts";
 
 const SLICE_MS = 50;
-/** The longest time in which the agent writes an answer. After that, the agent has ended. */
+/** The longest time in which a living agent writes an answer. */
 const WRITING_MS = 1_000;
 
 export interface CallRequest {
@@ -17,7 +17,7 @@ export interface CallRequest {
 export interface CallerOptions {
   readonly block: Block;
   readonly post: (request: CallRequest) => void;
-  /** Throws when an interrupt was asked for. */
+  /** Throws if an interrupt was requested. */
   readonly checkInterrupt: () => void;
 }
 
@@ -34,7 +34,7 @@ export class Caller {
     this.#checkInterrupt = options.checkInterrupt;
   }
 
-  /** Makes a call and waits. Returns the answer's JSON text, or `call_timeout` after `timeoutMs`. */
+  /** Makes a call and waits for the answer. Returns its JSON text, or `call_timeout` after `timeoutMs`. */
   call(method: string, payload: string, timeoutMs: number): string {
     return this.ask(method, (sequence) => this.#post({ sequence, method, payload }), timeoutMs);
   }
@@ -54,7 +54,7 @@ export class Caller {
         timeoutMs,
         this.#checkInterrupt,
       );
-      // If the agent is writing an answer now, this thread waits for the answer, because the agent uses the payload.
+      // If the agent is just writing an answer, this thread waits for it, because the agent uses the payload.
       if (answered || (!this.#withdraw(sequence) && this.#waitForWriting(sequence))) {
         return this.#read();
       }
@@ -76,13 +76,13 @@ export class Caller {
 
   #read(): string {
     const length = Atomics.load(this.#block.header, Word.length);
-    // TextDecoder refuses views of shared memory: decode a copy.
+    // TextDecoder refuses views of shared memory, so a copy is decoded.
     return this.#decoder.decode(this.#block.payload.slice(0, length));
   }
 }
 
 /**
- * Limits the points that the server has not taken yet, so that an objective which reports in a tight loop waits and
+ * Limits the number of points that the server does not have yet. So an objective that reports in a tight loop waits and
  * does not fill the agent's memory. Each attempt has its own window.
  */
 export class ReportWindow {
@@ -97,7 +97,7 @@ export class ReportWindow {
     this.#checkInterrupt = checkInterrupt;
   }
 
-  /** Waits for room and counts one point. Returns false if there was no room for `timeoutMs`. */
+  /** Waits until there is room and counts one point. Returns false if there was none for `timeoutMs`. */
   admit(timeoutMs: number): boolean {
     const hasRoom = (taken: number) => this.#sent - taken < this.#limit;
     if (!waitUntil(this.#header, Word.taken, hasRoom, timeoutMs, this.#checkInterrupt))

@@ -1,4 +1,4 @@
-// A worker thread that takes the python thread's place in channel.test.ts. It runs the blocking end of the channel. Node.
+// A worker thread that acts as the python thread in channel.test.ts. It runs the blocking end of the channel. Node.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openBlock, Word } from "./block.ts";

@@ -1,4 +1,4 @@
-// The call channel between two real threads: this one acts as the agent, caller_thread.fixture.ts as the python thread.
+// Tests the call channel between two threads: this one is the agent, caller_thread.fixture.ts the python thread.
 
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";

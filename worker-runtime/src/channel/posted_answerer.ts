@@ -1,11 +1,11 @@
-// The agent's end of the call channel by messages, for browsers without shared memory. A python thread receives
+// The agent's end of the call channel with messages, for browsers without shared memory. A python thread receives
 // messages only while it waits by JSPI. While it computes it receives none, so the agent may have to end the thread.
 // Runs on the agent thread only; never blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
 import { boundedAnswer } from "./block.ts";
 
-/** What this end sends to a thread that shares no memory with the agent. The thread receives it while Python waits. */
+/** The messages to a thread that shares no memory with the agent. The thread receives them while Python waits. */
 export type PostedToCaller =
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
   | { readonly kind: "taken"; readonly points: number }
@@ -38,7 +38,7 @@ export class PostedAnswerer implements AgentEnd {
   }
 
   reset(): void {
-    // The thread resets itself for each attempt.
+    // There is nothing to do: the thread resets itself for each attempt.
   }
 
   setTaken(points: number): void {

@@ -1,10 +1,10 @@
-// The python thread's end of the call channel by messages. Each wait is a promise, and JSPI suspends Python until it is
-// settled. Every wait has a time-out. Runs on the python thread only.
+// The python thread's end of the call channel with messages. Each wait is a promise, and JSPI suspends Python until it
+// is settled. Every wait has a time-out. Runs on the python thread only.
 
 import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";
 
-/** A wait for a value. */
+/** A wait for a value, with its time-out. */
 interface Wait<Value> {
   readonly settle: (value: Value) => void;
 }
@@ -48,7 +48,7 @@ export class PostedCaller {
     return wait.promise;
   }
 
-  /** Takes an answer. The answer to a call that was given up is ignored. */
+  /** Receives an answer. The answer to a call that was given up is ignored. */
   onAnswer(sequence: number, text: string): void {
     if (this.#open?.sequence === sequence) this.#end(text);
   }
@@ -65,8 +65,8 @@ export class PostedCaller {
 }
 
 /**
- * Limits the points that the server has not taken yet, as ReportWindow of caller.ts does. Each attempt has its own
- * window.
+ * Limits the number of points that the server does not have yet, as ReportWindow of caller.ts does. Each attempt has
+ * its own window.
  */
 export class PostedWindow {
   readonly #limit: number;
@@ -78,7 +78,7 @@ export class PostedWindow {
     this.#limit = limit;
   }
 
-  /** Counts one point. Returns true if there is room, else a promise that becomes false if there was none for `timeoutMs`. */
+  /** Counts one point. Returns true if there is room, else a promise, which gives false if none came in `timeoutMs`. */
   admit(timeoutMs: number): true | Promise<boolean> {
     if (this.#hasRoom) {
       this.#sent += 1;

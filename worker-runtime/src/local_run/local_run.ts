@@ -1,7 +1,7 @@
 // Runs one trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs), with the same host, threads and
 // runtime as a volunteer's browser. The researcher's package (python/src/hyperflock/_execution/browser_run.py) serves the
-// page on loopback. The page's addresses are relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which it
-// posts all events. Runs on the page thread, which it never blocks.
+// page on loopback. The page's URLs are relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which it posts
+// all events. Runs on the page thread, which it never blocks.
 
 import * as v from "valibot";
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";
@@ -23,15 +23,15 @@ import { type Lease, parseServerMessage } from "../protocol/index.ts";
 import type { RuntimeIndex } from "../python/messages.ts";
 import { answerTo } from "./recorded_answers.ts";
 
-/** The page posts at least this often. If the server has gone, the page is not needed any more and closes. */
+/** The page posts at least this often. If the server no longer answers, the page closes. */
 const ALIVE_MS = 5_000;
 
 const jobSchema = v.object({
-  /** The version of this interface: package and pages may be of different releases. */
+  /** The version of this interface, because package and pages may be of different releases. */
   schema: v.literal(1),
-  /** The protocol's message, which the protocol's codec reads. */
+  /** The lease message, which the protocol's codec reads. */
   lease: v.unknown(),
-  /** The device on which the trial may compute, if this browser has it. */
+  /** The device on which the trial may compute, if this browser has one. */
   opened: v.picklist(["webgpu", "cpu"]),
   again: v.boolean(),
   prune_at: v.nullable(v.number()),
@@ -40,7 +40,7 @@ const jobSchema = v.object({
 type Job = v.InferOutput<typeof jobSchema>;
 type Told = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-/** Posts events one after the other. Lines that wait are sent together. */
+/** Posts events one after the other. Waiting lines are sent together. */
 class Teller {
   readonly #lines: string[] = [];
   #last: Promise<void> = Promise.resolve();
@@ -60,7 +60,7 @@ class Teller {
     this.#last = this.#last.then(async () => {
       const body = JSON.stringify(messageOf());
       const answer = await fetch("told", { method: "POST", body }).catch(() => null);
-      // The package's process has ended. The page then closes itself.
+      // The package's process has ended, so the page closes itself.
       if (answer === null) globalThis.close();
     });
   }
@@ -129,7 +129,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
           host.answer(event.sequence, answerTo(event.asked, job));
           break;
         case "upload":
-          // Nobody needs the upload: this run is never resumed, and the first run's files are the trial's.
+          // The upload is not needed: this run is never resumed, and the files of the first run are the trial's.
           host.answer(event.sequence, answerText(true));
           break;
         case "output":
@@ -152,7 +152,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
   host.run(job.again && gpu !== undefined ? onWebgpu(lease) : lease);
 }
 
-/** A trial that ran on WebGPU runs there again, even on a software adapter. */
+/** Requires WebGPU for a trial that ran on WebGPU, even if only a software adapter exists. */
 function onWebgpu(lease: Lease): Lease {
   return { ...lease, runtime: { ...lease.runtime, backend: "webgpu" } };
 }
@@ -163,7 +163,7 @@ function leaseOf(told: unknown): Lease {
   return message.lease;
 }
 
-/** Returns the index with the runtime's addresses on this page's server. */
+/** Returns the index, with the URLs of the runtime on this page's server. */
 async function localIndex(): Promise<RuntimeIndex> {
   const { runtime, pieces } = await api.runtimeIndex("runtime/index.json");
   const folder = new URL(".", location.href).pathname;

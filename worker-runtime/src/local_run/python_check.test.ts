@@ -1,4 +1,4 @@
-// The self-test's bundle, and the value that its program must return. The browser tests run its Python.
+// Tests the self-test's bundle, and the value that its program must return. The browser tests run its Python.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

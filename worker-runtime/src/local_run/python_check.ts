@@ -1,5 +1,5 @@
-// The self-test of Python. It uses the same thread, runtime and call channel as trials, and computes something small with
-// NumPy whose result is known. It sends nothing to the server. Runs on the page thread, which it never blocks.
+// The self-test of Python. It uses the same threads, runtime and call channel as trials, and computes a small result with
+// NumPy that is known in advance. It sends nothing to the server. Runs on the page thread, which it never blocks.
 
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";
 import * as api from "../agent/files/api.ts";
@@ -17,8 +17,8 @@ const MODULUS = 7;
 const CHECK_MS = 180_000;
 const ATTEMPT = 1;
 
-// The numbers are small and whole. So float32 holds each sum exactly, and every engine computes the same sums. The call
-// of `should_prune` tests that Python waits for an answer.
+// The numbers are small integers. So float32 can hold each sum exactly, and every engine computes the same sums. The
+// call of `should_prune` tests that Python waits for an answer.
 const PROGRAM = `
 import numpy as np
 
@@ -33,16 +33,16 @@ def check(trial):
 
 export interface PythonCheck {
   readonly isRight: boolean;
-  /** The reason if the check failed, else null. */
+  /** The code of the failure if the check failed, else null. */
   readonly code: string | null;
   readonly message: string;
-  /** How Python waits for the browser. */
+  /** The method by which Python waits for the browser. */
   readonly waitsBy: "shared memory" | "JSPI";
   readonly loadMs: number;
   readonly runMs: number;
 }
 
-/** Fetches the runtime (about 10 MB at the first time) and computes. Never rejects. */
+/** Fetches the runtime (about 10 MB the first time) and computes. Never rejects. */
 export async function checkPython(
   onLoading: (loaded: number, total: number) => void,
 ): Promise<PythonCheck> {

@@ -5,15 +5,15 @@ import type { AskedCall, RefusedCall } from "../agent/machine/asked_call.ts";
 import { answerText, errorText } from "../channel/block.ts";
 
 export interface RunRecord {
-  /** Whether the trial ran before. */
+  /** Whether the trial has run before. */
   readonly again: boolean;
-  /** The first step at which the trial is told to stop; null: never. */
+  /** The first step at which the trial is told to stop; null if it never is. */
   readonly prune_at: number | null;
 }
 
 /**
  * Returns the answer for Python as JSON text. `suggest` is always refused: a replayed trial already has its recorded
- * values, and a dry run has nobody to ask.
+ * values, and a dry run has no sampler.
  */
 export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): string {
   if ("code" in asked) return errorText(asked.code, asked.message);
@@ -25,6 +25,6 @@ export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): str
   }
   const { step } = asked.args;
   const { again, prune_at } = record;
-  // A step without a point on the recorded curve counts too, because a curve keeps no NaN.
+  // A step without a point on the recorded curve counts too, because a curve contains no NaN.
   return answerText(again && prune_at !== null && step !== undefined && step >= prune_at);
 }

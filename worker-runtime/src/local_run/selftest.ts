@@ -1,4 +1,4 @@
-// What the self-test page imports. It is separate from index.ts, so that the join page stays small. Page thread.
+// The exports for the self-test page. They are separate from index.ts, so that the join page stays small. Page thread.
 
 export { capabilitiesOf } from "../agent/device/capabilities.ts";
 export { hasRelaxedSimd, hasSimd } from "../base/simd.ts";

@@ -44,7 +44,7 @@ export function storedZip(name: string, text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Returns the checksum of zip: CRC-32 with polynomial 0xedb88320, bits from the low end. */
+/** Returns the checksum for a zip: CRC-32 with the polynomial 0xedb88320, lowest bits first. */
 function crc32(bytes: Uint8Array): number {
   let sum = 0xffffffff;
   for (const byte of bytes) {

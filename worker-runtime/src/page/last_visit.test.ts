@@ -1,4 +1,4 @@
-// What a visit stores for the next one. (The page's thread, with a fake storage.)
+// Tests what a visit stores for the next one. (The page's thread, with a fake storage.)
 
 import { beforeEach, expect, test } from "vitest";
 import type { VolunteerState } from "../page_contract/volunteer_state.ts";

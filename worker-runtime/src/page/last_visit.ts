@@ -1,4 +1,4 @@
-// Finds out whether the browser ended the last visit. A tab that runs out of memory, or that the browser drops in the
+// Detects whether the browser ended the last visit. A tab that runs out of memory, or that the browser closes in the
 // background, runs no code at its end. So the page stores a note of what it does, and removes the note at a normal end.
 // If the note is still there at the next visit, the browser ended the last one. Runs on the page thread; the storage is
 // passed in.
@@ -36,11 +36,11 @@ export class LastVisit {
       if (text === "") this.#store.removeItem(STORAGE_KEY);
       else this.#store.setItem(STORAGE_KEY, text);
     } catch {
-      // Storage is forbidden. The next visit then knows nothing of this one.
+      // Storage is forbidden, so the next visit will know nothing of this one.
     }
   }
 
-  /** Begins the work of a new visit. The earlier note is not reported again. */
+  /** Begins the work of a new visit. From then on the earlier note is not reported. */
   begin(): void {
     this.#written = "-";
     this.note({ phase: "idle" });

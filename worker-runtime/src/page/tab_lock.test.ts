@@ -1,11 +1,11 @@
-// Two tabs of one browser share a fake lock manager, which grants and steals locks as the specification says.
+// Tests two tabs of one browser with a fake lock manager, which grants and steals locks as the specification says.
 
 import { beforeEach, expect, test } from "vitest";
 import { TabLock, type TabLockEvents } from "./tab_lock.ts";
 
 type Callback = (lock: Lock | null) => Promise<void> | undefined;
 
-/** The locks of one name, after https://w3c.github.io/web-locks/. */
+/** The locks with one name, as https://w3c.github.io/web-locks/ defines them. */
 class FakeLocks {
   #steal: (() => void) | null = null;
   readonly #queue: { readonly signal: AbortSignal | undefined; readonly begin: () => void }[] = [];

@@ -1,14 +1,14 @@
-// Lets one tab of a browser compute at a time, by a Web Lock of this origin. If a browser has no locks or refuses them, the
-// server decides between two tabs of one device (R8). Runs on the page thread.
+// Lets only one tab of a browser compute at a time, with a Web Lock of this origin. If a browser has no locks or refuses
+// them, the server decides between two tabs of one device (R8). Runs on the page thread.
 
 const NAME = "hyperflock.computing";
 
 export interface TabLockEvents {
-  /** Called when this tab may compute; without locks, at once. */
+  /** Called when this tab may compute. Without locks it is called at once. */
   taken(): void;
   /** Called when another tab computes. */
   refused(): void;
-  /** Called when another tab took the lock by force. */
+  /** Called when another tab has taken the lock by force. */
   lost(): void;
 }
 
@@ -56,7 +56,7 @@ export class TabLock {
     this.#letGo = null;
   }
 
-  /** Calls back once when no tab computes any more. Not called if this tab asks for the lock before that. */
+  /** Calls `callback` once when no tab computes any more. Not called if this tab asks for the lock before that. */
   whenFree(callback: () => void): void {
     const watch = new AbortController();
     this.#watch = watch;

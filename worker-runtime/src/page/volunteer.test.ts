@@ -1,4 +1,4 @@
-// The page's handle of the agent, with a fake agent thread that records its messages.
+// Tests the page's handle of the agent, with a fake agent thread that records its messages.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
@@ -395,7 +395,7 @@ test("A page that was dropped in the background is told apart, and not blamed fo
   ]);
 });
 
-/** The locks of a browser in which another tab is open. */
+/** The lock manager of a browser in which another tab is open. */
 class OtherTab {
   holds = true;
   #waiting: (() => void)[] = [];

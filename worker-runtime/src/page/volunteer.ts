@@ -22,10 +22,10 @@ export interface VolunteerOptions {
   readonly code: string;
 }
 
-/** How long an agent that was stopped may take to end by itself. */
+/** The time in which an agent that was told to stop may end by itself. */
 const FAREWELL_MS = 2_000;
 
-/** The trial after which the volunteer stops, and how many trials were done when that was decided. */
+/** The wish to stop after the running trial, and the number of finished trials when the volunteer decided it. */
 interface LastTrial {
   readonly study: number;
   readonly number: number;
@@ -35,7 +35,7 @@ interface LastTrial {
 /** The agent's connection, as the server knows it. */
 type Session = Extract<FromAgent, { kind: "session" }>;
 
-/** Uses the name `localStorage` only inside each call, because where cookies are blocked the name itself throws. */
+/** Names `localStorage` only inside each call, because naming it throws where cookies are blocked. */
 const local = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, value),
@@ -58,7 +58,7 @@ class AgentVolunteer implements Volunteer {
   readonly #visit = new LastVisit(local);
   #agent: Worker | null = null;
   #gpuShare = 1;
-  /** Whether the start waits for the lock, which has been asked for. */
+  /** Whether a start has requested the lock and waits for it. */
   #isStarting = false;
   #session: Session | null = null;
   #isFramePending = false;
@@ -68,7 +68,7 @@ class AgentVolunteer implements Volunteer {
 
   constructor(code: string) {
     this.#code = code;
-    // The probe runs before the volunteer can tap Start, so that nobody taps it in a browser that cannot compute.
+    // The probe runs before the volunteer can tap Start. So nobody taps it in a browser that cannot compute.
     const reason = probe(globalThis as ProbeScope);
     this.#snapshot = {
       state: reason === null ? { phase: "idle" } : { phase: "unsupported", reason },
@@ -79,7 +79,7 @@ class AgentVolunteer implements Volunteer {
       finishing: false,
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
-    // Chromium sends this event before it freezes a page. A frozen page runs no code, possibly for a long time.
+    // Chromium sends this event before it freezes a page. A frozen page may run no code for a long time.
     document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
     document.addEventListener("resume", () => this.#tellVisibility());
     addEventListener("pagehide", () => this.#onPageHide());
@@ -145,7 +145,7 @@ class AgentVolunteer implements Volunteer {
     });
   }
 
-  /** Starts an agent thread and listens to it. */
+  /** Starts an agent thread and listens to its messages. */
   #employ(): void {
     const agent = new Worker(new URL("../agent/agent-thread.ts", import.meta.url), {
       type: "module",
@@ -227,7 +227,7 @@ class AgentVolunteer implements Volunteer {
     this.#tell({ kind: "stop" });
     this.#leave();
     this.#setState({ phase });
-    // Meanwhile the agent gives its trial back, and then reports its end.
+    // Until then the agent releases its trial and reports its end.
     setTimeout(() => agent.terminate(), FAREWELL_MS);
   }
 
@@ -257,7 +257,7 @@ class AgentVolunteer implements Volunteer {
 
   #onState(state: VolunteerState): void {
     if (state.phase === "replaced" || state.phase === "failed") {
-      // The agent has no work left. A new start makes a new agent.
+      // The agent has no more work. A new start makes a new agent.
       this.#agent?.terminate();
       this.#leave();
       this.#setState(state);
@@ -289,7 +289,7 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ finishing: last !== null });
   }
 
-  /** To the agent, a pause looks like a hidden page: it gives the trial back at once and asks for no work. */
+  /** Whether the agent may compute. A pause has the effect of a hidden page: the trial is released at once. */
   get #mayCompute(): boolean {
     return !this.#isPaused && document.visibilityState === "visible";
   }
@@ -299,7 +299,7 @@ class AgentVolunteer implements Volunteer {
   }
 
   #onVisibility(): void {
-    // This is posted within the event, because a hidden page may be frozen at any moment after it.
+    // The message is posted within the event, because a hidden page may be frozen at any later moment.
     this.#tellVisibility();
     if (this.#agent !== null && document.visibilityState === "hidden" && !this.#isPaused) {
       this.#visit.note({ phase: "paused", reason: "hidden" });
@@ -307,7 +307,7 @@ class AgentVolunteer implements Volunteer {
     this.#wakeLock.refresh();
   }
 
-  /** Sends a request that outlives the page, because the agent may have no time left to send anything. */
+  /** Sends a request that the browser delivers after the page is gone. The agent may have no time to send anything. */
   #onPageHide(): void {
     this.#visit.close();
     this.#tell({ kind: "visibility", visible: false });
@@ -327,7 +327,7 @@ class AgentVolunteer implements Volunteer {
     const interrupted = this.#visit.read();
     if (interrupted === null) return;
     void this.#lock.isTaken().then((isTaken) => {
-      // If another tab computes, the note is that tab's.
+      // If another tab computes, the note belongs to that tab.
       if (!isTaken) this.#merge({ interrupted });
     });
   }

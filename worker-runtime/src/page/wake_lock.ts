@@ -1,5 +1,5 @@
 // Keeps the screen on while a trial computes. The browser releases the lock when the page is hidden, so it is requested again
-// when the page is visible. Many browsers refuse it on low battery; the trial goes on without it. Runs on the page thread.
+// when the page is visible. Many browsers refuse it at low battery; the trial continues. Runs on the page thread.
 
 export class WakeLock {
   readonly #onChange: () => void;

@@ -7,7 +7,7 @@ export type ToAgent =
       readonly kind: "start";
       readonly code: string;
       readonly visible: boolean;
-      /** Whether the browser ended the last visit while the device computed. The agent then asks for less memory. */
+      /** Whether the browser ended the last visit while the device computed. If so, the agent asks for less memory. */
       readonly careful: boolean;
       /** The share of the graphics device's time that the volunteer lends, above 0 and at most 1. */
       readonly gpuShare: number;
@@ -25,9 +25,9 @@ export type FromAgent =
       readonly contribution: Contribution;
       readonly project: ProjectView | null;
     }
-  /** With these values the page itself can report to the server that it closes. A socket's last messages may be lost. */
+  /** The values with which the page can report that it closes, as a socket's last messages may be lost. */
   | { readonly kind: "session"; readonly session: number; readonly authorization: string }
-  /** The answer to `forget`; false if the server could not be told. */
+  /** The answer to `forget`; false if the request to the server failed. */
   | { readonly kind: "forgotten"; readonly done: boolean }
-  /** The agent has given everything back. The page may end the thread. */
+  /** The agent has released everything. The page may end the thread. */
   | { readonly kind: "ended" };

@@ -1,4 +1,4 @@
-// Feature detection names each feature that is missing. (The page's thread, with a fake global scope.)
+// Tests that feature detection names each missing feature. (The page's thread, with a fake global scope.)
 
 import { expect, test } from "vitest";
 import { type ProbeScope, probe, sharesMemory } from "./probe.ts";
@@ -21,7 +21,7 @@ const good: ProbeScope = {
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
 if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
 
-/** A channel of a browser that cannot share memory between threads. */
+/** A message channel of a browser that cannot share memory between threads. */
 class PrivateChannel {
   readonly port1 = {
     postMessage: (message: unknown) => {
@@ -31,7 +31,7 @@ class PrivateChannel {
   };
 }
 
-/** Node's own WebAssembly functions, without and with JSPI. */
+/** The WebAssembly functions of Node, without and with JSPI. */
 const withoutJspi = { Memory, validate };
 const withJspi = { Memory, validate, Suspending: class {}, promising: () => {} };
 

@@ -4,7 +4,7 @@
 import { hasSimd, type Validator } from "../base/simd.ts";
 import type { UnsupportedReason } from "./volunteer_state.ts";
 
-/** The parts of the global scope that are read. */
+/** The parts of the global scope that the checks read. */
 export interface ProbeScope {
   readonly isSecureContext: boolean;
   readonly crossOriginIsolated: boolean;
@@ -13,7 +13,7 @@ export interface ProbeScope {
     readonly port1: { postMessage(message: unknown): void; close(): void };
   };
   readonly WebAssembly?: Validator & {
-    /** The constructor of JSPI, if the browser has it. */
+    /** A constructor that only browsers with JSPI have. */
     readonly Suspending?: unknown;
     readonly promising?: unknown;
     Memory: new (descriptor: {
@@ -24,7 +24,7 @@ export interface ProbeScope {
   };
 }
 
-/** Returns why this browser cannot compute, or null if it can. */
+/** Returns the reason why this browser cannot compute, or null if it can. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
   // If threads cannot share memory, Python waits by JSPI.
@@ -46,7 +46,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   if (typeof scope.Worker !== "function") return false;
   let asked = false;
   const options = {
-    // A browser that knows module workers reads this option before it rejects the address.
+    // A browser that supports module workers reads this option before it rejects the URL.
     get type(): string {
       asked = true;
       return "module";
@@ -56,7 +56,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
     const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
     new Constructor("http://[", options).terminate();
   } catch {
-    // Only whether the option was read matters.
+    // The error does not matter. Only whether the option was read matters.
   }
   return asked;
 }
@@ -72,7 +72,7 @@ export function sharesMemory(scope: ProbeScope): boolean {
     });
     if (Object.prototype.toString.call(memory.buffer) !== "[object SharedArrayBuffer]")
       return false;
-    // WebKitGTK makes such memory, but cannot send it to another thread.
+    // WebKitGTK can make such memory, but cannot send it to another thread.
     const { port1 } = new (scope.MessageChannel as NonNullable<ProbeScope["MessageChannel"]>)();
     port1.postMessage(memory.buffer);
     port1.close();

@@ -1,7 +1,7 @@
 // The volunteer's state, which the page shows. The agent thread makes it and sends it to the page thread as structured
 // clones.
 
-/** Why this browser cannot compute. Each reason has a sentence in `web-client/src/i18n`. */
+/** The reasons why a browser cannot compute. Each has a sentence in `web-client/src/i18n`. */
 export type UnsupportedReason =
   | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI as a replacement
   | "insecure_context" // plain http on another host than localhost
@@ -14,9 +14,9 @@ export interface TrialView {
   readonly studyName: string;
   readonly owner: string;
   readonly number: number;
-  /** How many trials the study has; null if unknown, because its trials are asked for one by one. */
+  /** The number of the study's trials; null if unknown, because its owner asks for them one by one. */
   readonly total: number | null;
-  /** The parameters, for display only: their numbers may have lost Python's type. */
+  /** The parameters, for display only, because their numbers may have lost Python's type. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly startedAt: number; // performance.timeOrigin-based Unix ms
   readonly points: readonly (readonly [step: number, value: number])[]; // the newest 200
@@ -27,7 +27,7 @@ export interface Contribution {
   readonly seconds: number;
 }
 
-/** What the device did when the browser ended the last visit. */
+/** What the device was doing when the browser ended the last visit. */
 export type Interrupted =
   | {
       readonly during: "trial";
@@ -54,7 +54,7 @@ export type VolunteerState =
       readonly trial: TrialView;
     }
   | { readonly phase: "computing"; readonly trial: TrialView }
-  // `hidden` ends when the page is visible again, `by_choice` ends by resume().
+  // `hidden` ends when the page becomes visible, `by_choice` ends with resume().
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the server has the result of the trial that was to be the last
@@ -71,13 +71,13 @@ export interface VolunteerSnapshot {
   readonly project: ProjectView | null;
   /** True while a wake lock keeps the screen on. */
   readonly awake: boolean;
-  /** How the browser ended an earlier visit; null if it did not. */
+  /** What the device did when the browser ended an earlier visit; null if it did not. */
   readonly interrupted: Interrupted | null;
-  /** Whether the running trial is the last one. */
+  /** Whether this device stops after the running trial. */
   readonly finishing: boolean;
 }
 
-/** Answer of `POST /api/project`. */
+/** The answer to `POST /api/project`. */
 export interface ProjectView {
   readonly name: string;
   readonly owner: string;
@@ -86,27 +86,27 @@ export interface ProjectView {
   readonly trialsTotal: number;
 }
 
-/** The page's handle of the agent thread, which does all work. These calls return at once. */
+/** The page's handle of the agent thread, which does all work. Its methods return at once. */
 export interface Volunteer {
   readonly snapshot: VolunteerSnapshot;
-  /** Calls back after each change, at most once in an animation frame. Returns a function that ends this. */
+  /** Calls back after each change, at most once in an animation frame. Returns a function that stops this. */
   subscribe(listener: (snapshot: VolunteerSnapshot) => void): () => void;
   /**
-   * Must be called from a tap. Before that, nothing is joined, computed or fetched for computing. If another tab
-   * computes, the state becomes `elsewhere`. A start from `elsewhere` or `replaced` takes over.
+   * Starts to compute. Must be called from a tap. Before that, nothing is joined, computed or fetched for computing. If
+   * another tab computes, the state becomes `elsewhere`. A start from `elsewhere` or `replaced` takes over.
    */
   start(): void;
-  /** Gives the running trial back and takes no other until resume(). */
+  /** Releases the running trial and asks for no other until resume(). */
   pause(): void;
   resume(): void;
-  /** With `wanted`, stops after the running trial, or at once if none runs. Without it, cancels that wish. */
+  /** With `wanted`, stops after the running trial, or at once if none runs. Otherwise cancels such a stop. */
   finish(wanted: boolean): void;
   /** Sets the share of the graphics device's time for trials, above 0 and at most 1. It takes effect at once. */
   setGpuShare(share: number): void;
-  /** Releases the attempt and ends the compute threads. `start()` works afterwards. */
+  /** Releases the attempt and ends the compute threads. `start()` works again afterwards. */
   stop(): void;
   /**
-   * Stops, and makes the server and this browser forget the device. Its results stay, without its name. Call it from a tap.
+   * Stops, and makes server and browser forget the device. Its results stay, without its name. Call it from a tap.
    */
   forget(): void;
 }

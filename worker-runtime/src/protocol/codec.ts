@@ -1,4 +1,4 @@
-// Converts between JSON text and messages. It is the only place that reads a peer's frame (R1 to R4). Pure; any thread.
+// Converts between JSON text and messages. No other code reads a peer's frames (R1 to R4). Pure; any thread.
 
 import * as v from "valibot";
 import { fieldPath, hasAtMostBytes, type ParseCode } from "./fields.ts";
@@ -10,7 +10,7 @@ import {
   type ServerMessage,
 } from "./messages.ts";
 
-/** A frame was refused. `code` is one of protocol.md's codes, `field` the path of the wrong field. */
+/** Thrown if a frame is refused. `code` is a code of protocol.md, `field` the path of the wrong field. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
   readonly code: ParseCode;
@@ -80,7 +80,7 @@ function parseJson(frame: string): unknown {
   }
 }
 
-// Checked before JSON.parse, because its recursion on a hostile frame could exhaust the stack in some engines.
+// Returns whether JSON is nested too deeply. Checked first, as JSON.parse could exhaust the stack in some engines.
 function isDeeperThan(frame: string, limit: number): boolean {
   let depth = 0;
   let inString = false;
@@ -101,7 +101,7 @@ function isDeeperThan(frame: string, limit: number): boolean {
   return false;
 }
 
-// A frame is UTF-8, so only an escape in a JSON string can contain a lone surrogate.
+// Returns whether all texts are valid. A frame is UTF-8, so only an escape can give a lone surrogate.
 function hasWellFormedText(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

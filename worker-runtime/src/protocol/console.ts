@@ -1,4 +1,4 @@
-// The console's rows as the researcher's page reads them. Page thread; pure.
+// The console's rows in the form that the researcher's page reads. Page thread; pure.
 
 export type { Failure, Point } from "./messages.ts";
 export { RowError, readRow } from "./read_row.ts";

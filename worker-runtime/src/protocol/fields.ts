@@ -1,5 +1,5 @@
-// The field kinds of server/docs/protocol.md as valibot schemas. The message of each issue is a stable code of the protocol,
-// so that the first issue of a parse is the protocol's error. Pure; any thread.
+// The kinds of fields in server/docs/protocol.md as valibot schemas. The message of each issue is a stable code of the
+// protocol, so that the first issue of a parse is the protocol's error. Pure; any thread.
 
 import * as v from "valibot";
 
@@ -15,7 +15,7 @@ export type ParseCode =
 
 const utf8 = new TextEncoder();
 
-/** A limit in characters counts Unicode code points, as the codecs of the other languages do. */
+/** Returns whether a text is within a limit in Unicode code points, which the codecs of all languages count. */
 function hasAtMostCharacters(text: string, limit: number): boolean {
   if (text.length <= limit) return true;
   let count = 0;
@@ -23,7 +23,7 @@ function hasAtMostCharacters(text: string, limit: number): boolean {
   return count <= limit;
 }
 
-/** A limit in KiB counts bytes of UTF-8. */
+/** Returns whether a text is within a limit in bytes of UTF-8. */
 export function hasAtMostBytes(text: string, limit: number): boolean {
   return text.length * 3 <= limit || utf8.encode(text).length <= limit;
 }
@@ -96,24 +96,24 @@ export function hasField(input: unknown, key: string, value?: string): boolean {
   return value === undefined || input[key] === value;
 }
 
-/** An object whose content is not checked here. */
+/** An object whose content is not checked by the schema. */
 export const record = v.custom<Record<string, unknown>>(isRecord, kind);
 
 /** An object with these fields. Other fields are ignored (R2). */
 export const fields = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.pipe(record, variantOf(entries));
 
-/** One variant of a union that `unionBy` makes. */
+/** One variant of a union that `unionBy` makes, with the fields of the variant. */
 export const variantOf = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object(entries, missing);
 
-/** A union whose variants are distinguished by the field `key`. The value must already be known to be an object. */
+/** A union whose variants are distinguished by the field `key`. REQUIRES: the value is known to be an object. */
 export const unionBy = <const Key extends string, const Options extends v.VariantOptions<Key>>(
   key: Key,
   options: Options,
 ) => v.variant(key, options, missing);
 
-// The value is known to be an object, so an issue of the object itself is about a missing key.
+// Returns the code of an issue about the field `key`: the field is missing, or it has an unknown value.
 function missing(issue: v.BaseIssue<unknown>): ParseCode {
   return issue.received === "undefined" ? "missing_field" : kind;
 }

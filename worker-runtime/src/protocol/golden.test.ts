@@ -1,4 +1,4 @@
-// Reads every golden file of the protocol. The C++ and Python codecs read the same files.
+// Tests the codec with every golden file of the protocol. The C++ and Python codecs read the same files.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

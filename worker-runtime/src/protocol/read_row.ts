@@ -1,9 +1,9 @@
-// Reads a row of the console by its schema in rows.ts, which is generated. Page thread; pure.
+// Reads a row of the console with its schema in rows.ts, which is generated. Page thread; pure.
 
 import * as v from "valibot";
 import { fieldPath } from "./fields.ts";
 
-/** The console's answer does not match the schema. */
+/** Thrown if the console's answer does not match the schema. */
 export class RowError extends Error {
   override readonly name = "RowError";
   readonly code = "bad_answer";

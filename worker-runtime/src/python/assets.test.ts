@@ -1,4 +1,4 @@
-// The runtime's files: requested at once, verified, counted. (The python thread's code, with a fake server.)
+// Tests that the runtime's files are requested at once, verified and counted. (Python thread; fake server.)
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sha256Hex } from "../base/hex.ts";

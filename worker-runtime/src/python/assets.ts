@@ -1,7 +1,7 @@
 // Fetches the runtime's files from this origin in parallel, and counts their bytes. Archives are verified against the
-// index. Pyodide's own files are streamed into the compiler. Their addresses contain their hash, and they are trusted
-// like any script of this origin. The option `integrity` of fetch is not used, because it would hold each file back
-// until its last byte. Runs on the python thread, before trial code.
+// index. Pyodide's own files are streamed into the compiler. Their URLs contain their hash, and they are trusted like
+// any script of this origin. The option `integrity` of fetch is not used, because it would hold back each file until
+// its last byte. Runs on the python thread, before trial code.
 
 import { hexOf } from "../base/hex.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
@@ -28,12 +28,12 @@ export class Assets {
     this.#tell = tell;
   }
 
-  /** Starts to fetch files of a piece; `take` returns the responses. */
+  /** Starts to fetch files of a piece. `take` returns the responses. */
   begin(piece: RuntimePiece, files: readonly RuntimeFile[] = piece.files): void {
     for (const file of files) {
       const url = new URL(piece.base + file.name, self.location.origin).href;
       this.#total += file.bytes;
-      // The browser caches compiled code only with its own response. So that response is not wrapped to count its bytes.
+      // The browser caches compiled code only with its own response. So that response is not wrapped to count bytes.
       const isCode = file.name.endsWith(".wasm");
       if (isCode) this.#uncounted += file.bytes;
       const response = request(url).then((answer) => (isCode ? answer : this.#counted(answer)));
@@ -43,7 +43,7 @@ export class Assets {
     }
   }
 
-  /** Returns the response for this address, once; undefined if the address was not begun. */
+  /** Returns the response for this URL, once; undefined if it was not begun. */
   take(url: string): Promise<Response> | undefined {
     const response = this.#responses.get(url);
     this.#responses.delete(url);

@@ -1,28 +1,28 @@
-// The module `_hyperflock_bridge` that Python sees: blocking calls, reports, liveness. Runs on the python thread.
+// The module `_hyperflock_bridge` for Python: blocking calls, reports, liveness. Runs on the python thread.
 
 import { type Block, errorText, Word } from "../channel/block.ts";
 import { Caller, ReportWindow } from "../channel/caller.ts";
 import type { FromPython } from "./messages.ts";
 
-/** The limit of a call. It is longer than a lease, because a call may wait for a new connection. */
+/** The time limit of a call. It is longer than a lease, because a call may wait for a new connection. */
 export const CALL_MS = 120_000;
-/** The limit of an upload, which may wait for a new connection and is slow on a phone. */
+/** The time limit of an upload, which may wait for a new connection and is slow on a phone. */
 export const UPLOAD_MS = 300_000;
-/** The largest checkpoint or artifact; the server's default limit. */
+/** The largest checkpoint or artifact in bytes, which is the server's default limit. */
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
 /**
- * How many points and rows may be on the way to the server. This is as many as a few full messages hold.
+ * The most points and rows that the server may not have acknowledged yet. A few full messages contain this many.
  */
 export const WINDOW_POINTS = 4_096;
-/** The longest method and the longest payload of a call, in characters. The agent refuses longer texts. */
+/** The longest method name of a call, in characters. The agent refuses longer texts. */
 export const METHOD_CHARACTERS = 256;
 export const PAYLOAD_CHARACTERS = 65_536;
 /** The longest row of named series, as JSON text: 256 values with the longest names. */
 export const ROW_CHARACTERS = 262_144;
-/** How often a thread that shares no memory reports its liveness counter. */
+/** The time between two reports of the liveness counter by a thread that shares no memory. */
 export const PROGRESS_MS = 1_000;
 
-/** Throws if trial code passes more than a call may carry. */
+/** Throws if trial code passes a longer text than a call may have. */
 export function checkCall(method: string, payload: string): void {
   if (method.length > METHOD_CHARACTERS) throw new Error("The call's name is too long.");
   if (payload.length > PAYLOAD_CHARACTERS) {
@@ -41,7 +41,7 @@ export function checkRow(row: string): void {
   }
 }
 
-/** A Python object with the buffer protocol, as Pyodide hands it over. */
+/** A Python object with the buffer protocol, as Pyodide passes it. */
 export interface PyBuffer {
   getBuffer(type: "u8"): {
     readonly data: Uint8Array;
@@ -96,7 +96,7 @@ export class Bridge {
     this.#window = new ReportWindow(this.#block, WINDOW_POINTS, this.#checkInterrupt);
   }
 
-  /** The functions for `registerJsModule`. */
+  /** Returns the functions that `registerJsModule` needs. */
   get module() {
     return {
       call: (method: string, payload: string): string => {

@@ -1,4 +1,4 @@
-// The limit of Python's heap.
+// Tests the limit of Python's heap.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { limitHeap } from "./heap_limit.ts";

@@ -1,10 +1,10 @@
 // Limits Python's heap. To get more memory, Emscripten's allocator asks WebAssembly.Memory to grow. If that is refused,
-// the allocator reports that no memory is left, and Python raises MemoryError. The attempt then ends as
+// the allocator reports that memory is exhausted, and Python raises MemoryError. The attempt then ends as
 // `out_of_memory`, and the volunteer's tab survives. Runs on the python thread, once, before Pyodide is loaded.
 
 const PAGE_BYTES = 65_536;
 
-/** From now on, scripts of this thread cannot grow a memory beyond `bytes`. */
+/** Makes scripts of this thread unable to grow a memory beyond `bytes`. */
 export function limitHeap(bytes: number): void {
   const { prototype } = WebAssembly.Memory;
   const grow = prototype.grow;

@@ -23,7 +23,7 @@ type Run = Extract<ToPython, { kind: "run" }>;
 
 export interface InterpreterOptions {
   readonly assets: Assets;
-  /** Pyodide first, then the packages in the order of their imports. */
+  /** First Pyodide, then the packages in the order of their imports. */
   readonly pieces: readonly RuntimePiece[];
   readonly output: Output;
   readonly mark: (step: string) => void;
@@ -67,7 +67,7 @@ export class Interpreter {
     this.#pyodide.unpackArchive(archive, "zip", { extractDir: this.#extractDir });
   }
 
-  /** Unpacks a package that imports a module of JavaScript under `hostName`. */
+  /** Unpacks a package that imports the JavaScript module `hostName`. */
   addHostedPackage(archive: Uint8Array, hostName: string, host: object): void {
     this.#pyodide.registerJsModule(hostName, host);
     this.addPackage(archive);
@@ -87,7 +87,7 @@ export class Interpreter {
   }
 }
 
-/** Returns the arguments of run_attempt. The checkpoint is a list of at most one. */
+/** Returns the arguments of run_attempt. The checkpoint is a list with at most one item. */
 function argumentsOf(
   job: Run,
 ): [spec: string, bundle: Uint8Array, data: object, checkpoint: object] {
@@ -100,7 +100,7 @@ function argumentsOf(
 async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {
   const base = new URL(core.base, self.location.origin).href;
   const wrapped = globalThis.fetch;
-  // Pyodide asks for its files one after the other. They are already being fetched.
+  // Pyodide requests its files one after the other. They are being fetched already.
   globalThis.fetch = (input, init) =>
     assets.take(input instanceof Request ? input.url : String(input)) ?? wrapped(input, init);
   try {

@@ -3,15 +3,15 @@
 import { INTERRUPT_SIGNAL } from "../channel/block.ts";
 
 /**
- * Pyodide's interrupt buffer without its race. Pyodide reads element 0 and then writes 0 to it, in two steps. With a plain
- * Uint8Array, a signal that another thread stores between the two is lost. Here a written 0 clears only the signal that was
- * read last.
+ * Pyodide's interrupt buffer without a race. Pyodide reads element 0 and then writes 0 to it, in two steps. With a plain
+ * Uint8Array, a signal that another thread stores between the two steps is lost. Here, writing 0 clears only the signal
+ * that was read last.
  */
 export class InterruptBuffer {
   readonly #bytes: Uint8Array;
   #lastRead = 0;
 
-  /** `bytes` has one element. Other threads store a signal's number there by `Atomics`. */
+  /** `bytes` has one element. Other threads store the number of a signal there with `Atomics`. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
@@ -26,12 +26,12 @@ export class InterruptBuffer {
     else if (this.#lastRead !== 0) Atomics.compareExchange(this.#bytes, 0, this.#lastRead, 0);
   }
 
-  /** Asks Python for a KeyboardInterrupt. */
+  /** Requests a KeyboardInterrupt in Python. */
   raise(): void {
     Atomics.store(this.#bytes, 0, INTERRUPT_SIGNAL);
   }
 
-  /** Clears the buffer, and returns whether it held a signal. */
+  /** Clears the buffer, and returns whether it contained a signal. */
   take(): boolean {
     return Atomics.exchange(this.#bytes, 0, 0) !== 0;
   }

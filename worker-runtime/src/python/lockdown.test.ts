@@ -1,4 +1,4 @@
-// Objects that trial code must not find on the python thread.
+// Tests that trial code cannot find certain objects on the python thread.
 
 import { expect, test } from "vitest";
 import { LockdownError, lockDown } from "./lockdown.ts";

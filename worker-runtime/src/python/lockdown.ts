@@ -1,9 +1,9 @@
-// Removes from the python thread what trial code must not reach: storage, networking, workers, the graphics device and
-// other hardware. Everything that is not on the list of what stays is removed, also interfaces that a browser adds later.
-// The thread's Content-Security-Policy is a second barrier. Runs on the python thread, once, before
-// any code of a trial.
+// Removes everything from the python thread that trial code must not reach: storage, networking, workers, the graphics
+// device and other hardware. Only names on a list stay, so that interfaces which a browser adds later are removed too.
+// The thread's Content-Security-Policy is a second barrier. Runs on the python thread, once, before any code of a
+// trial.
 
-/** The language itself. */
+/** The names of the JavaScript language. */
 const LANGUAGE = [
   ..."Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol".split(
     " ",
@@ -24,7 +24,7 @@ const LANGUAGE = [
   "WebAssembly",
 ];
 
-/** What Pyodide and Python's packages use of the platform, and functions that only compute. */
+/** The names of the platform that Pyodide and Python's packages use, and functions that only compute. */
 const PLATFORM = [
   ..."self name location navigator origin isSecureContext crossOriginIsolated console".split(" "),
   ..."performance crypto atob btoa queueMicrotask structuredClone setTimeout clearTimeout".split(
@@ -42,12 +42,12 @@ const PLATFORM = [
   ),
   ..."SubtleCrypto Performance PerformanceEntry PerformanceMark PerformanceMeasure".split(" "),
   ..."WorkerGlobalScope DedicatedWorkerGlobalScope WorkerLocation WorkerNavigator".split(" "),
-  // These two constants cannot be deleted. The functions that use them are removed.
+  // These two constants cannot be deleted, but the functions that use them are removed.
   "TEMPORARY",
   "PERSISTENT",
 ];
 
-/** Properties of `navigator` that stay. None of them has an effect, or distinguishes two devices of one kind. */
+/** Properties of `navigator` that stay. They have no effects and do not distinguish two devices of one kind. */
 const NAVIGATOR = [
   ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
   ..."onLine hardwareConcurrency".split(" "),
@@ -64,7 +64,7 @@ export function lockDown(scope: object, navigator: object): void {
   keepOnly(navigator, new Set(NAVIGATOR));
 }
 
-/** Returns the names that are still there and should not be. */
+/** Returns the names that still exist but should not. */
 export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const holder of holdersOf(target)) {
@@ -76,8 +76,8 @@ export function unlisted(target: object, kept: ReadonlySet<string>): string[] {
   return found;
 }
 
-// Removes names also from the prototypes, where most of them are accessors. Then it defines each name on the object
-// itself. Otherwise trial code could define the name, and a library would mistake it for a feature of the platform.
+// Removes names from the prototypes too, where most of them are accessors. Then it defines each name on the object
+// itself. Otherwise trial code could define the name, and a library would treat it as a feature of the platform.
 function keepOnly(target: object, kept: ReadonlySet<string>): void {
   const names = unlisted(target, kept);
   for (const holder of holdersOf(target)) {

@@ -5,7 +5,7 @@ import type { PostedToCaller } from "../channel/posted_answerer.ts";
 import type { ToGpuThread } from "../gpu/thread/gpu_messages.ts";
 import type { Backend } from "../protocol/index.ts";
 
-/** The text of an outcome: values, or a traceback of 16 KiB with its escapes. */
+/** The longest text of an outcome: values, or a traceback of 16 KiB with its escapes. */
 export const OUTCOME_CHARACTERS = 262_144;
 
 export interface RuntimeFile {
@@ -16,7 +16,7 @@ export interface RuntimeFile {
 
 export interface RuntimePiece {
   readonly version: string;
-  /** A folder on this origin. It ends with a slash. */
+  /** The URL of a folder on this origin. It ends with a slash. */
   readonly base: string;
   readonly files: readonly RuntimeFile[];
 }
@@ -40,31 +40,31 @@ export interface ArraycoreParts {
   readonly archive: Uint8Array<ArrayBuffer>;
 }
 
-/** What an attempt may compute on, as `hyperflock._trial.devices` reads it. */
+/** The devices that an attempt may use, in the form that `hyperflock._trial.devices` reads. */
 export interface DeviceOffer {
-  /** What the study asked for. */
+  /** The device that the study asked for. */
   readonly wanted: Backend;
   /** The back ends of array-core that can run here. */
   readonly backends: readonly ("webgpu" | "cpu")[];
-  /** Why a back end cannot run here, by its name. */
+  /** The reason why a back end cannot run here, by the back end's name. */
   readonly reasons: Readonly<Record<string, string>>;
   /** Whether WebGPU runs on the CPU here. */
   readonly software: boolean;
-  /** The limit of all arrays together on the GPU. */
+  /** The limit in bytes for all arrays on the GPU together. */
   readonly budget_bytes: number;
 }
 
-/** The fields of an attempt that only an Optuna study has. */
+/** The fields of an attempt that only an attempt of an Optuna study has. */
 export interface AskedSpec {
   /** The number of objectives. */
   readonly directions: number;
-  /** JSON text of the values that were suggested before. */
+  /** The values that were suggested before, as JSON text. */
   readonly suggested: string | null;
-  /** JSON text of the attributes that the trial begins with. */
+  /** The attributes with which the trial begins, as JSON text. */
   readonly attrs: string | null;
 }
 
-/** The attempt as `hyperflock_worker.runner.run_attempt` reads it. */
+/** The attempt in the form that `hyperflock_worker.runner.run_attempt` reads. */
 export interface AttemptSpec {
   readonly attempt: number;
   readonly study: number;
@@ -74,16 +74,16 @@ export interface AttemptSpec {
   readonly params: string;
   readonly seed: number;
   readonly chainer: string;
-  /** Null if the study asks for no device. */
+  /** The offered devices; null if the study asks for no device. */
   readonly device: DeviceOffer | null;
-  /** Null if the trial is not of an Optuna study. */
+  /** The fields for an Optuna study; null for other studies. */
   readonly asked: AskedSpec | null;
 }
 
-/** The checkpoint that the attempt begins with. */
+/** The checkpoint with which the attempt begins. */
 export interface CheckpointFile {
   readonly format: "tree" | "npz";
-  /** The last step that was reported before it was saved. */
+  /** The last step that was reported before the checkpoint was saved. */
   readonly step: number | null;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -91,9 +91,9 @@ export interface CheckpointFile {
 export type ToPython =
   | {
       readonly kind: "load";
-      /** Null if no memory can be shared. Python then waits by JSPI. */
+      /** The shared memory. If there is none (null), Python waits by JSPI. */
       readonly memory: SharedArrayBuffer | null;
-      /** Pieces in the order in which they are needed; the first is Pyodide. */
+      /** The pieces in the order in which they are needed; the first is Pyodide. */
       readonly pieces: readonly RuntimePiece[];
       /** The limit of Python's heap in bytes. */
       readonly heapBytes: number;
@@ -104,7 +104,7 @@ export type ToPython =
       readonly bundle: Uint8Array<ArrayBuffer>;
       readonly data: readonly DataFile[];
       readonly checkpoint: CheckpointFile | null;
-      /** Sent with the thread's first attempt of a study that asks for a device; else null. */
+      /** Sent with the thread's first attempt of a study that asks for a device; null with other attempts. */
       readonly arraycore: ArraycoreParts | null;
       /** Zips of packages, sent with the thread's first attempt that needs Optuna. */
       readonly packages: readonly Uint8Array<ArrayBuffer>[];
@@ -112,7 +112,7 @@ export type ToPython =
   | PostedToCaller;
 
 export interface LoadTimings {
-  /** When each step was done, in milliseconds since the thread began. */
+  /** The time at which each step was done, in milliseconds since the thread began. */
   readonly [step: string]: number;
 }
 
@@ -130,7 +130,7 @@ export type FromPython =
   /** The liveness counter of a thread that shares no memory with the agent. */
   | { readonly kind: "progress"; readonly attempt: number; readonly count: number }
   | ({ readonly kind: "call"; readonly attempt: number } & CallRequest)
-  /** A call that carries bytes. It is answered like other calls. */
+  /** A call with bytes. It is answered as other calls are. */
   | {
       readonly kind: "upload";
       readonly attempt: number;
@@ -150,7 +150,7 @@ export type FromPython =
       /** Whether this thread cannot run another attempt, so that the agent must end it. */
       readonly isLast?: boolean | undefined;
     }
-  /** A message of array-core to the gpu thread. Everything else goes through the ring. */
+  /** A message of array-core to the gpu thread. Everything else is sent through the ring. */
   | { readonly kind: "gpu"; readonly message: ToGpuThread }
-  /** The thread cannot go on. */
+  /** The thread cannot continue. */
   | { readonly kind: "crashed"; readonly code: string; readonly message: string };

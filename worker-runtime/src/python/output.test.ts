@@ -1,4 +1,4 @@
-// The output of trial code, and its limits.
+// Tests the output of trial code, and its limits.
 
 import { beforeEach, expect, test } from "vitest";
 import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND, Output } from "./output.ts";

@@ -1,15 +1,15 @@
-// Writes what trial code prints to the browser's console, with a limit of lines a second that a person can read. Of the
-// lines above the limit, the newest wait for a later second or the trial's end, and older ones are only counted. Of a
-// line without an end, only the beginning is kept. Runs on the python thread. Python may block it for long, so no timer
-// is used.
+// Writes the output of trial code to the browser's console, with a limit of lines per second that a person can read. Of
+// the lines above the limit, the newest wait for a later second or the trial's end, and older ones are only counted. Of
+// a line without an end, only the beginning is kept. Runs on the python thread. Python may block it for long, so no
+// timer is used.
 
 const LINES_PER_SECOND = 50;
 /** The most lines written in a second, including the line that counts the lines that were left out. */
 export const MOST_LINES_PER_SECOND = LINES_PER_SECOND + 1;
-/** How many lines may wait. The server keeps no more lines of a trial than this (R39). */
+/** The most lines that may wait. The server keeps no more lines of a trial than this (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
-/** The most lines written at a trial's end. */
+/** The most lines that are written at a trial's end. */
 export const MOST_LINES_AT_END = WAITING_LINES + 1;
 const LINE_CHARACTERS = 2_000;
 /** Long texts are read in pieces of this size, because a part of a text keeps the whole text alive. */
@@ -47,7 +47,7 @@ export class Output {
     if (this.#waiting.length > 0) this.#begin(Math.floor(this.#now() / 1000));
   }
 
-  /** Writes all lines that wait, also a line without an end. Call it when the trial has ended. */
+  /** Writes all waiting lines, even a line without an end. Call it when the trial has ended. */
   flush(): void {
     for (const end of this.#endStreams) end();
     this.#release(this.#waiting.length);
@@ -78,7 +78,7 @@ export class Output {
     };
   }
 
-  /** Returns a console for trial code. Its lines count toward the same limit. */
+  /** Returns a console for trial code. Its lines count for the same limit. */
   console(): Readonly<Record<string, (...values: unknown[]) => void>> {
     const write = (...values: unknown[]) => this.line(values.map(textOf).join(" "));
     return Object.freeze(Object.fromEntries(CONSOLE.map((name) => [name, write])));

@@ -1,4 +1,4 @@
-// The bridge of a python thread that shares no memory, and the agent's end of it. Both run on one thread and use
+// Tests the bridge of a python thread that shares no memory, with the agent's end of it. Both run on one thread and use
 // messages.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -104,7 +104,7 @@ test("A report that finds no room is an error, and another attempt has all of it
   const waits = bridge.module.report(WINDOW_POINTS, 0.5);
   vi.advanceTimersByTime(120_000);
   await expect(waits).rejects.toThrow("took no reports");
-  // The failed report has used no room.
+  // The report that failed has taken no room.
   agent.setTaken(1);
   expect(bridge.module.report(WINDOW_POINTS, 0.5)).toBeUndefined();
   expect(points()).toBe(WINDOW_POINTS + 1);

@@ -1,6 +1,6 @@
-// The module `_hyperflock_bridge` without memory that is shared with the agent. Its functions return promises, for which
-// hyperflock_worker.bridge suspends Python by JSPI. Messages of the agent arrive only while Python is suspended. Runs on
-// the python thread.
+// The module `_hyperflock_bridge` for a thread that shares no memory with the agent. Its functions return promises, for
+// which hyperflock_worker.bridge suspends Python by JSPI. Messages of the agent arrive only while Python is suspended.
+// Runs on the python thread.
 
 import { PostedCaller, PostedWindow } from "../channel/posted_caller.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import type { InterruptBuffer } from "./interrupt_buffer.ts";
 import type { FromPython, ToPython } from "./messages.ts";
 
-/** What the agent says to a thread that shares no memory with it. */
+/** The messages of the agent to a thread that shares no memory with it. */
 export type Posted = Extract<ToPython, { kind: "answer" | "taken" | "interrupt" }>;
 
 export interface PromisingBridgeOptions {
@@ -66,7 +66,7 @@ export class PromisingBridge {
     }
   }
 
-  /** The functions for `registerJsModule`. `promises` tells Python that they return promises. */
+  /** Returns the functions that `registerJsModule` needs. `promises` says that they return promises. */
   get module() {
     return {
       promises: true,
@@ -93,7 +93,7 @@ export class PromisingBridge {
     };
   }
 
-  /** Sends a message of the report window: now, or after the returned promise has found room. */
+  /** Sends a message within the report window: now, or when the returned promise has found room. */
   #sendInWindow(message: FromPython): undefined | Promise<void> {
     const room = this.#window.admit(CALL_MS);
     if (room !== true) {

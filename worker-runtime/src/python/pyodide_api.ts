@@ -9,14 +9,14 @@ export interface PyCallable {
 
 export interface PyodideApi {
   readonly version: string;
-  /** Pyodide reads and writes element 0 only. */
+  /** Sets the interrupt buffer. Pyodide reads and writes only its element 0. */
   setInterruptBuffer(buffer: { 0: number }): void;
-  /** Throws KeyboardInterrupt when the interrupt buffer asks for it. */
+  /** Throws KeyboardInterrupt if the interrupt buffer requests it. */
   checkInterrupt(): void;
   registerJsModule(name: string, module: object): void;
   unpackArchive(archive: Uint8Array, format: "zip", options: { readonly extractDir: string }): void;
   runPython(code: string): unknown;
-  /** `write` takes bytes of Python's stream and returns how many it took. */
+  /** `write` gets bytes of Python's stream and returns how many of them it took. */
   setStdout(options: { readonly write: (bytes: Uint8Array) => number }): void;
   setStderr(options: { readonly write: (bytes: Uint8Array) => number }): void;
 }

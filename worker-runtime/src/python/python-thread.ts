@@ -1,6 +1,6 @@
 // The python thread: a module worker with one Pyodide, which the agent starts. While an objective runs, Python blocks the
-// thread, so the agent can only reach it by shared memory (channel/), or end it. Without shared memory, JSPI suspends Python,
-// and messages arrive meanwhile. The server gives this file a Content-Security-Policy by its name, which must stay
+// thread, so the agent can only use shared memory (channel/) or end the thread. Without shared memory, JSPI suspends Python,
+// and messages can arrive. The server selects a Content-Security-Policy by this file's name, so the name must stay
 // `python-thread...`.
 
 import { openBlock, Word } from "../channel/block.ts";
@@ -28,13 +28,13 @@ declare const self: DedicatedWorkerGlobalScope;
 // This function is hidden from trial code, which must not send messages in this thread's name.
 const postMessage = self.postMessage.bind(self);
 const post = (message: FromPython, transfer: Transferable[] = []) => postMessage(message, transfer);
-/** Posts a message from within Python. Printed lines that the limit per second held back are written first. */
+/** Posts a message for Python code. Printed lines that the limit per second held back are written first. */
 const postFromPython = (message: FromPython, transfer: Transferable[] = []) => {
   output.catchUp();
   post(message, transfer);
 };
 const debug = console.debug.bind(console);
-// The attempt that prints; 0: no attempt runs.
+// The attempt that may print; 0 if none runs.
 let printing = 0;
 const output = new Output(
   (text) => {
@@ -48,13 +48,13 @@ let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
 let interrupt = new InterruptBuffer(new Uint8Array(1));
 let heapBytes = 0;
-/** Why array-core cannot run here although the agent sent it; null: it runs. */
+/** The reason why array-core cannot run here although the agent sent it; null if it runs. */
 let withoutArraycore: string | null = null;
 /** Whether array-core trapped. It serves no further attempt, and this Pyodide cannot load a second module. */
 let hasArraycoreEnded = false;
 
 self.addEventListener("message", (event: MessageEvent<ToPython>) => {
-  // Trial code can dispatch events of its own to this listener.
+  // Events that trial code dispatches to this listener are ignored.
   if (!event.isTrusted) return;
   const message = event.data;
   switch (message.kind) {
@@ -141,15 +141,15 @@ async function run(
   post({ kind: "outcome", attempt, outcome, runMs, isLast: hasArraycoreEnded });
 }
 
-// Runs before any code of the study. A trial gets the functions of array-core. Its memory and the way to the gpu thread
-// stay in this script.
+// Loads array-core before any code of the study runs. A trial gets its functions. Its memory and the connection to the
+// gpu thread stay in this script.
 async function addArraycore(
   interpreter: Interpreter,
   { module, archive }: ArraycoreParts,
 ): Promise<void> {
   const isShared = bridge instanceof Bridge;
   const loaded = await loadArraycore(module, {
-    // Its memory is separate from Python's heap, and has the same limit.
+    // array-core's memory is separate from Python's heap, and has the same limit.
     maximumBytes: heapBytes,
     host: {
       attach(memory, controlAddress) {
@@ -168,7 +168,7 @@ async function addArraycore(
   interpreter.addHostedPackage(archive, "_arraycore_host", arraycoreHost(loaded));
 }
 
-/** Returns null, or why array-core cannot run here. Plain NumPy still can. */
+/** Returns null, or the reason why array-core cannot run here. Plain NumPy still can. */
 async function tryArraycore(
   interpreter: Interpreter,
   parts: ArraycoreParts,
@@ -182,16 +182,16 @@ async function tryArraycore(
   }
 }
 
-/** Returns the attempt with an offer of only those devices that this thread can use. */
+/** Returns the attempt. Of the offered devices, only those remain that this thread can use. */
 function offered(spec: AttemptSpec): AttemptSpec {
   if (spec.device === null || withoutArraycore === null) return spec;
   const reasons = { webgpu: withoutArraycore, cpu: withoutArraycore };
   return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 
-// The runner is Python code that trial code can change, so the length of its text is limited. If the runner raises,
-// trial code has changed it, but Pyodide still works. This function then returns an empty text, which the agent takes
-// for a malformed outcome.
+// Runs the attempt. Trial code can change the runner, which is Python code, so the length of its text is limited. If
+// the runner raises, trial code has changed it, but Pyodide still works. Then the text is empty, which the agent treats
+// as a malformed outcome.
 async function outcomeOf(
   interpreter: Interpreter,
   job: Extract<ToPython, { kind: "run" }>,
@@ -206,7 +206,7 @@ async function outcomeOf(
   }
 }
 
-// run_attempt never raises. An error here means that this Pyodide ended or could not load.
+// Reports a crash. run_attempt never raises, so an error means that Pyodide ended or could not load.
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   output.flush();

@@ -1,4 +1,4 @@
-// What browsers report about themselves, from real user-agent texts.
+// Tests what browsers report about themselves, with real user-agent texts.
 
 import { expect, test } from "vitest";
 import { capabilitiesOf, heapLimitOf } from "./capabilities.ts";

@@ -1,5 +1,5 @@
-// What this browser says about itself. It is as coarse as scheduling allows, because a fingerprint is personal data.
-// It only reads `navigator`. Agent thread.
+// Describes this browser to the server. The description is as coarse as scheduling allows, because a fingerprint is
+// personal data. It only reads `navigator`. Agent thread.
 
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
 
@@ -11,11 +11,11 @@ export interface NavigatorFacts {
   readonly userAgentData?: { readonly mobile: boolean };
 }
 
-/** Returns what the device offers to the server. `gpu` is what gpu_probe.ts found. */
+/** Returns the capabilities that the device reports to the server. `gpu` is the result of gpu_probe.ts. */
 export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilities {
   return {
     backends: gpu === undefined ? ["cpu"] : ["webgpu", "cpu"],
-    // 0: the browser does not say.
+    // The value is 0 if the browser does not report its memory.
     memory_mb: Math.round((facts.deviceMemory ?? 0) * 1024),
     cores: Math.max(1, Math.round(facts.hardwareConcurrency ?? 1)),
     engine: engineOf(facts.userAgent),
@@ -26,16 +26,16 @@ export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilit
 
 const MIB = 1_048_576;
 const HEAP_LEAST = 512 * MIB;
-/** The least heap after the browser has ended the page during a trial, in bytes. */
+/** The smallest heap, in bytes, after the browser ended the page during a trial. */
 const HEAP_LEAST_CAREFUL = 256 * MIB;
-/** The most heap of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
+/** The largest heap of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
 const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
 /** The heap in MiB of a device that does not report its memory, as in Firefox and Safari. */
 const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**
  * Returns the limit of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most the limit of its
- * class. `careful` halves it, because the last visit did not end well.
+ * class. `careful` halves it, because the browser ended the last visit.
  */
 export function heapLimitOf(
   device: Pick<Capabilities, "class" | "memory_mb">,

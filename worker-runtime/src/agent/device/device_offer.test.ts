@@ -1,4 +1,4 @@
-// Which devices a trial is offered in a browser, and what is reported about its graphics adapter.
+// Tests which devices a trial is offered in a browser, and what is reported about its graphics adapter.
 
 import { describe, expect, test } from "vitest";
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";

@@ -1,16 +1,16 @@
-// Decides what a trial gets that asks for a device: the back ends of array-core that can run, the reasons why others
+// Decides what a trial that asks for a device gets: the back ends of array-core that can run, the reasons why others
 // cannot run, and how much memory of the graphics device the trial may use. Pure; agent thread.
 
 import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
 
 const MIB = 1_048_576;
-/** The limit for all arrays on the GPU together, in MiB, by class of device. A browser ends a tab that takes more, without an error. */
+/** The limit in MiB for all GPU arrays together, by class of device. A browser ends a tab that uses more, without an error. */
 const BUDGET_MOST = { phone: 512, tablet: 1_024, desktop: 4_096, node: 4_096 } as const;
 /** The budget in MiB of a device that does not report its memory. */
 const BUDGET_UNKNOWN = { phone: 256, tablet: 512, desktop: 2_048, node: 2_048 } as const;
 
-/** What the browser allows here. The gpu thread and the python thread need shared memory. */
+/** The properties of this browser on which the offer depends. The gpu thread needs shared memory. */
 export interface Surroundings {
   readonly sharesMemory: boolean;
 }

@@ -1,17 +1,17 @@
-// Finds out which graphics device this browser would give to trials. The agent asks once, before it sends `hello`. The
+// Finds the graphics device that this browser would give to trials. The agent asks once, before it sends `hello`. The
 // answer is as coarse as scheduling allows, because a fingerprint is personal data. Runs on the agent thread.
 
 import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";
 
 const MIB = 1_048_576;
-/** The limit of the probe. The browser's graphics process may hang, and trials can also run without it. */
+/** The time limit of the probe. The browser's graphics process may hang, and trials can also run without it. */
 const PROBE_MS = 5_000;
 const ADAPTER_CHARACTERS = 64;
-/** Adapters that run on the CPU and do not always say so. */
+/** Matches adapters that run on the CPU and do not always report that. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
-/** Returns undefined without WebGPU, or if no adapter answers in time. */
+/** Returns the device's facts; undefined without WebGPU, or if no adapter answers in time. */
 export async function probeGpu(
   gpu: GPU | undefined,
   pause: (ms: number) => Promise<void>,
@@ -23,7 +23,7 @@ export async function probeGpu(
 
 /** Returns the adapter's vendor and architecture, never its model, and sizes as powers of two. */
 export function factsOf(adapter: Pick<GPUAdapter, "features" | "limits" | "info">): GpuFacts {
-  // Safari may lack fields. Older engines lack the whole record.
+  // Safari may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const words = [info.vendor, info.architecture].filter(
     (text) => text !== undefined && text !== "",

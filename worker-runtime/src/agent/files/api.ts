@@ -1,5 +1,5 @@
-// Requests to the compute origin (server/docs/rest.md). Answers are checked here.
-// Runs on the agent thread.
+// Sends requests to the compute origin (server/docs/rest.md) and checks the answers. Runs on the agent
+// thread.
 
 import * as v from "valibot";
 import type { ProjectView } from "../../page_contract/volunteer_state.ts";
@@ -9,7 +9,7 @@ import type { Device } from "../machine/events.ts";
 
 const REQUEST_MS = 15_000;
 
-/** Thrown if a request was refused or did not arrive. If `permanent`, another try would not help. */
+/** Thrown if a request was refused or failed. If `permanent`, another try would not help. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;
@@ -71,7 +71,7 @@ export async function project(code: string): Promise<ProjectView> {
   return { name, owner, studies, trialsDone: trials_done, trialsTotal: trials_total };
 }
 
-/** Returns the address of a runtime's index. Without an id it is the newest runtime's. */
+/** Returns the URL of a runtime's index. Without an id it is that of the newest runtime. */
 export function indexAddress(id: string | undefined): string {
   return id === undefined ? "/runtime/index.json" : `/runtime/index-${id}.json`;
 }
@@ -80,17 +80,17 @@ export async function runtimeIndex(url: string): Promise<RuntimeIndex> {
   return await request(indexAnswer, url, { cache: "no-cache" });
 }
 
-/** The header by which a device names itself. */
+/** Returns the Authorization header that identifies a device. */
 export function authorizationOf({ device, secret }: Device): string {
   return `Device ${device}:${secret}`;
 }
 
-/** The address of the WebSocket on this origin. */
+/** Returns the URL of the WebSocket on this origin. */
 export function socketAddress(origin: string): string {
   return new URL("/ws/worker", origin.replace(/^http/, "ws")).href;
 }
 
-/** Returns the server's own code and message, or a message made of the status. */
+/** Returns the server's code and message, or a message made from the status. */
 export function refusalOf(status: number, body: unknown): { code: string; message: string } {
   const refused = v.safeParse(errorAnswer, body);
   if (refused.success) return refused.output.error;

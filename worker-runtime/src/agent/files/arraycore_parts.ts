@@ -1,4 +1,4 @@
-// Fetches array-core: the module for this engine and the Python package. It is fetched only for a study that asks for a
+// Fetches array-core: the module for this engine and the Python package. It is fetched only if a study asks for a
 // device, and once for all python threads. Runs on the agent thread.
 
 import { hasRelaxedSimd } from "../../base/simd.ts";
@@ -12,14 +12,14 @@ export interface PartsOptions extends RuntimeFetch {
   readonly compile: (bytes: Uint8Array<ArrayBuffer>) => Promise<WebAssembly.Module>;
 }
 
-/** Returns the name of the module's file that this engine can run. */
+/** Returns the file name of the module that this engine can run. */
 export function moduleFile(engine: typeof WebAssembly = WebAssembly): string {
   return hasRelaxedSimd(engine) ? "arraycore-relaxed.wasm" : "arraycore.wasm";
 }
 
 /**
- * Throws RuntimeUnavailableError if the server has no array-core, the connection ends, or the bytes do not have the
- * hash in the index.
+ * Fetches the parts. Throws RuntimeUnavailableError if the server has no array-core, the connection ends, or the bytes
+ * do not have the hash in the index.
  */
 export async function fetchArraycore(
   index: RuntimeIndex,

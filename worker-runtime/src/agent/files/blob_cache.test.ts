@@ -1,4 +1,4 @@
-// Bundles and data come from the cache if they are intact, otherwise from the server. The cache keeps its size limit.
+// Tests that bundles and data come from the cache if intact, otherwise from the server, and that its size is limited.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

@@ -1,5 +1,5 @@
 // Gets bundles and data by their hash, from the Cache API or else from the server. Each read is hashed again. The cache has a
-// limit; the least recently used blob is dropped first. Runs on the agent thread.
+// limit; the least recently used blob is removed first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
@@ -22,14 +22,14 @@ export class BlobError extends Error {
   }
 }
 
-/** The part of Store that is needed here. */
+/** The part of Store that this class needs. */
 export interface BlobIndex {
   blobs(): Promise<readonly BlobRecord[]>;
   keepBlob(record: BlobRecord): Promise<void>;
   forgetBlob(sha256: string): Promise<void>;
 }
 
-/** The part of the Cache API that is needed here. */
+/** The part of the Cache API that this class needs. */
 export interface ByteCache {
   match(url: string): Promise<Response | undefined>;
   put(url: string, response: Response): Promise<void>;
@@ -38,7 +38,7 @@ export interface ByteCache {
 
 export interface BlobCacheOptions {
   readonly index: BlobIndex;
-  /** Null without a Cache API. */
+  /** The cache; null without a Cache API. */
   readonly cache: ByteCache | null;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly random: () => number;
@@ -57,7 +57,7 @@ export async function openByteCache(): Promise<ByteCache | null> {
   return "caches" in globalThis ? await caches.open(CACHE_NAME).catch(() => null) : null;
 }
 
-/** Drops every cached blob. */
+/** Removes every cached blob. */
 export async function forgetBytes(): Promise<void> {
   if ("caches" in globalThis) await caches.delete(CACHE_NAME).catch(() => false);
 }
@@ -69,7 +69,7 @@ export class BlobCache {
     this.#options = options;
   }
 
-  /** Returns the verified bytes. Throws BlobError, or AbortError when `signal` is aborted. */
+  /** Returns the verified bytes. Throws BlobError, or AbortError if `signal` is aborted. */
   async get(
     wanted: BlobWanted,
     authorization: string,
@@ -88,7 +88,7 @@ export class BlobCache {
     if (response === undefined) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     if ((await sha256Hex(bytes)) !== wanted.sha256) {
-      // Something on this device changed the bytes, so they count as missing.
+      // The bytes on this device have changed, so they count as missing.
       await this.#drop(wanted.sha256);
       return null;
     }
@@ -125,7 +125,7 @@ export class BlobCache {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const response = await this.#options.fetch(urlOf(wanted.sha256), {
       headers: { authorization },
-      // This class has a cache of its own, with its own limit.
+      // The browser's HTTP cache is not needed, because this class has its own cache.
       cache: "no-store",
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
     });
@@ -152,7 +152,7 @@ export class BlobCache {
       await cache.put(urlOf(wanted.sha256), new Response(bytes));
       await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
     } catch {
-      // The browser's quota is full. The trial runs without the cache.
+      // The browser's quota is full, so the trial runs without the cache.
       await this.#drop(wanted.sha256);
     }
   }

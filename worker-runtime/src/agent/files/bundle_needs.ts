@@ -1,5 +1,5 @@
-// Reads what a bundle's code needs in addition to the runtime. The zip's comment names these needs, so that nothing has
-// to be unpacked (python/src/hyperflock/_bundle/archive.py). Pure; agent thread.
+// Reads which packages a bundle's code needs in addition to the runtime. The zip's comment names them, so that nothing
+// has to be unpacked (python/src/hyperflock/_bundle/archive.py). Pure; agent thread.
 
 const OPTUNA = new TextEncoder().encode("hyperflock needs optuna");
 

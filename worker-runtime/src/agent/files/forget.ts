@@ -1,11 +1,11 @@
-// "Forget this device": first the server forgets it, then this browser deletes what it keeps. Runs on the agent thread.
+// Makes the server forget this device, and then deletes what this browser stored. Runs on the agent thread.
 
 import type { Device } from "../machine/events.ts";
 import { ApiError, eraseDevice } from "./api.ts";
 import { forgetBytes } from "./blob_cache.ts";
 import { Store } from "./store.ts";
 
-/** The parts of the agent thread that forgetting needs. */
+/** The parts of the agent thread that forget() needs. */
 export interface Forgetful {
   device(): Promise<Device | null>;
   erase(device: Device): Promise<void>;
@@ -13,8 +13,8 @@ export interface Forgetful {
 }
 
 /**
- * Returns true when server and browser have forgotten the device. Returns false, and changes nothing, if the request to
- * the server fails.
+ * Returns true if the server and the browser have forgotten the device. Returns false, and changes nothing, if the
+ * request to the server fails.
  */
 export async function forget(keeper: Forgetful): Promise<boolean> {
   const device = await keeper.device();

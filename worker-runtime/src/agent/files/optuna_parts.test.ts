@@ -1,4 +1,4 @@
-// Optuna's archives are fetched by their hashes.
+// Tests that Optuna's archives are fetched by their hashes.
 
 import { expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

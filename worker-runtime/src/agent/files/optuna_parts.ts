@@ -6,7 +6,7 @@ import { fetchAll, locate, type RuntimeFetch } from "./runtime_files.ts";
 
 const PIECES = ["packaging", "colorlog", "tqdm", "optuna"];
 
-/** Returns zips of compiled files, which are unpacked next to the other packages. Throws RuntimeUnavailableError. */
+/** Returns zips of compiled files. They are unpacked next to the other packages. Throws RuntimeUnavailableError. */
 export async function fetchOptuna(
   index: RuntimeIndex,
   options: RuntimeFetch,

@@ -1,12 +1,12 @@
-// Fetches single files of the runtime that the agent hands to a python thread, each verified against the index. Runs on the
-// agent thread.
+// Fetches single files of the runtime that the agent sends to a python thread. Each is verified against the index. Runs on
+// the agent thread.
 
 import { hexOf } from "../../base/hex.ts";
 import type { RuntimeFile, RuntimeIndex, RuntimePiece } from "../../python/messages.ts";
 
 export interface RuntimeFetch {
   readonly fetch: (url: string) => Promise<Response>;
-  /** Called as bytes arrive. `loaded` and `total` count uncompressed bytes. */
+  /** Called while bytes arrive. `loaded` and `total` count uncompressed bytes. */
   readonly tell: (loaded: number, total: number) => void;
 }
 
@@ -24,13 +24,13 @@ export class RuntimeUnavailableError extends Error {
   }
 }
 
-/** A file of a piece, with its address. */
+/** A file of a piece of the runtime, with its URL. */
 export interface Located {
   readonly file: RuntimeFile;
   readonly url: string;
 }
 
-/** Finds a file in the index. Throws RuntimeUnavailableError if there is no such piece or file. */
+/** Finds a file in the index. Throws RuntimeUnavailableError if the piece or the file does not exist. */
 export function locate(index: RuntimeIndex, piece: string, name: string): Located {
   const found: RuntimePiece | undefined = Object.hasOwn(index.pieces, piece)
     ? index.pieces[piece]

@@ -1,6 +1,6 @@
-// What the agent keeps between visits, in IndexedDB of the compute origin: the device's identity for each project, what it
-// has contributed, and the index of cached blobs. Without IndexedDB (private windows of some browsers) everything works,
-// for this visit only. Runs on the agent thread.
+// Stores the agent's data between visits, in IndexedDB of the compute origin: the device's identity for each project, its
+// contribution, and the index of cached blobs. Without IndexedDB (private windows of some browsers) everything works, for
+// this visit only. Runs on the agent thread.
 
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { sha256Hex } from "../../base/hex.ts";
@@ -19,13 +19,13 @@ export interface BlobRecord {
 }
 
 interface Schema extends DBSchema {
-  /** The key is the hash of the enrolment code. The code itself is not kept. */
+  /** The key is the hash of the enrolment code. The code itself is not stored. */
   devices: { key: string; value: DeviceRecord };
   blobs: { key: string; value: BlobRecord };
 }
 
 const NOTHING: Contribution = { trials: 0, seconds: 0 };
-/** With storage switched off, some browsers never answer. */
+/** If storage is switched off, some browsers never answer. So the wait is limited. */
 const OPEN_MS = 3_000;
 
 export class Store {

@@ -1,4 +1,4 @@
-// Uploads of checkpoints and artifacts to a server that answers, is down, or refuses; and downloads of checkpoints.
+// Tests uploads of checkpoints and artifacts to a server that answers, is down, or refuses. Also tests downloads.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

@@ -9,7 +9,7 @@ import type { Checkpoint } from "../../protocol/index.ts";
 import type { UploadHead } from "../machine/upload_head.ts";
 import { refusalOf } from "./api.ts";
 
-/** The time for all tries of one upload. Python waits longer than this. */
+/** The time limit for all tries of one upload. Python waits longer than this. */
 export const ALL_TRIES_MS = 280_000;
 const TRY_MS = 120_000;
 const FIRST_PAUSE_MS = 500;
@@ -19,7 +19,7 @@ const DOWNLOAD_TRIES = 3;
 /** HTTP 507, Insufficient Storage: another try would not help soon. */
 const NO_ROOM = 507;
 
-/** What an objective saved. */
+/** A checkpoint or an artifact that an objective saved. */
 export interface Saved {
   readonly attempt: number;
   readonly head: UploadHead;
@@ -58,21 +58,21 @@ export class Transfers {
     return answerText(false);
   }
 
-  /** Returns null if another try may help. */
+  /** Sends the upload once. Returns null if another try may help. */
   async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
     const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
     const isAway = response === null || (response.status >= 500 && response.status !== NO_ROOM);
     if (isAway) return null;
     if (response.ok) return answerText(true);
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
-    // The server revokes an ended attempt by a message of its own.
+    // The server also revokes an ended attempt with a separate message.
     if (code === "unknown_attempt") return answerText(false);
     // 429 is the rate limit. A later checkpoint replaces this one, but an artifact must be tried again.
     if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
     return errorText(code, message);
   }
 
-  /** Returns the checkpoint that the attempt begins with, or null if it cannot be fetched. */
+  /** Returns the checkpoint with which the attempt begins, or null if it cannot be fetched. */
   async loadCheckpoint(
     attempt: number,
     checkpoint: Checkpoint,

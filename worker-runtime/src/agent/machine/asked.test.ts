@@ -1,4 +1,4 @@
-// An attempt of an Optuna study on the device: its calls, its attributes, and calls that get no answer.
+// Tests an attempt of an Optuna study on the device: its calls, its attributes, and calls that get no answer.
 
 import { beforeEach, expect, test } from "vitest";
 import { answerText } from "../../channel/block.ts";

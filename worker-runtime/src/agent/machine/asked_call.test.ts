@@ -1,4 +1,4 @@
-// Which calls Python may make, and which of them the agent refuses.
+// Tests which calls Python may make, and which the agent refuses.
 
 import { describe, expect, test } from "vitest";
 import { parseCall } from "./asked_call.ts";

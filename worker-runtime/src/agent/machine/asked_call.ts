@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import { suggestArgs } from "../../protocol/messages.ts";
 
-/** A call that the server knows. */
+/** A call with a method that the server knows. */
 export type AskedCall =
   | { readonly method: "should_prune"; readonly args: { readonly step?: number } }
   | {
@@ -12,7 +12,7 @@ export type AskedCall =
       readonly args: { readonly name: string; readonly distribution: string };
     };
 
-/** Why the agent refuses a call. */
+/** A call that the agent refuses, with the reason. */
 export interface RefusedCall {
   readonly code: "unknown_method" | "bad_arguments";
   readonly message: string;
@@ -43,7 +43,7 @@ export function argumentsOf(payload: string): unknown {
   }
 }
 
-/** Returns an empty object if the argument has no valid step. The server then uses the newest point. */
+/** Returns the argument's step; an empty object without a valid one. The server then uses the newest point. */
 function stepOf(args: unknown): { step?: number } {
   if (typeof args !== "object" || args === null || !("step" in args)) return {};
   const step = Number(args.step);

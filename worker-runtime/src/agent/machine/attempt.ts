@@ -1,4 +1,4 @@
-// One attempt, as the agent sees it: what was reported, what the server acknowledged, and what must be sent again. Pure:
+// The agent's state of one attempt: what was reported, what the server acknowledged, and what must be sent again. Pure:
 // callers pass the time. Owned by machine.ts on the agent thread.
 
 import {
@@ -22,12 +22,12 @@ import type { AskedCall } from "./asked_call.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LoggedRow, SeriesBatch, SeriesLimits } from "./series.ts";
 
-/** How long points and rows are gathered before they are sent. */
+/** The time for which points and rows are collected before they are sent. */
 export const FLUSH_MS = 1_000;
 const RESEND_MS = 10_000;
 const RESEND_MOST_MS = 60_000;
 const CURVE_POINTS = 200;
-/** How many lines may wait to be sent. The server keeps no more lines of a trial than this (R39). */
+/** The most lines that may wait to be sent. The server keeps no more lines of a trial than this (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
 
@@ -37,13 +37,13 @@ type Outgoing =
   | ClientMessages["output"]
   | TrialResult;
 
-/** What computed an attempt: array-core's back end or NumPy, and versions (R52). Empty texts stand for unknown. */
+/** What computed an attempt: array-core's back end or NumPy, and versions (R52). An empty text means unknown. */
 export interface Computer {
   readonly backend: string;
   readonly software: string;
 }
 
-/** A report that is not acknowledged, and how many points and rows Python gave for it. */
+/** A report without an acknowledgement, and the number of points and rows in it. */
 interface SentReport {
   readonly message: ClientMessages["report"];
   readonly given: number;
@@ -51,7 +51,7 @@ interface SentReport {
 
 interface OpenCall {
   readonly message: ClientMessages["call"];
-  /** The call's number in the call channel. */
+  /** The number of the call in the call channel. */
   readonly sequence: number;
 }
 
@@ -113,7 +113,7 @@ export class Attempt {
     return this.#call;
   }
 
-  /** The number of the upload in the call channel; null: no upload runs. */
+  /** The number of the upload in the call channel; null if no upload runs. */
   get upload(): number | null {
     return this.#upload;
   }
@@ -126,7 +126,7 @@ export class Attempt {
     this.#upload = null;
   }
 
-  /** How many points and rows the server has. The python thread may be ahead by a limited number. */
+  /** The number of points and rows that the server has. The python thread may be ahead by a limited number. */
   get taken(): number {
     return this.#taken;
   }
@@ -148,7 +148,7 @@ export class Attempt {
     if (this.#curve.length > 2 * CURVE_POINTS) this.#curve.splice(0, CURVE_POINTS);
   }
 
-  /** Adds a row of named series. A row above the limits counts as taken, and is dropped. */
+  /** Adds a row of named series. A row that exceeds the limits is counted but not sent. */
   log(row: LoggedRow, now: number): void {
     if (!this.#limits.admits(row)) {
       this.#taken += 1;
@@ -163,7 +163,7 @@ export class Attempt {
     this.#unsentRows += 1;
   }
 
-  /** Opens a call. It carries the unsent points, also those of a call that Python gave up. */
+  /** Opens a call. It is sent with the unsent points and with those of an earlier call that Python gave up. */
   openCall(sequence: number, id: number, asked: AskedCall): void {
     this.#giveUpCall();
     const points = this.#takeUnsent();
@@ -172,7 +172,7 @@ export class Attempt {
     this.#fresh.push(message);
   }
 
-  /** The suggested values that the attempt got so far, by parameter name. For display. */
+  /** The suggested values that the attempt has so far, by parameter name. For display. */
   get suggested(): Readonly<Record<string, unknown>> {
     return this.#suggested;
   }
@@ -190,7 +190,7 @@ export class Attempt {
     this.#call = null;
   }
 
-  /** Adds a line that the objective printed. Without a connection, the oldest lines are dropped. */
+  /** Adds a line that the objective printed. Without a connection, the oldest lines are removed. */
   print(text: string, now: number): void {
     if (this.#lines.length === 0) this.#printedAt = now;
     const line = cut(text, MAX_LINE);
@@ -202,7 +202,7 @@ export class Attempt {
     }
   }
 
-  /** Ends the attempt. `by` is what computed it. */
+  /** Ends the attempt. `by` says which back end and versions computed it. */
   finish(outcome: Outcome, runMs: number, next: boolean, by: Computer): void {
     this.#upload = null;
     this.#packLines();
@@ -231,13 +231,13 @@ export class Attempt {
     return { type: "release", attempt: this.id, seq: this.#nextSeq(), reason };
   }
 
-  /** Makes messages of the points, the rows and the lines that have waited long enough. */
+  /** Puts points, rows and lines that have waited long enough into messages. */
   flush(now: number): void {
     if (this.#hasUnsent && now >= this.#oldestUnsentAt + FLUSH_MS) this.#pack();
     if (this.#lines.length > 0 && now >= this.#printedAt + FLUSH_MS) this.#packLines();
   }
 
-  /** Makes messages of all points and rows, including the newest. */
+  /** Puts all points and rows, even the newest, into messages. */
   flushAll(): void {
     while (this.#hasUnsent) this.#pack();
   }
@@ -251,8 +251,8 @@ export class Attempt {
   }
 
   /**
-   * Returns all messages that are not acknowledged, in order with the result last, and the lines that were not sent yet.
-   * It is for a new connection, or after a long silence.
+   * Returns all messages without an acknowledgement, in order with the result last, and the lines that were not sent
+   * yet. It is for a new connection, or after a long silence.
    */
   takeUnacknowledged(now: number): Outgoing[] {
     const last = this.#result ?? this.#call?.message;
@@ -263,7 +263,7 @@ export class Attempt {
     return [...reports, ...lines, ...(last === undefined ? [] : [last])];
   }
 
-  /** Takes an acknowledgement. Returns true if it was for a report of this attempt. */
+  /** Processes an acknowledgement. Returns true if it was for a report of this attempt. */
   acknowledge(seq: number): boolean {
     const report = this.#reports.find(({ message }) => message.seq === seq);
     if (report === undefined) return false;
@@ -275,7 +275,7 @@ export class Attempt {
     return true;
   }
 
-  /** When points, rows or lines are due to be sent; null: none wait. */
+  /** The time at which points, rows or lines must be sent; null if none wait. */
   get flushAt(): number | null {
     const due = [];
     if (this.#hasUnsent) due.push(this.#oldestUnsentAt + FLUSH_MS);
@@ -283,18 +283,18 @@ export class Attempt {
     return due.length === 0 ? null : Math.min(...due);
   }
 
-  /** When unacknowledged messages are sent again. A call has a deadline of its own. */
+  /** The time at which unacknowledged messages are sent again. A call has its own deadline. */
   get resendAt(): number | null {
     const waits = this.#result !== null || this.#reports.length > 0;
     return waits && this.#sentAt !== null ? this.#sentAt + this.#resendMs : null;
   }
 
-  /** How often messages were sent again on a live connection. */
+  /** The number of times that messages were sent again on this connection. */
   get resends(): number {
     return this.#resends;
   }
 
-  /** Returns all messages that are not acknowledged, and doubles the pause before the next time. */
+  /** Returns all messages without an acknowledgement, and doubles the pause before the next time. */
   takeAgain(now: number): Outgoing[] {
     this.#resends += 1;
     this.#resendMs = Math.min(RESEND_MOST_MS, this.#resendMs * 2);
@@ -328,7 +328,7 @@ export class Attempt {
     this.#fresh.push(message);
   }
 
-  // Packs lines into messages. They are never sent again: some may be lost with a connection (R39).
+  // Puts lines into messages. They are never sent again, so some may be lost with a connection (R39).
   #packLines(): void {
     while (this.#lines.length > 0) {
       const lines = this.#lines.splice(0, MAX_LINES);
@@ -363,7 +363,7 @@ function resultOf(head: ResultHead, outcome: Outcome): TrialResult {
   }
 }
 
-/** Cuts an error's texts to the protocol's limits, because trial code chooses them. */
+/** Cuts the texts of an error to the protocol's limits, because trial code chooses them. */
 function clampFailure(error: Failure): Failure {
   return {
     cause: error.cause,
@@ -373,7 +373,7 @@ function clampFailure(error: Failure): Failure {
   };
 }
 
-/** Returns a value for display. A text that is not JSON, such as Python's NaN, is returned as it is. */
+/** Returns a value for display. A text that is not JSON, such as Python's NaN, is returned unchanged. */
 function forDisplay(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -387,7 +387,7 @@ function cut(text: string, characters: number): string {
   return whole.length <= characters ? whole : [...whole].slice(0, characters).join("");
 }
 
-// Keeps the end, because a traceback names the error there.
+// Keeps the end of the text, because a traceback names the error at its end.
 function cutBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= most) return text.toWellFormed();

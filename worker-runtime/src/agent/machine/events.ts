@@ -8,8 +8,8 @@ import type { LoggedRow } from "./series.ts";
 import type { UploadHead } from "./upload_head.ts";
 
 /**
- * This browser's identity in one project. The secret is sent to the server. It is also sent to the page thread, for the
- * one request that outlives the page.
+ * This browser's identity in one project. The secret is sent to the server. It is also sent to the page thread, which
+ * needs it for a request while the page closes.
  */
 export interface Device {
   readonly device: string;
@@ -17,12 +17,12 @@ export interface Device {
 }
 
 export type AgentEvent =
-  // The volunteer and the page.
+  // Events of the volunteer and the page.
   | { readonly kind: "start"; readonly device: Device | null; readonly visible: boolean }
   | { readonly kind: "hidden" }
   | { readonly kind: "visible" }
   | { readonly kind: "stop" }
-  // The clock: `nextDeadline` has come.
+  // An event of the clock: the time `nextDeadline` has come.
   | { readonly kind: "tick" }
   // POST /api/join.
   | { readonly kind: "joined"; readonly device: Device }
@@ -36,7 +36,7 @@ export type AgentEvent =
   | { readonly kind: "opened" }
   | { readonly kind: "message"; readonly message: ServerMessage }
   | { readonly kind: "closed"; readonly code: number }
-  // The python thread and what it needs.
+  // Events of the python thread and of its files.
   | { readonly kind: "loading"; readonly loaded: number; readonly total: number }
   | { readonly kind: "running"; readonly attempt: number }
   | {
@@ -45,7 +45,7 @@ export type AgentEvent =
       readonly step: number;
       readonly value: number;
     }
-  // A row of named series.
+  // A row of named series was logged.
   | { readonly kind: "log"; readonly attempt: number; readonly row: LoggedRow }
   | {
       readonly kind: "call";
@@ -60,7 +60,7 @@ export type AgentEvent =
       readonly head: UploadHead | RefusedCall;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
-  // An upload has ended; `text` is the answer for Python.
+  // An upload has ended. `text` is the answer for Python.
   | {
       readonly kind: "uploaded";
       readonly attempt: number;
@@ -77,14 +77,14 @@ export type AgentEvent =
       readonly backend: string;
       readonly software: string;
     }
-  // The attempt could not begin: assets or data are missing.
+  // The attempt could not begin, because files or data are missing.
   | {
       readonly kind: "cannot_run";
       readonly attempt: number;
       readonly code: string;
       readonly message: string;
     }
-  // The python thread died while it ran this attempt.
+  // The python thread crashed while it ran this attempt.
   | {
       readonly kind: "crashed";
       readonly attempt: number;
@@ -99,19 +99,19 @@ export type AgentAction =
   /** Closes the socket. Its later events are ignored. */
   | { readonly kind: "close"; readonly code: number }
   | { readonly kind: "send"; readonly message: ClientMessage }
-  /** Begins to load a python thread if there is none. */
+  /** Starts to load a python thread, if none exists. */
   | { readonly kind: "warm" }
   | { readonly kind: "run"; readonly lease: Lease }
   /** Forgets an attempt that has not begun to run. */
   | { readonly kind: "abort"; readonly attempt: number }
-  /** Asks Python for a KeyboardInterrupt. */
+  /** Requests a KeyboardInterrupt in Python. */
   | { readonly kind: "interrupt"; readonly attempt: number }
   /** Ends the python thread at once. */
   | { readonly kind: "terminate" }
-  /** No trial is expected. A Pyodide that has run a trial is replaced. */
+  /** Reports that no trial is expected. A Pyodide that has run a trial is then replaced. */
   | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly sequence: number; readonly text: string }
-  /** Tells Python how many points and rows of the running attempt the server has. */
+  /** Informs Python how many points and rows of the running attempt the server has. */
   | { readonly kind: "taken"; readonly points: number }
   /** Uploads a checkpoint or an artifact of the running attempt. The event `uploaded` follows. */
   | {
@@ -124,7 +124,7 @@ export type AgentAction =
   /** Cancels the current upload. */
   | { readonly kind: "forget_upload" }
   | { readonly kind: "contributed"; readonly runMs: number }
-  /** The volunteer stopped; the agent thread may end. */
+  /** The volunteer has stopped, so the agent thread may end. */
   | { readonly kind: "end" };
 
 export type EventOf<Kind extends AgentEvent["kind"]> = Extract<AgentEvent, { kind: Kind }>;

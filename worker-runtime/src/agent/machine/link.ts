@@ -3,11 +3,11 @@
 
 import { Backoff } from "../../base/backoff.ts";
 
-/** The limit from opening the socket to `welcome`. */
+/** The time limit from opening the socket to `welcome`. */
 const OPENING_MS = 15_000;
 const SILENT_HEARTBEATS = 3;
 const LEAST_HEARTBEAT_MS = 1_000;
-/** After a connection of at least this length, the back-off starts anew. */
+/** After a connection of at least this length, the back-off starts from the beginning. */
 const GOOD_MS = 10_000;
 
 export type LinkDue = "connect" | "silent" | "heartbeat" | null;
@@ -39,7 +39,7 @@ export class Link {
     return this.#state === "welcomed";
   }
 
-  /** The number of failed connections in a row, and when the next connection is tried (null: now, or not at all). */
+  /** The number of failed connections in a row, and the time of the next try (null: now, or none). */
   get retries(): { readonly failures: number; readonly retryAt: number | null } {
     return { failures: this.#backoff.failures, retryAt: this.#retryAt };
   }
@@ -58,7 +58,7 @@ export class Link {
     this.beat(now);
   }
 
-  /** Notes that a message of the server arrived. */
+  /** Notes that a message of the server has arrived. */
   hear(now: number): void {
     this.#heardAt = now;
   }
@@ -68,7 +68,7 @@ export class Link {
     this.#heartbeatAt = now + this.#heartbeatMs;
   }
 
-  /** Closes on purpose. The next try is after `begin`. */
+  /** Closes the connection on purpose. It is opened again only after `begin`. */
   close(): void {
     this.#state = "closed";
     this.#retryAt = null;
@@ -91,7 +91,7 @@ export class Link {
     return now >= this.#heartbeatAt ? "heartbeat" : null;
   }
 
-  /** When `due` changes next without an event. */
+  /** The time at which `due` changes next without an event. */
   get deadline(): number | null {
     if (this.#state === "closed") return this.#retryAt;
     if (this.#state === "opening") return this.#openingUntil;

@@ -1,4 +1,4 @@
-// The agent's state machine follows the protocol's rules for a device.
+// Tests that the agent's state machine follows the protocol's rules for a device.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { answerText, errorText } from "../../channel/block.ts";
@@ -661,7 +661,7 @@ describe("Stopping", () => {
     s = new Scenario();
     s.running(7).outcome(7).on({ kind: "hidden" }).after(3_000);
     expect(s.deeds).toEqual([{ kind: "close", code: 1000 }]);
-    // The result is kept.
+    // The result is kept until the connection is open again.
     s.on({ kind: "visible" }).on({ kind: "opened" }).welcome([]);
     expect(s.sent).toContainEqual(expect.objectContaining({ type: "result", attempt: 7 }));
   });

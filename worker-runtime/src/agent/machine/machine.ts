@@ -19,13 +19,13 @@ import type { AgentAction, AgentEvent, Device, EventOf } from "./events.ts";
 import { Link } from "./link.ts";
 import { Work } from "./work.ts";
 
-/** A hidden page waits this long for the acknowledgement of a finished trial before it disconnects. */
+/** The time for which a hidden page waits for the acknowledgement of a finished trial before it disconnects. */
 const LINGER_MS = 3_000;
-/** The least pause before the next try to a server that is full. */
+/** The shortest pause before the next try if the server is full. */
 const FULL_MS = 5_000;
 /** The agent's own close code for a silent server. Code 1000 would release the lease (R22). */
 export const CLOSE_SILENT = 4100;
-/** Devices come back to a restarted server at random moments in this time. */
+/** After a restart of the server, devices reconnect at random moments in this time. */
 const RESTART_SPREAD_MS = 3_000;
 const CLOSE_CLEAN = 1000;
 const CLOSE_RESTART = 1012;
@@ -35,15 +35,15 @@ const CLOSE_DEVICE_REVOKED = 4003;
 
 export interface MachineOptions {
   readonly agent: string;
-  /** Read for each session, because the graphics device is known only after a while. */
+  /** The device's capabilities. They are read for each session, because the graphics device is known only later. */
   readonly capabilities: () => Capabilities;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
-  /** The liveness counter of the python thread. */
+  /** Returns the liveness counter of the python thread. */
   readonly readProgress: () => number;
 }
 
-/** What the volunteer wants, or why the work has ended for good. */
+/** What the volunteer wants, or the reason why the work has ended for good. */
 export type Mode =
   | { readonly kind: "idle" | "working" | "hidden" | "stopped" | "replaced" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
@@ -99,17 +99,17 @@ export class Machine {
     return this.#link.isWelcomed;
   }
 
-  /** Why there is no work; null: the server has not said yet. */
+  /** The reason why there is no work; null if the server has not given it yet. */
   get waiting(): WaitReason | null {
     return this.#work.waiting;
   }
 
-  /** The number of failed connections in a row, and when the next connection is tried (null: it is being tried). */
+  /** The number of failed connections in a row, and the time of the next try (null: it runs now). */
   get connecting(): Link["retries"] {
     return this.#link.retries;
   }
 
-  /** Bytes of the files that the attempt needs. */
+  /** The bytes of the files that the attempt needs. */
   get assets(): { readonly loaded: number; readonly total: number } {
     return this.#assets;
   }
@@ -121,7 +121,7 @@ export class Machine {
     return this.#actions;
   }
 
-  /** When `tick` is due; null: nothing changes without an event. */
+  /** The time of the next `tick`; null if nothing changes without an event. */
   nextDeadline(): number | null {
     const all = [this.#link.deadline, this.#joinAt, this.#lingerUntil, ...this.#work.deadlines];
     const deadlines = all.filter((deadline) => deadline !== null);
@@ -206,7 +206,7 @@ export class Machine {
     if (event.visible) this.#begin(now);
   }
 
-  /** Python loads while the device joins and connects. */
+  /** Begins the work. Python loads while the device joins and connects. */
   #begin(now: number): void {
     this.#act({ kind: "warm" });
     if (this.#device === null) this.#join();
@@ -241,7 +241,7 @@ export class Machine {
       this.#lingerUntil = now + LINGER_MS;
       return;
     }
-    // The trial is given back now, because a hidden page may be frozen at any moment.
+    // The trial is released now, because a hidden page may be frozen at any moment.
     if (!isFinished) this.#work.release("page_hidden", now);
     this.#disconnect(CLOSE_CLEAN);
   }
@@ -331,7 +331,7 @@ export class Machine {
     }
   }
 
-  /** The least pause that the server's close code asks for. */
+  /** Returns the shortest pause that the server's close code requires. */
   #leastPauseMs(code: number): number {
     if (code === CLOSE_RESTART) return RESTART_SPREAD_MS * this.#options.random();
     return code === CLOSE_TRY_LATER ? FULL_MS : 0;
@@ -388,7 +388,7 @@ export class Machine {
         break;
       case "result_ack":
         this.#work.onResultAck(message, now);
-        // A hidden page stayed connected only for this acknowledgement.
+        // A hidden page has stayed connected only for this acknowledgement.
         if (this.#lingerUntil !== null && this.#work.attempt === null) {
           this.#disconnect(CLOSE_CLEAN);
         }
@@ -431,8 +431,8 @@ export class Machine {
   }
 
   /**
-   * The project does not know this device, for instance because its database is new. The agent joins again as a new device,
-   * once.
+   * The project does not know this device, for example because its database is new. The agent joins once more, as a new
+   * device.
    */
   #onBadToken(message: ServerMessages["refused"]): void {
     this.#act({ kind: "forget_device" });

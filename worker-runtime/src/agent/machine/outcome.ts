@@ -1,5 +1,5 @@
-// Reads and checks what run_attempt returned. The check is needed because trial code shares the runner's thread and may
-// have changed the runner. Pure; agent thread.
+// Reads and checks the return value of run_attempt. The check is needed because trial code shares the runner's thread
+// and may have changed the runner. Pure; agent thread.
 
 import * as v from "valibot";
 import { hasAtMostBytes } from "../../protocol/fields.ts";
@@ -12,18 +12,18 @@ const CRASH_CAUSES: Readonly<Record<string, Failure["cause"]>> = {
   channel_violation: "invalid",
 };
 
-/** How an attempt ended. */
+/** The way in which an attempt ended. */
 export type Outcome = (
   | { readonly outcome: "complete"; readonly values: readonly number[] }
   | { readonly outcome: "pruned" }
   | { readonly outcome: "failed"; readonly error: Failure }
 ) & {
-  /** JSON text of the trial's attributes, which only the researcher's side reads. */
+  /** JSON text of the trial's attributes, which only the researcher's process reads. */
   readonly attrs?: string | undefined;
 };
 
 const number = v.pipe(v.number(), v.finite());
-// Malformed attributes are dropped. The outcome is kept.
+// Malformed attributes are left out, and the outcome is kept.
 const attrs = v.fallback(
   v.optional(
     v.pipe(

@@ -1,4 +1,4 @@
-// The agent's state machine sends the lines that objectives print (R39).
+// Tests that the agent's state machine sends the lines that objectives print (R39).
 
 import { beforeEach, expect, test } from "vitest";
 import { Scenario } from "./scenario.fixture.ts";

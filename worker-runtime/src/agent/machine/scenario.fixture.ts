@@ -1,4 +1,4 @@
-// Drives a Machine in tests. The test sets the clock, says what the server sends, and reads which actions the machine
+// Drives a Machine in tests. The test sets the clock, sends the server's messages, and reads which actions the machine
 // took. Test thread.
 
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
@@ -37,7 +37,7 @@ export class Scenario {
   progress = 0;
   #actions: AgentAction[] = [];
 
-  /** `random` is the fraction of each random pause that the machine waits; 1 is the longest pause. */
+  /** `random` says which part of each random pause the machine waits; 1 is the longest pause. */
   constructor(random = 1) {
     this.machine = new Machine({
       agent: "test/1",
@@ -53,7 +53,7 @@ export class Scenario {
     });
   }
 
-  /** The actions since this or one of the next two properties was last read. */
+  /** The actions since this property, `sent` or `deeds` was last read. */
   get actions(): AgentAction[] {
     const actions = this.#actions;
     this.#actions = [];

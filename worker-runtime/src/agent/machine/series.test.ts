@@ -1,4 +1,4 @@
-// Rows of named series from Python to the server (R59).
+// Tests how rows of named series get from Python to the server (R59).
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseClientMessage, serialize } from "../../protocol/index.ts";

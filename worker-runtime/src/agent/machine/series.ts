@@ -1,4 +1,4 @@
-// Reads the rows of named series that Python logs (R59), and gathers them into messages. Pure; agent thread.
+// Reads the rows of named series that Python logs (R59), and collects them into messages. Pure; agent thread.
 
 import * as v from "valibot";
 import { logged } from "../../protocol/fields.ts";
@@ -13,13 +13,13 @@ import { argumentsOf } from "./asked_call.ts";
 
 type Value = v.InferOutput<typeof logged>;
 
-/** One row: values by name at a step. */
+/** A row: values at a step, by name. */
 export interface LoggedRow {
   readonly step: number;
   readonly values: readonly (readonly [name: string, value: Value])[];
 }
 
-/** The most cells of a message, so that it fits into a frame with the longest names and values. */
+/** The most cells in a message, so that it fits into a frame even with the longest names and values. */
 const MOST_CELLS = 20_000;
 
 const rowSchema = v.object({
@@ -37,12 +37,12 @@ export function parseRow(text: string): LoggedRow | null {
   return values.every(isGood) ? { step: parsed.output.step, values } : null;
 }
 
-/** Counts the series of an attempt. The trial checks the same limits first, so honest code does not reach them here. */
+/** Counts the series of an attempt. The trial checks the same limits first, so only forged rows exceed them here. */
 export class SeriesLimits {
   readonly #names = new Set<string>();
   #values = 0;
 
-  /** Counts a row. Returns false if it exceeds a limit; it is then not counted. */
+  /** Counts a row. Returns false, without counting it, if it exceeds a limit. */
   admits(row: LoggedRow): boolean {
     const fresh = row.values.filter(([name]) => !this.#names.has(name));
     const names = this.#names.size + fresh.length;
@@ -63,12 +63,12 @@ export class SeriesBatch {
     return this.#steps.length === 0;
   }
 
-  /** Adds a row, and returns true; or returns false if the row needs a message of its own. */
+  /** Adds a row. Returns false, without adding it, if the row needs a separate message. */
   add(row: LoggedRow): boolean {
     const last = this.#steps.at(-1) ?? -1;
     if (row.step < last) return false;
     const place = row.step === last ? this.#steps.length - 1 : this.#steps.length;
-    // One step may come in several rows, but a series has one value there.
+    // Several rows may have one step, but a series has only one value there.
     if (row.values.some(([name]) => (this.#columns.get(name)?.length ?? 0) > place)) return false;
     const fresh = row.values.filter(([name]) => !this.#columns.has(name)).length;
     const columns = this.#columns.size + fresh;
@@ -84,7 +84,7 @@ export class SeriesBatch {
     return true;
   }
 
-  /** Returns the rows as a message has them, and forgets them. */
+  /** Returns the rows in the form of a message, and forgets them. */
   take(): Series {
     const series = { steps: this.#steps, columns: [...this.#columns] };
     this.#steps = [];

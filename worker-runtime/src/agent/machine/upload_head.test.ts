@@ -1,4 +1,4 @@
-// Which uploads Python may make, and which of them the agent refuses.
+// Tests which uploads Python may make, and which the agent refuses.
 
 import { expect, test } from "vitest";
 import { parseUploadHead } from "./upload_head.ts";

@@ -9,9 +9,9 @@ export type UploadHead =
   | {
       readonly of: "checkpoint";
       readonly format: Checkpoint["format"];
-      /** The last step reported before the upload; null: none was reported. */
+      /** The last step that was reported before the upload; null if none was. */
       readonly step: number | null;
-      /** The last step of a series logged before it; null: none was logged. */
+      /** The last step of a series that was logged before the upload; null if none was. */
       readonly logged: number | null;
     }
   | {
@@ -21,7 +21,7 @@ export type UploadHead =
       readonly name: string;
       /** MIME type. */
       readonly type: string;
-      /** The name by which the researcher's process finds its artifact store; empty: none. */
+      /** The name by which the researcher's process finds its artifact store; empty without one. */
       readonly store: string;
     };
 
@@ -30,7 +30,7 @@ const TYPE_BYTES = 127;
 
 const step = v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
 
-// The server checks these fields again. Here they only have to fit into the upload's address.
+// The server checks these fields again. Here they only have to fit into the upload's URL.
 const head = v.variant("of", [
   v.object({
     of: v.literal("checkpoint"),

@@ -1,4 +1,4 @@
-// What the volunteer sees in each state of the machine.
+// Tests what the volunteer sees in each state of the machine.
 
 import { beforeEach, expect, test } from "vitest";
 import { leaseOf, Scenario } from "./scenario.fixture.ts";

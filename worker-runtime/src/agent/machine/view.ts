@@ -4,7 +4,7 @@ import type { TrialView, VolunteerState } from "../../page_contract/volunteer_st
 import type { Attempt } from "./attempt.ts";
 import type { Machine } from "./machine.ts";
 
-/** Returns the view. `timeOrigin` turns the machine's clock into Unix times. */
+/** Returns the view. `timeOrigin` converts the machine's clock to Unix times. */
 export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   const { mode, attempt } = machine;
   switch (mode.kind) {
@@ -33,7 +33,7 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   };
 }
 
-// Without a connection the trial goes on, so it is still shown as running.
+// Returns the view of an attempt. Without a connection the trial goes on, so it is still shown as running.
 function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
   const trial = trialView(attempt, timeOrigin);
   if (attempt.runningAt !== null) return { phase: "computing", trial };

@@ -1,5 +1,5 @@
-// Asks for a lease, runs it, reports, and gives it back (R14, R15, R17, R21, R26, R27, R43 on the device's side). Pure:
-// callers pass the time, and actions go to `Surroundings`. Owned by machine.ts on the agent thread.
+// Asks for a lease, runs it, reports, and releases it (R14, R15, R17, R21, R26, R27, R43 on the device's side). Pure:
+// callers pass the time, and actions are passed to `Surroundings`. Owned by machine.ts on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { answerText, errorText } from "../../channel/block.ts";
@@ -15,17 +15,17 @@ import type { AgentAction, EventOf } from "./events.ts";
 import { crashOutcome } from "./outcome.ts";
 
 /**
- * How long an interrupted python thread may take to end by itself. A stop should take at most a second, and its other
+ * The time in which an interrupted python thread may end by itself. A stop should take at most a second, and its other
  * steps need the rest of that second.
  */
 export const INTERRUPT_GRACE_MS = 400;
-/** The time after `ready`, or after a result that asked for more work, until the agent asks again. */
+/** If no answer to `ready`, or to a result that asked for more work, has come after this time, the agent asks again. */
 const ASK_AGAIN_MS = 10_000;
-/** How long an idle Python thread is kept while a sampler chooses the study's next trial. */
+/** The time for which an idle Python thread is kept while a sampler chooses the study's next trial. */
 export const SAMPLER_MS = 10_000;
 const CANNOT_RUN_LIMIT = 3;
 const RESEND_LIMIT = 8;
-/** Used for an attempt that ended before it reported its back end and versions. */
+/** Stands for the back end of an attempt that ended before it reported its back end and versions. */
 const NOBODY: Computer = { backend: "", software: "" };
 
 export interface Surroundings {
@@ -34,9 +34,9 @@ export interface Surroundings {
   /** Whether the volunteer wants work and the page is visible. */
   readonly isWorking: boolean;
   act(action: AgentAction): void;
-  /** Ends the work, because it cannot succeed here. */
+  /** Ends the work, because it cannot succeed in this browser. */
   fail(code: string, message: string): void;
-  /** Asks for a new connection. */
+  /** Requests a new connection. */
   reconnect(now: number): void;
 }
 
@@ -44,13 +44,13 @@ export class Work {
   readonly #around: Surroundings;
   readonly #afterFailure: Backoff;
   #attempt: Attempt | null = null;
-  /** An interrupted attempt whose Python has not ended yet. */
+  /** An interrupted attempt whose Python code has not ended yet. */
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
   /**
-   * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler was told how this one
-   * ended.
+   * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler knows the result of
+   * this one.
    */
   #wasAsked = false;
   #idleAt: number | null = null;
@@ -66,7 +66,7 @@ export class Work {
     return this.#attempt;
   }
 
-  /** Why there is no work; null: the server has not said yet. */
+  /** The reason why there is no work; null if the server has not given it yet. */
   get waiting(): WaitReason | null {
     return this.#waiting;
   }
@@ -101,19 +101,19 @@ export class Work {
     if (resendAt !== null && now >= resendAt) this.#sendAgain(now);
   }
 
-  /** Sends messages that were made since the last event. */
+  /** Sends the messages that were made since the last event. */
   sendFresh(now: number): void {
     if (!this.#around.isConnected || this.#attempt === null) return;
     for (const message of this.#attempt.takeFresh(now)) this.#send(message);
   }
 
   /**
-   * Begins a new session, in which the device still leases the attempts `leased`. Returns true if an attempt goes on.
+   * Begins a session in which the device still leases the attempts `leased`. Returns true if an attempt continues.
    */
   resume(leased: readonly number[], now: number): boolean {
     const attempt = this.#attempt;
     if (attempt !== null && attempt.result === null && !leased.includes(attempt.id)) {
-      // R21: the lease is lost, and another device may have the trial. The result of a finished attempt is still sent (R12).
+      // R21: the lease is lost, and another device may have the trial. But a finished attempt's result is still sent (R12).
       this.#drop(now);
     } else if (attempt !== null) {
       for (const message of attempt.takeUnacknowledged(now)) this.#send(message);
@@ -130,13 +130,13 @@ export class Work {
     this.#send({ type: "ready" });
   }
 
-  /** Gives the attempt back, and stops it. */
+  /** Releases the attempt, and stops it. */
   release(reason: ReleaseReason, now: number): void {
     this.#sayRelease(reason);
     this.#drop(now);
   }
 
-  /** Gives the attempt back. The caller ends Python. */
+  /** Releases the attempt. The caller must end Python. */
   abandon(reason: ReleaseReason | null): void {
     this.#forgetUpload();
     if (reason !== null && this.#attempt?.result === null) this.#sayRelease(reason);
@@ -160,7 +160,7 @@ export class Work {
     this.#waiting = null;
     this.#idleAt = null;
     this.#wasAsked = lease.asked === true;
-    // An interrupted attempt may still be ending. If so, #onEnded starts the new attempt.
+    // An interrupted attempt may still be ending. In that case #onEnded starts the new attempt.
     if (this.#ending === null) this.#around.act({ kind: "run", lease });
   }
 
@@ -223,15 +223,15 @@ export class Work {
       this.ask(now);
     }
     if (message.code === "too_many_leases" && this.#attempt === null) {
-      // For the server this device leases an attempt, but the device does not have that attempt. A new `hello` without
-      // the attempt releases it (R21).
+      // The server has leased an attempt to this device that the device does not have. A new `hello` without the
+      // attempt releases it (R21).
       this.#around.reconnect(now);
     }
   }
 
   onRevoke(message: ServerMessages["revoke"], now: number): void {
     const attempt = this.#attempt;
-    // The result of a finished attempt is on its way. Its acknowledgement will say whether it was accepted.
+    // A finished attempt's result is being sent. Its acknowledgement will say whether it was accepted.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     this.#drop(now);
     this.ask(now);
@@ -263,8 +263,8 @@ export class Work {
   }
 
   /**
-   * Sends the earlier points and rows before the upload. If the upload is a checkpoint, the next attempt may begin with
-   * it, and the curve and the series of that attempt then begin with them.
+   * Sends earlier points and rows before the upload. If the upload is a checkpoint, the next attempt may begin with it,
+   * and the curve and the series of that attempt then begin with these points and rows.
    */
   onUpload(event: EventOf<"upload">, now: number): void {
     if (!this.#runs(event.attempt)) return;
@@ -316,12 +316,12 @@ export class Work {
 
   // ---- private
 
-  /** Returns whether Python runs this attempt or is about to. Late messages about another attempt are ignored. */
+  /** Returns whether Python runs this attempt or is about to. Late messages about other attempts are ignored. */
   #runs(attempt: number): boolean {
     return this.#attempt?.id === attempt && this.#attempt.result === null;
   }
 
-  /** Stops the attempt and tells the server nothing. */
+  /** Stops the attempt without a message to the server. */
   #drop(now: number): void {
     const attempt = this.#attempt;
     this.#forgetUpload();
@@ -335,7 +335,7 @@ export class Work {
   }
 
   /**
-   * When the trial's time limit ends. The server enforces the limit (R23). Without a connection, the agent enforces it.
+   * When the trial's time limit ends. The server enforces the limit (R23); without a connection, the agent does.
    */
   get #limitAt(): number | null {
     const attempt = this.#attempt;
@@ -372,7 +372,7 @@ export class Work {
     this.#around.act({ kind: "interrupt", attempt: attempt.id });
   }
 
-  /** Handles the end of an interrupted attempt: Python is free again. */
+  /** Handles the end of an interrupted attempt. Python is free afterwards. */
   #onEnded(now: number): void {
     this.#ending = null;
     const next = this.#attempt;

@@ -1,4 +1,4 @@
-// array-core's files are loaded once, by their hash. The gpu thread starts and ends with the python thread.
+// Tests that array-core's files are loaded once, and that the gpu thread starts and ends with the python thread.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

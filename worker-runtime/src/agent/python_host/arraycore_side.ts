@@ -1,5 +1,5 @@
-// Serves array-core to a python thread. It fetches the parts once, makes the offer to a trial, and owns the gpu thread. The
-// gpu thread starts when a trial first opens the device. It ends with the python thread, so that each study has its own
+// Provides array-core to a python thread. It fetches the parts once, makes the offer to a trial, and owns the gpu thread.
+// The gpu thread starts when a trial first opens the device. It ends with the python thread, so that each study has its own
 // device. Owned by python_host.ts on the agent thread.
 
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
@@ -45,7 +45,7 @@ export class ArraycoreSide {
     return parts.fetched;
   }
 
-  /** Takes a message of the python thread for the gpu thread. */
+  /** Receives a message of the python thread to the gpu thread. */
   receive(message: ToGpuThread): void {
     const { spawnGpu, log } = this.#options;
     if (message.kind === "open") this.#owner ??= new GpuThreadOwner(spawnGpu, log);
@@ -57,7 +57,7 @@ export class ArraycoreSide {
     return this.#owner !== null;
   }
 
-  /** Sets the share of the device's time that the volunteer lends, also for the running trial. */
+  /** Sets the share of the device's time that the volunteer lends. It also applies to the running trial. */
   setShare(share: number): void {
     this.#share = share;
     this.#owner?.receive({ kind: "share", share });

@@ -1,4 +1,4 @@
-// Which messages of the python thread the agent accepts, and how many.
+// Tests which messages of the python thread the agent accepts, and how many.
 
 import { describe, expect, test } from "vitest";
 import { MOST_LINES_AT_END } from "../../python/output.ts";

@@ -18,18 +18,18 @@ import {
 import { type FromPython, OUTCOME_CHARACTERS } from "../../python/messages.ts";
 import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND } from "../../python/output.ts";
 
-/** The two threads note a call's beginning at different times, at most this far apart. */
+/** The two threads note the beginning of a call at different times. This is the largest difference. */
 const SLACK_MS = 5_000;
 const TIMINGS = 32;
-/** How many progress messages may arrive at once, after the agent was busy. */
+/** The most progress messages that may arrive at once after the agent was busy. */
 const EARLY_PROGRESS = 8;
-/** How many rings an attempt may open. */
+/** The most rings that an attempt may open. */
 const MOST_RINGS = 64;
 const MOST_WAKES_PER_SECOND = 5_000;
 const WAKES_AHEAD = 1_000;
 /**
- * How many lines may arrive at once: the lines that were printed while this thread was busy, and those of the trial's
- * end.
+ * The most lines that may arrive at once: the lines that were printed while this thread was busy, and those at the
+ * trial's end.
  */
 const LINES_AHEAD = 1_000 + MOST_LINES_AT_END;
 
@@ -38,7 +38,7 @@ const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters))
 const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LAST_SEQUENCE));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-// Only the address is checked here. The gpu thread checks what the memory holds.
+// Only the address is checked here. The gpu thread checks the content of the memory.
 const ring = v.pipe(
   v.object({
     kind: v.literal("open"),
@@ -103,8 +103,8 @@ const fromPython = v.variant("kind", [
 ]);
 
 /**
- * Counts the points, rows and calls that a python thread has sent without an answer, and limits their number. The thread's end
- * of the channel has the same limits. There is one Allowance for each attempt.
+ * Counts the points, rows and calls that a python thread has sent without an answer, and limits them. The thread's own end of
+ * the channel has the same limits. Each attempt has its own Allowance.
  */
 export class Allowance {
   #points = 0;
@@ -118,7 +118,7 @@ export class Allowance {
   #wakes = 0;
   #firstWakeAt: number | null = null;
 
-  /** Notes how many of the attempt's points and rows the server has. */
+  /** Notes how many of the attempt's points and rows the server has now. */
   setTaken(points: number): void {
     this.#taken = points;
   }
@@ -129,8 +129,8 @@ export class Allowance {
   }
 
   /**
-   * Counts a message. Returns false if the python thread should have waited before it sent the message. Trial code must
-   * have changed that thread then.
+   * Counts a message. Returns false if the python thread should have waited before it sent the message. In that case,
+   * trial code must have changed that thread.
    */
   admits(message: FromPython, now: number): boolean {
     if (message.kind === "report" || message.kind === "log") {

@@ -1,4 +1,4 @@
-// The owner of the python thread, with a fake thread that records its messages.
+// Tests the owner of the python thread, with a fake thread that records its messages.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AGENT_NAME } from "../../base/version.ts";
@@ -28,7 +28,7 @@ class FakeThread {
 }
 
 const pieceNames = ["pyodide", "numpy", "chainer-7.8.1", "chainer-5.4.0", "six", "worker"];
-/** The index of a runtime, whose pieces have this id in their addresses. */
+/** Returns the index of a runtime whose pieces have this id in their URLs. */
 const indexOf = (runtime: string, folder = runtime): RuntimeIndex => ({
   runtime,
   pieces: Object.fromEntries(
@@ -134,7 +134,7 @@ describe("Loading", () => {
     expect(thread(1).pieces).toContain("/older/numpy/");
     expect(thread(1).runs).toEqual([7]);
     await finish(1, 7);
-    // The next trial of this study runs on the same thread.
+    // The next trial of the same study runs on the same thread.
     host.run(leaseOf(8, { runtime_index: "older" }));
     await settled();
     expect(thread(1).runs).toEqual([7, 8]);

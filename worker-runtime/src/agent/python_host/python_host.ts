@@ -27,14 +27,14 @@ import { parseUploadHead } from "../machine/upload_head.ts";
 import type { ArraycoreSide } from "./arraycore_side.ts";
 import { Allowance, parseFromPython } from "./from_python.ts";
 
-/** Loading fails if it shows no progress for this long. */
+/** If loading shows no progress for this time, it fails. */
 const LOAD_SILENCE_MS = 90_000;
-/** The code of a message that only trial code can have sent in the thread's name. */
+/** The error code for a message that only trial code can have sent in the thread's name. */
 export const VIOLATION = "channel_violation";
 const CORE_PIECES = ["pyodide", "numpy", "six", "worker"];
 const CHAINER_PREFIX = "chainer-";
 
-/** A dedicated worker, or its fake in a test. */
+/** A dedicated worker, or the fake of a test. */
 export interface ThreadPort {
   post(message: ToPython, transfer: Transferable[]): void;
   terminate(): void;
@@ -50,16 +50,16 @@ export interface PythonHostOptions {
   /** The limit of Python's heap in bytes. */
   readonly heapBytes: number;
   readonly now: () => number;
-  /** Fetches the index of the runtime with this id; without an id, of the newest one. */
+  /** Fetches the index of the runtime with this id; without an id, that of the newest runtime. */
   readonly runtimeIndex: (id: string | undefined) => Promise<RuntimeIndex>;
   readonly fetchBlob: (wanted: BlobWanted, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
-  /** Fetches the checkpoint that the attempt begins with; null if it cannot be fetched. */
+  /** Fetches the checkpoint with which the attempt begins; null if it cannot be fetched. */
   readonly fetchCheckpoint: (
     attempt: number,
     checkpoint: Checkpoint,
     signal: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** array-core for studies that ask for a device; null: the server has none, and their trials get plain NumPy. */
+  /** array-core for studies that ask for a device. If the server has none (null), their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
   /** Fetches Optuna's archives, for trials of an Optuna study and for trials whose code imports Optuna. */
   readonly fetchOptuna: (
@@ -77,21 +77,21 @@ interface Thread {
   readonly settle: { resolve(): void; reject(error: Error): void };
   /** The version of Chainer; null until the index is fetched. */
   chainer: string | null;
-  /** The id of the runtime that it was started for; undefined: the newest one. */
+  /** The id of the runtime for which the thread was started; undefined for the newest runtime. */
   readonly wanted: string | undefined;
   /** The id of the runtime; null until the index is fetched. */
   runtime: string | null;
   /** The versions of the packages that the thread has loaded (R52). */
   software: string;
-  /** The study, the bundle and the versions for which this Pyodide has run code; null: it has run none. */
+  /** The study, the bundle and the versions for which this Pyodide has run code; null if it has run none. */
   usedFor: string | null;
   /** Whether array-core was sent to the thread. */
   hasArraycore: boolean;
   /** Whether Optuna was sent to the thread. */
   hasOptuna: boolean;
-  /** The attempt that was sent to the thread; null: none. */
+  /** The attempt that was sent to the thread; null if none was. */
   attempt: number | null;
-  /** Whether the thread was asked to stop. */
+  /** Whether the thread was told to stop. */
   isInterrupted: boolean;
   allowance: Allowance;
   isLoaded: boolean;
@@ -103,7 +103,7 @@ interface Job {
   readonly controller: AbortController;
 }
 
-/** A python thread could not be started. */
+/** Thrown if a python thread could not be started. */
 export class PythonError extends Error {
   override readonly name = "PythonError";
   readonly code: string;
@@ -116,7 +116,7 @@ export class PythonError extends Error {
 
 export class PythonHost {
   readonly #options: PythonHostOptions;
-  /** Indexes by the id of the runtime; the one of the newest runtime is under the empty text. */
+  /** The indexes by the id of the runtime. The index of the newest runtime is under the empty text. */
   readonly #indexes = new Map<string, Promise<RuntimeIndex>>();
   #thread: Thread | null = null;
   #job: Job | null = null;
@@ -137,7 +137,7 @@ export class PythonHost {
     return this.#thread?.answerer.progress ?? 0;
   }
 
-  /** Starts a python thread if there is none, with the last trial's version of Chainer. */
+  /** Starts a python thread if there is none, with the Chainer version of the last trial. */
   warm(): void {
     if (this.#thread === null) this.#start(this.#lastChainer, this.#lastRuntime);
   }
@@ -179,7 +179,7 @@ export class PythonHost {
     thread.settle.reject(new PythonError("terminated", "The python thread was ended."));
   }
 
-  /** Ends the thread when no work is expected, because a trial may have left something running. */
+  /** Ends the thread if no work is expected, because a trial may have left something running. */
   idle(): void {
     if (this.#thread === null || this.#thread.usedFor === null || this.#job !== null) return;
     if (this.#thread.attempt !== null) return;
@@ -200,7 +200,7 @@ export class PythonHost {
   async #runJob(job: Job): Promise<void> {
     const { lease, controller } = job;
     const { chainer } = lease.runtime;
-    // The runtime stays served as long as the study runs, also when the server has a newer one (R58).
+    // The server serves this runtime as long as the study runs, even if it has a newer one (R58).
     const runtime = lease.runtime_index;
     const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer} ${runtime}`;
     const old = this.#thread;
@@ -214,13 +214,13 @@ export class PythonHost {
     const packages = isAsked
       ? this.#fetchOptuna(runtime)
       : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna(runtime) : []));
-    // The errors of these promises are handled later, where the promises are awaited.
+    // The errors of these promises are handled later, when the promises are awaited.
     for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
     if (!hasVersions(thread, chainer, runtime)) {
-      // The thread was started before the lease was known, with other versions.
+      // The thread was started before the lease was known, and has other versions.
       this.terminate();
       this.#start(chainer, runtime);
       thread = this.#current();
@@ -294,7 +294,7 @@ export class PythonHost {
     return { bundle, data, checkpoint: await saved };
   }
 
-  /** If the checkpoint cannot be fetched, the trial begins anew and is not refused. */
+  /** Loads the checkpoint. If it cannot be fetched, the trial begins without it and is not refused. */
   async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
     const { checkpoint } = lease;
     if (checkpoint === undefined) return null;
@@ -317,7 +317,7 @@ export class PythonHost {
   }
 
   async #fetchOptuna(runtime: string | undefined): Promise<Uint8Array<ArrayBuffer>[]> {
-    // The thread has it already and keeps it, because a thread serves one study.
+    // The thread already has Optuna and keeps it, because a thread serves one study.
     if (this.#thread?.hasOptuna === true) return [];
     return await this.#options.fetchOptuna(await this.#readIndex(runtime), (loaded, total) => {
       this.#bytes.optuna = [loaded, total];
@@ -332,7 +332,7 @@ export class PythonHost {
 
   #start(chainer: string | null, runtime: string | undefined): void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // Nobody may wait for a thread that was started in advance.
+    // A thread that was started in advance may fail before anybody waits for it. This prevents an unhandled rejection.
     promise.catch(() => {});
     const port = this.#options.spawn(
       (message) => this.#onMessage(thread, message),
@@ -458,7 +458,7 @@ export class PythonHost {
         });
         break;
       case "gpu":
-        // A thread without an attempt must not use a device.
+        // A thread without an attempt may not use a device.
         if (thread.attempt !== null) this.#options.arraycore?.receive(message.message);
         break;
       case "crashed":
@@ -469,13 +469,13 @@ export class PythonHost {
     }
   }
 
-  // An interrupt also ends array-core's wait for the ring to close. The ring's memory is then freed while the gpu thread
-  // still uses it, and the next trial's ring may be put there. So both threads are replaced. No attempt is counted as failed.
+  // Returns whether the next trial's ring could overlap this one's. An interrupt also ends array-core's wait for the ring to
+  // close. Its memory is then freed while the gpu thread uses it. So both threads are replaced; no attempt fails by that.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }
 
-  // A script could not be fetched, or an error was not caught. Trial code can throw one from a timer.
+  // Handles a script that could not be fetched, or an uncaught error. Trial code can throw one from a timer.
   #onError(thread: Thread, message: string): void {
     const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
     this.#onCrash(thread, code, message.slice(0, MAX_MESSAGE));
@@ -484,7 +484,7 @@ export class PythonHost {
   #onCrash(thread: Thread, code: string, message: string): void {
     if (this.#thread !== thread) return;
     const { attempt } = thread;
-    // This comes first, so that callers that wait for the thread get this error.
+    // This is first, so that callers that wait for the thread get this error.
     thread.settle.reject(new PythonError(code, message));
     this.terminate();
     if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });
@@ -497,9 +497,9 @@ export class PythonHost {
   }
 }
 
-/** Whether a thread has these versions, or may have them and does not know its own yet. */
+/** Returns whether a thread has these versions, or may have them but does not know its own yet. */
 function hasVersions(thread: Thread, chainer: string, runtime: string | undefined): boolean {
-  // A thread that was started for the newest runtime may turn out to have the one that is named.
+  // A thread that was started for the newest runtime may have the runtime that is named.
   const mayBe = runtime !== undefined && (thread.runtime ?? runtime) === runtime;
   const isRuntime = thread.wanted === runtime || mayBe;
   return isRuntime && (thread.chainer === null || thread.chainer === chainer);
@@ -518,7 +518,7 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
   });
 }
 
-/** Returns the versions that compute an attempt. They come from the index, which trial code cannot change. */
+/** Returns the versions that compute an attempt. They are read from the index, which trial code cannot change. */
 function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
   const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
   const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);

@@ -1,11 +1,11 @@
-// Starts a gpu thread as a worker of the calling agent thread. It works with the python thread through array-core's shared
-// memory. Only messages that open and wake it pass through its owner.
+// Starts a gpu thread as a worker of the calling agent thread. It communicates with the python thread through array-core's
+// shared memory. Only messages that open and wake it pass through its owner.
 
 import type { FromGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { GpuWorker, GpuWorkerEvents } from "../../gpu/thread/gpu_owner.ts";
 
 export function spawnGpu(events: GpuWorkerEvents): GpuWorker {
-  // The server recognises this script by its name, and gives it a Content-Security-Policy of its own.
+  // The server recognises this script by its name and sends it with its own Content-Security-Policy.
   const worker = new Worker(new URL("../../gpu/thread/gpu-thread.ts", import.meta.url), {
     type: "module",
     name: "hyperflock gpu",

@@ -1,4 +1,4 @@
-// Starts a python thread as a worker of the thread that calls: the agent's, or the self-test page's.
+// Starts a python thread as a worker of the calling thread: that of the agent, or of the self-test page.
 
 import type { ThreadPort } from "./python_host.ts";
 
@@ -6,7 +6,7 @@ export function spawnPython(
   onMessage: (message: unknown) => void,
   onError: (message: string) => void,
 ): ThreadPort {
-  // The server recognises this script by its name, and gives it a Content-Security-Policy of its own.
+  // The server recognises this script by its name and sends it with its own Content-Security-Policy.
   const worker = new Worker(new URL("../../python/python-thread.ts", import.meta.url), {
     type: "module",
     name: "hyperflock python",

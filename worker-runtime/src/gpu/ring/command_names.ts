@@ -1,4 +1,4 @@
-// The names of commands in error messages, and the least length of each command. Data for the thread that drains the ring.
+// The names of commands in error messages, and each command's minimum length. Data for the thread that drains the ring.
 
 import type { CommandName } from "./executor.ts";
 import { Opcode } from "./layout.ts";
@@ -7,7 +7,7 @@ const OPCODE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Opcode).map(([name, number]) => [number, name]),
 );
 
-/** The least number of words of each command, including the first. */
+/** The smallest number of words of each command, including the first word. */
 export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.pad, 1],
   [Opcode.createBuffer, 5],
@@ -27,7 +27,7 @@ export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.trace, 3],
 ]);
 
-/** Returns the beginning of a message, such as "dispatch (softmax): ". */
+/** Returns the beginning of an error message, such as "dispatch (softmax): ". */
 export function nameOf(command: CommandName): string {
   const name = OPCODE_NAMES.get(command.opcode) ?? `opcode ${command.opcode}`;
   const label = command.label === "" ? "" : ` (${command.label})`;

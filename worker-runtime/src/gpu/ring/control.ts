@@ -1,5 +1,5 @@
-// The executor's side of the control block: atomic words, the error slot and the capability record. The thread that drains
-// the ring uses it. `markGone` and `interrupt` are for the threads that own the executor or the issuer.
+// The executor's access to the control block: atomic words, the error slot and the capability record. The thread that
+// drains the ring uses it. `markGone` and `interrupt` are for the threads that own the executor or the issuer.
 
 import type { Capabilities, CommandName, Counters } from "./executor.ts";
 import {
@@ -16,7 +16,7 @@ import {
 
 const LARGEST_SIZE = 0xfffffffc;
 
-/** Returns the shared memory's current buffer, also after growth. */
+/** Returns the current buffer of the shared memory, which changes when the memory grows. */
 export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
   return memory.buffer as unknown as SharedArrayBuffer;
 }
@@ -24,7 +24,7 @@ export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
 export class Control {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #encoder = new TextEncoder();
-  /** Called for an issuer that waits on this thread. */
+  /** Called if the issuer waits on this thread. */
   onSignal: (() => void) | undefined;
 
   constructor(memory: WebAssembly.Memory, address: number) {
@@ -52,23 +52,23 @@ export class Control {
     this.onSignal?.();
   }
 
-  /** Wakes a waiting issuer before the change that it waits for, which will come soon. */
+  /** Wakes a waiting issuer in advance: the change that it waits for will come soon. */
   rouse(): void {
     Atomics.notify(this.#words, Word.signal);
   }
 
-  /** Resolves at once if `word` does not hold `value`, else when it is notified of another value, or after `timeoutMs`. */
+  /** Resolves at once if `word` is not `value`, else when a notification shows another value, or after `timeoutMs`. */
   async changed(word: number, value: number, timeoutMs: number): Promise<void> {
     const waiting = Atomics.waitAsync(this.#words, word, value | 0, timeoutMs);
     if (waiting.async) await waiting.value;
   }
 
-  /** Blocks while `word` holds `value`, for at most `timeoutMs`. Returns whether it has changed. */
+  /** Blocks while `word` is `value`, for at most `timeoutMs`. Returns whether it has changed. */
   blocks(word: number, value: number, timeoutMs: number): boolean {
     return Atomics.wait(this.#words, word, value | 0, timeoutMs) !== "timed-out";
   }
 
-  /** Fills the error slot, unless it holds an error that was not read yet. */
+  /** Fills the error slot, unless the slot has an error that was not read yet. */
   putError(code: number, message: string, command: CommandName | undefined): void {
     if (this.load(Word.errorFull) !== 0) {
       this.add(Word.errorsDropped, 1);
@@ -123,7 +123,7 @@ export class Control {
     this.store(word + 1, Math.floor(value / 2 ** 32));
   }
 
-  // Writes a text, cut to `limit` bytes after a whole character. TextEncoder.encodeInto does not take shared views.
+  // Writes a text, cut to `limit` bytes at the end of a character. TextEncoder.encodeInto refuses shared views.
   #putText(word: number, text: string, limit: number): number {
     const bytes = new Uint8Array(limit);
     const { written } = this.#encoder.encodeInto(text, bytes);
@@ -135,13 +135,13 @@ export class Control {
   }
 }
 
-/** Returns the control block at `address`, or undefined if its issuer has closed it. Its memory may be reused then. */
+/** Returns the control block at `address`, or undefined if its issuer has closed it. Then its memory may be reused. */
 export function controlAt(memory: WebAssembly.Memory, address: number): Control | undefined {
   const words = new Int32Array(sharedBuffer(memory), address, CONTROL_WORDS);
   return Atomics.load(words, Word.magic) === MAGIC ? new Control(memory, address) : undefined;
 }
 
-/** Tells waiting issuers that the executor's thread has ended. For the owner of that thread. */
+/** Informs waiting issuers that the executor's thread has ended. For the owner of that thread. */
 export function markGone(memory: WebAssembly.Memory, address: number): void {
   const control = controlAt(memory, address);
   if (control === undefined || control.load(Word.state) === State.closed) return;

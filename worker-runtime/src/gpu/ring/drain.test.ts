@@ -1,4 +1,4 @@
-// How the drain waits for a device that does not report by itself. The tests use a fake device.
+// Tests how the drain waits for a device that does not report by itself. The devices are fakes.
 
 import { expect, test } from "vitest";
 import { LIMIT_MS } from "../../../node/patience.ts";
@@ -7,7 +7,7 @@ import { Drain, type DrainOptions, restMs } from "./drain.ts";
 import type { Capabilities, Executor } from "./executor.ts";
 import { Backend, Capability, Word } from "./layout.ts";
 
-/** Reports a fence only when it is polled, at the poll of number `answersAt` or later. */
+/** A device that reports fences only when it is polled, from poll number `answersAt` on. */
 class SilentDevice {
   asked = 0;
   readonly #answersAt: number;
@@ -57,7 +57,7 @@ class SilentDevice {
     destroy: () => {},
   };
 
-  /** Reports all fences. */
+  /** Reports that all fences are done. */
   answer(): void {
     for (const reached of this.#reached.splice(0)) reached();
   }
@@ -98,7 +98,7 @@ async function isReachedWithin(ring: RingWriter, fence: number, ms: number): Pro
   return ring.isReached(fence);
 }
 
-// The 3rd poll comes while the drain is awake, the 20th long after it has gone to sleep.
+// The 3rd poll comes while the drain is awake, the 20th long after it went to sleep.
 test.each([
   { at: 1, byMessage: false },
   { at: 3, byMessage: false },
@@ -125,7 +125,7 @@ test("questions become rare while there is no answer", async () => {
   ring.fence();
   ring.flush();
   await pause(400);
-  // 10 polls while it is awake, then pauses of 1, 1, 1, 1.1, 1.7 ... ms. After the 24th they have taken 100 ms.
+  // While awake it polls 10 times, then with pauses of 1, 1, 1, 1.1, 1.7 ... ms. By poll 24, these add up to 100 ms.
   expect(device.asked).toBeGreaterThan(5);
   expect(device.asked).toBeLessThan(40);
   await end();

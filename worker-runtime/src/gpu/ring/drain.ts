@@ -1,4 +1,4 @@
-// Takes commands from the ring and gives them to an Executor. The steps and their order are those of Drain and
+// Takes commands from the ring and passes them to an Executor. The steps and their order are those of Drain and
 // Announcement in array-core/src/ring/state.h. Runs on the gpu thread (run) or, where memory cannot be shared between
 // threads, on the python thread (pump).
 
@@ -26,46 +26,46 @@ import {
 } from "./layout.ts";
 import { ModuleMemory } from "./module_memory.ts";
 
-/** How many commands are executed between two turns of the event loop, in which results arrive. */
+/** The most commands that are executed between two turns of the event loop, in which results arrive. */
 const TURN_COMMANDS = 4096;
-/** After how many commands their room in the ring is given back. */
+/** After this many commands, their space in the ring is freed. */
 const PUBLISH_COMMANDS = 256;
 /** In Node, a turn of the event loop takes a microsecond, and Dawn polls the device in each turn. */
 const hasCheapTurns = typeof setImmediate === "function";
 /**
- * How long the drain polls for work before it sleeps, in ms. In browsers one turn of the event loop takes longer than
- * such a wait. So the drain polls for a shorter time there, and without turns if it expects no answer.
+ * The time in ms for which the drain polls for work before it sleeps. In browsers one turn of the event loop takes
+ * longer than such a wait. So the drain polls for a shorter time there, and without turns if it expects no answer.
  */
 const LINGER_MS = hasCheapTurns ? 1 : 0.3;
-/** How long the drain polls for an answer before it sleeps, in ms. */
+/** The time in ms for which the drain polls for an answer before it sleeps. */
 const ATTEND_MS = 1.5;
 /**
- * Browsers poll their device rarely (Chromium after 2 ms, Firefox after up to 100), and at each submit. So empty submits
- * make them poll: at first with this pause, which then grows by ASK_GROWTH.
+ * Browsers poll their device rarely (Chromium after 2 ms, Firefox after up to 100 ms), and at each submit. So empty
+ * submits make them poll: at first with this pause in ms, which then grows by the factor ASK_GROWTH.
  */
 const ASK_MS = 0.15;
 const ASK_GROWTH = 1.5;
 const LONGEST_ASK_MS = 100;
 /**
- * How long the drain blocks its thread for work before it sleeps by waitAsync, which wakes later because it needs a
- * task. The drain blocks only if nothing is expected from the device. While it blocks, it does not notice a loss of the
- * device.
+ * The time in ms for which the drain blocks its thread for work before it sleeps by waitAsync, which wakes later
+ * because it needs a task. The drain blocks only if it expects nothing from the device. While it blocks, it does not
+ * notice a loss of the device.
  */
 const BLOCK_MS = 20;
 /** The longest sleep. */
 const SLEEP_MS = 10_000;
-/** How long a call of the device may block the thread: for a large upload, or if the device's queue is full. */
+/** The longest time in ms for which a call of the device may block: for a large upload, or if its queue is full. */
 const BUSY_SILENCE_MS = 8_000;
-/** The same for a device that is a program on the CPU, which other programs may keep busy. */
+/** The same limit for a device that is a program on the CPU, where other programs may run too. */
 const BUSY_SOFTWARE_SILENCE_MS = 60_000;
-/** How long the compilation of a shader may block the thread. */
+/** The longest time in ms for which the compilation of a shader may block the thread. */
 const COMPILE_SILENCE_MS = 60_000;
 
-/** The pause between two polls for the end of a batch, for a device that rests after it, in ms. */
+/** The pause in ms between two polls for the end of a batch, for a device that rests after each batch. */
 const ASK_RESTING_MS = 2;
 const LONGEST_REST_MS = 2_000;
 
-/** Returns how long a device rests after a time of work. */
+/** Returns how long a device rests, in ms, after a time of work. */
 export function restMs(busyMs: number, share: number): number {
   return Math.min(LONGEST_REST_MS, busyMs * (1 / share - 1));
 }
@@ -74,14 +74,14 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 export interface DrainOptions {
   readonly memory: WebAssembly.Memory;
-  /** Byte address of the control block. */
+  /** The byte address of the control block. */
   readonly controlAddress: number;
   readonly open: OpenExecutor;
   /** Whether to sleep until wake() is called, for engines without `Atomics.waitAsync`. */
   readonly byMessage?: boolean;
-  /** Whether the device must be polled by submits for its answers. */
+  /** Whether submits must poll the device for its answers. */
   readonly asks?: boolean;
-  /** The share of time in which the device may work, above 0 and at most 1. After each batch it rests accordingly. */
+  /** The share of time in which the device may work, above 0 and at most 1. It rests after each batch. */
   readonly share?: number;
   /** Pauses for `ms` milliseconds while the device rests. Tests replace this function. */
   readonly rest?: (ms: number) => Promise<void>;
@@ -109,11 +109,11 @@ export class Drain {
   #opcode = 0;
   #tag = 0;
   #label = "";
-  /** When the last command or answer came. */
+  /** The time of the last command or answer. */
   #activeAt = 0;
   #askedAt = 0;
   #askPauseMs = ASK_MS;
-  /** How many fences the device has not reached. */
+  /** The number of fences that the device has not reached. */
   #openFences = 0;
   #busySilenceMs = BUSY_SILENCE_MS;
   /** Whether the newest command was a fence, whose end will wake the issuer. */
@@ -133,9 +133,9 @@ export class Drain {
     this.#strict = this.#control.load(Word.strict) !== 0;
   }
 
-  /** Opens the device and takes the ring over. */
+  /** Opens the device and takes over the ring. */
   async attach(): Promise<void> {
-    // After another executor, commands in the ring name objects that do not exist any more.
+    // After another executor, commands in the ring name objects that no longer exist.
     const isSecond = this.#control.load(Word.state) !== State.absent;
     this.#handled = this.#control.load(Word.answered);
     this.#position = this.#control.load(Word.consumed);
@@ -163,8 +163,8 @@ export class Drain {
   }
 
   /**
-   * Replaces `Atomics.wait` on `signal` on the issuer's own thread. It executes all commands in the ring. Then it waits
-   * until `signal` differs from `seen`, or until the time ends.
+   * Replaces `Atomics.wait` on `signal` if the issuer runs on the same thread. It executes all commands in the ring.
+   * Then it waits until `signal` differs from `seen`, or until the time ends.
    */
   async pump(seen: number, timeoutMs: number): Promise<void> {
     if (!this.#closed) await this.#serve();
@@ -205,7 +205,7 @@ export class Drain {
     }
   }
 
-  /** Sets the share of the device's time, from the next batch on. */
+  /** Sets the device's share of time, from the next batch on. */
   setShare(share: number): void {
     this.#share = share;
   }
@@ -222,7 +222,7 @@ export class Drain {
       if (done % PUBLISH_COMMANDS === 0) this.#publish();
     }
     const full = this.#executor?.submit();
-    // Dawn in Node answers faster than a thread wakes up. So the issuer is woken in advance.
+    // In Node, Dawn answers faster than a thread wakes up. So the issuer is woken in advance.
     if (hasCheapTurns && this.#isAwaited()) this.#control.rouse();
     this.#activeAt = performance.now();
     this.#askedAt = this.#activeAt;
@@ -233,13 +233,13 @@ export class Drain {
     if (this.#share < 1) await this.#restAfter(begunAt);
   }
 
-  // Says how long this thread may be silent between two commands. While the device computes, the polls for its end may
-  // block the thread, too.
+  // Sets how long this thread may be silent between two commands. While the device computes, polls for its end may
+  // block the thread too.
   #promiseNews(): void {
     this.#control.store(Word.silenceMs, this.#openFences > 0 ? this.#busySilenceMs : 0);
   }
 
-  // Waits until the device has done the batch, and then rests according to its share.
+  // Waits until the device has finished the batch, and then rests according to its share.
   async #restAfter(begunAt: number): Promise<void> {
     let isDone = false;
     this.#executor?.fence(() => {
@@ -259,13 +259,13 @@ export class Drain {
     if (!this.#isAwaited()) this.#control.signal();
   }
 
-  // Returns whether the newest command is a fence, whose end the issuer waits for.
+  // Returns whether the newest command is a fence that the issuer waits for.
   #isAwaited(): boolean {
     return this.#newsFollows && this.#openFences > 0 && !this.#lost;
   }
 
-  // Polls before it sleeps. An issuer that just got an answer mostly sends its next command soon, and waking this thread
-  // would take longer than the command itself. A sleeping thread would also notice the device's answers later.
+  // Polls before it sleeps. An issuer that just got an answer usually sends its next command soon, and waking this
+  // thread would take longer than the command. A sleeping thread would also notice the device's answers later.
   async #linger(): Promise<void> {
     while (this.#hasNothing()) {
       const isOpen = this.#openFences > 0;
@@ -301,7 +301,7 @@ export class Drain {
     const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
-    // A command that came before `sleeps` was visible wakes no thread. So the drain looks at the ring again.
+    // A command that came before `sleeps` was visible wakes no thread. So the drain checks the ring again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
@@ -323,7 +323,7 @@ export class Drain {
   }
 
   async #reset(): Promise<void> {
-    // The issuer does not want errors from before this command.
+    // Errors from before this command no longer matter to the issuer.
     this.#control.store(Word.errorFull, 0);
     this.#lost = !(await this.#openDevice());
     this.#position = this.#control.load(Word.written);
@@ -409,7 +409,7 @@ export class Drain {
 
   // ---- one command ----------------------------------------------------------------------------
 
-  // Executes the command at `position` and moves on. If it returns a promise, the command ends with it.
+  // Executes the command at `position` and advances. If it returns a promise, the command ends when that settles.
   #executeOne(): Promise<void> | undefined {
     const at = this.#ringBase + (this.#position & this.#ringMask);
     const header = this.#memory.words[at] ?? 0;
@@ -447,7 +447,7 @@ export class Drain {
     return this.#executeLater(executor, at, words, waiting);
   }
 
-  // Waits for a command's promise. Some commands are done then, others are executed again.
+  // Waits for a command's promise. Afterwards some commands are done, and others are executed again.
   async #executeLater(
     executor: Executor,
     at: number,

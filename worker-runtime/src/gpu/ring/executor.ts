@@ -6,7 +6,7 @@ import type { ErrorCode } from "./layout.ts";
 
 export type Code = (typeof ErrorCode)[keyof typeof ErrorCode];
 
-/** Thrown for a command that the device cannot execute. The drain adds which command it was. */
+/** Thrown for a command that the device cannot execute. The drain adds the command's name. */
 export class CommandError extends Error {
   readonly code: Code;
 
@@ -17,7 +17,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command that is being executed, or that an error belongs to. */
+/** The command that is being executed, or the one to which an error belongs. */
 export interface CommandName {
   readonly position: number;
   readonly opcode: number;
@@ -26,9 +26,9 @@ export interface CommandName {
   readonly label: string;
 }
 
-/** What an executor reports by itself, and what it asks for. */
+/** The calls that an executor makes to the drain. */
 export interface DeviceEvents {
-  /** The command that is being executed. */
+  /** Returns the command that is being executed. */
   current(): CommandName;
   /** Reports an error. `command` is undefined if no single command caused it. */
   failed(code: Code, message: string, command: CommandName | undefined): void;
@@ -50,11 +50,11 @@ export interface DeviceLimits {
 
 export interface Capabilities extends DeviceLimits {
   readonly backend: number;
-  /** Bits of Capability. */
+  /** The bits of Capability that the device has. */
   readonly flags: number;
   readonly minSubgroup: number;
   readonly maxSubgroup: number;
-  /** Vendor, architecture, device and description, one per line. */
+  /** Vendor, architecture, device and description, one on each line. */
   readonly device: string;
 }
 
@@ -63,7 +63,7 @@ export interface PipelineSpec {
   readonly label: string;
   readonly uniformBytes: number;
   readonly bindings: number;
-  /** Bit i: binding i is read_write. */
+  /** If bit i is set, binding i is read_write. */
   readonly readWriteMask: number;
 }
 
@@ -80,8 +80,8 @@ export interface Counters {
 }
 
 /**
- * Methods throw a CommandError for a command that is refused, which then has no effect. If a method returns a promise, wait
- * for it before the next command.
+ * Methods throw a CommandError for a command that is refused. The command then has no effect. If a method returns a
+ * promise, wait for it before the next command.
  */
 export interface Executor {
   readonly capabilities: Capabilities;
@@ -90,31 +90,31 @@ export interface Executor {
   destroyBuffer(id: number): void;
   upload(id: number, offset: number, source: Uint8Array<SharedArrayBuffer>): void;
   copy(source: number, from: number, target: number, to: number, bytes: number): void;
-  /** If it returns a promise, nothing was done yet. Wait for it and call again. */
+  /** Fills bytes with a value. If it returns a promise, nothing was done yet: wait for it and call again. */
   fill(id: number, offset: number, bytes: number, value: number): Promise<void> | undefined;
   createPipeline(id: number, spec: PipelineSpec): void;
   destroyPipeline(id: number): void;
-  /** `words` holds a dispatch command's operands from `at` on. A promise means the same as for fill. */
+  /** `words` contains a dispatch command's operands from index `at` on. A promise means the same as for fill. */
   dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
-  /** Calls `land` with the bytes; it does so before the next fence is reached. */
+  /** Reads bytes and calls `land` with them, before the next fence is reached. */
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
   /** Calls `reached` when all earlier commands are done and all reads have landed. Fences are reached in order. */
   fence(reached: () => void): void;
   timestampBegin(): void;
   timestampEnd(land: (data: Uint8Array) => void): void;
   /**
-   * From now on, times each of the next `count` dispatches separately; 0 stops this. `land` is called, before the next
-   * fence is reached, with the times of consecutive dispatches: TRACE_WORDS for each. `first` is the index of the first
-   * of these dispatches, counted from 0.
+   * Times each of the next `count` dispatches separately; 0 stops this. Before the next fence is reached, `land` is
+   * called with the times of consecutive dispatches: TRACE_WORDS for each. `first` is the index of the first of these
+   * dispatches, counted from 0.
    */
   trace(count: number, land: (first: number, data: Uint8Array) => void): void;
-  /** Submits the batch to the device. Returns a promise if much is queued and it is better to wait. */
+  /** Submits the batch to the device. Returns a promise if so much is queued that the caller should wait. */
   submit(): Promise<void> | undefined;
   /** Makes the device poll for finished work, for devices that rarely do so by themselves. */
   nudge(): void;
-  /** Begins to watch errors. The returned function submits, reports errors, and returns whether there were none. */
+  /** Begins to watch for errors. The returned function submits, reports errors, and returns whether there were none. */
   watch(): () => Promise<boolean>;
-  /** Destroys the device and its objects. No events follow. */
+  /** Destroys the device and its objects. It makes no calls to the drain afterwards. */
   destroy(): void;
 }
 

@@ -1,4 +1,4 @@
-// layout.ts has the same numbers as array-core's header.
+// Tests that layout.ts has the same numbers as array-core's header.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

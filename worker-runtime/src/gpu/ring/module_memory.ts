@@ -21,7 +21,7 @@ export class ModuleMemory {
     return this.#words;
   }
 
-  /** Renews the views, which keep their length when the memory grows. Call it for each batch. */
+  /** Renews the views, which do not grow with the memory. Call it for each batch. */
   refresh(): void {
     const buffer = sharedBuffer(this.#memory);
     if (buffer === this.#bytes.buffer && buffer.byteLength === this.#bytes.length) return;

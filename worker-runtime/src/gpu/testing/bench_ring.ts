@@ -1,5 +1,5 @@
-// Measures what the ring and its executor cost, next to the same work written by hand in the same run: node bench_ring.ts
-// --host node|chromium [--out FILE]. Runs in Node, on the main thread.
+// Measures the cost of the ring and its executor, compared with the same work without a ring in the same run: node
+// bench_ring.ts --host node|chromium [--out FILE]. Runs in Node, on the main thread.
 
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

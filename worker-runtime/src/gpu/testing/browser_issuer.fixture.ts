@@ -1,5 +1,5 @@
-// The entry of the issuer's worker in a browser, for chromium.test.ts and bench_ring.ts. It makes a ring, posts the
-// ring's memory for a gpu thread, and runs the case that it was given. The case blocks this worker.
+// The script of the issuer's worker in a browser, for chromium.test.ts and bench_ring.ts. It makes a ring, posts the
+// ring's memory for a gpu thread, and runs one case. The case blocks this worker's thread.
 
 import { cases } from "./cases.fixture.ts";
 import { measure } from "./figures.fixture.ts";

@@ -13,7 +13,7 @@ struct Args { n: u32 }
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x < args.n) { c[id.x] = a[id.x] + b[id.x]; }
 }`;
-/** Computes words[0] = words[0] * 3 + value. The result of several dispatches shows in which order they ran. */
+/** Computes words[0] = words[0] * 3 + value. After several dispatches the result shows in which order they ran. */
 export const STEP = `
 @group(0) @binding(0) var<uniform> value: u32;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
@@ -58,7 +58,7 @@ export function makeStepper(ring: RingWriter): void {
   ring.createBuffer(1, 256, "counter");
 }
 
-/** Returns the word that `count` steps with the values `value(i)` leave. */
+/** Returns the word after `count` steps with the values `value(i)`. */
 export function stepped(count: number, value: (i: number) => number, start = 0): number {
   let word = start;
   for (let i = 0; i < count; i += 1) word = (Math.imul(word, 3) + value(i)) >>> 0;
@@ -376,7 +376,7 @@ export const cases: readonly Case[] = [
     name: "tells when each dispatch ran",
     run(ring) {
       makeStepper(ring);
-      // First more dispatches than a batch holds, then dispatches beyond the trace's memory, then one after the trace's
+      // The trace has first more dispatches than fit in a batch, then some beyond its memory, then one after its
       // end.
       const count = 1100;
       const at = ring.put(new Uint8Array(count * TRACE_WORDS * 4));

@@ -1,5 +1,5 @@
-// Runs the ring in Chromium, for tests and benchmarks. It bundles the two workers' entries, serves them on the loopback
-// with the headers of isolation, and drives a page that owns both workers. Runs in Node, on the test's thread.
+// Runs the ring in Chromium, for tests and benchmarks. It bundles the scripts of the two workers, serves them on
+// loopback with the headers of isolation, and drives a page that owns both workers. Runs in Node, on the test's thread.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { build } from "vite";
 import { launchChromium } from "../../../node/chromium.ts";
 import type { ToIssuer } from "./browser_issuer.fixture.ts";
 
-// The page's thread only owns the workers: it passes messages on and never blocks.
+// The page's own thread only owns the workers: it passes on messages and never blocks.
 const PAGE = `<!doctype html><title>ring</title><script type="module">
 const ask = (worker, message) => new Promise((resolve, reject) => {
   worker.onmessage = ({ data }) => "error" in data ? reject(new Error(data.error)) : resolve(data.value);

@@ -15,7 +15,7 @@ prepareVulkan();
 
 export interface ThreadOptions extends RingOptions {
   readonly byMessage?: boolean;
-  /** What goes wrong from the beginning. An empty list makes a thread that accepts hooks later. */
+  /** The faults from the beginning on. With an empty list the thread accepts hooks later. */
   readonly hooks?: readonly GpuHook[];
 }
 
@@ -52,7 +52,7 @@ export function startThread(options: ThreadOptions = {}): Rig {
   const close = async () => {
     ring.close();
     const closed = new Promise((resolve) => worker.once("message", resolve));
-    // The process crashes if a thread with Dawn is terminated while it works. So let the thread close.
+    // If a thread with Dawn is terminated while it works, the process crashes. So the thread closes by itself.
     await Promise.race([closed, ended, new Promise((resolve) => setTimeout(resolve, LIMIT_MS))]);
     await worker.terminate();
   };

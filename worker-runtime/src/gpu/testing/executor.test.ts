@@ -1,5 +1,5 @@
-// Runs the cases that every executor must pass, on Dawn: with the executor on a thread of its own, woken by a memory
-// word or by a message, and with the executor on the issuer's thread.
+// Runs the cases that every executor must pass, on Dawn: with the executor on its own thread, woken by a memory word or
+// by a message, and with the executor on the issuer's thread.
 
 import { afterEach, describe, expect, test } from "vitest";
 import { Drain } from "../ring/drain.ts";

@@ -1,5 +1,5 @@
-// When the executor's device or thread fails or is interrupted, the issuer gets an error within a time limit, and the
-// ring works again after a reset. These tests use Dawn, with the executor on a thread of its own.
+// Tests that the issuer gets an error within a time limit if the executor's device or thread fails or is interrupted,
+// and that the ring works again after a reset. The tests use Dawn, with the executor on its own thread.
 
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -134,7 +134,7 @@ describe("an issuer that is blocked in a long fence", () => {
     helper = undefined;
   });
 
-  // The test's own thread is blocked, so another thread interrupts it. `clock` gets the time of the interrupt.
+  // Interrupts from another thread, because the test's thread is blocked. `clock` gets the time of the interrupt.
   function interruptLater(ring: RingWriter, kind: "once" | "revoke"): Float64Array {
     const clock = new Float64Array(ring.buffer, ring.allocate(8), 1);
     const { memory, controlAddress } = ring;

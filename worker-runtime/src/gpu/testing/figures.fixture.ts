@@ -1,4 +1,4 @@
-// Measures on the issuer's thread what the ring costs, alternating with the same work without a ring. Any host.
+// Measures the cost of the ring on the issuer's thread, in turns with the same work without a ring. Any host.
 
 import { Word } from "../ring/layout.ts";
 import { EMPTY } from "./cases.fixture.ts";
@@ -10,18 +10,18 @@ const ROUNDS = 5;
 
 export interface Figures {
   /**
-   * The time from the first dispatch to the end of the fence, in microseconds for each of 20,000 empty kernels. The median
-   * of the rounds.
+   * The time from the first dispatch to the end of the fence, in microseconds for each of 20,000 empty kernels; the median
+   * of all rounds.
    */
   readonly dispatch_us: number;
   readonly hand_dispatch_us: number;
   /**
-   * The milliseconds of a fence and a readback of 4 KiB: the median of 500. Without a ring, they are a copy, a submit and a
-   * mapAsync on one thread.
+   * The time of a fence and a readback of 4 KiB, in milliseconds: the median of 500. Without a ring, this is a copy, a
+   * submit and a mapAsync on one thread.
    */
   readonly readback_ms: number;
   readonly hand_readback_ms: number;
-  /** How many submits the 20,000 dispatches of one round needed. */
+  /** The number of submits for the 20,000 dispatches of one round. */
   readonly submits: number;
 }
 

@@ -4,7 +4,7 @@
 import type { FromGpuThread, ToGpuThread } from "../thread/gpu_messages.ts";
 import { GpuService } from "../thread/gpu_service.ts";
 
-/** What goes wrong, or what is measured. */
+/** A fault to cause, or a measurement to make. */
 export type GpuHook =
   /** The next `count` requests for an adapter get null. */
   | { readonly kind: "refuse_adapters"; readonly count: number }
@@ -12,9 +12,9 @@ export type GpuHook =
   | { readonly kind: "destroy_device"; readonly refuse: number }
   /** The next `count` shaders do not compile. */
   | { readonly kind: "break_shaders"; readonly count: number }
-  /** For `ms` milliseconds the device does not report that its work is done, as if a kernel ran. */
+  /** For `ms` milliseconds the device does not report that its work is done, as if a kernel were running. */
   | { readonly kind: "stall"; readonly ms: number }
-  /** The thread answers nothing for `ms` milliseconds. */
+  /** For `ms` milliseconds the thread does not answer. */
   | { readonly kind: "hang"; readonly ms: number }
   /** Fills `times` with the microseconds of copies and readbacks of 4 bytes on the library's device, without the ring. */
   | { readonly kind: "read_by_hand"; readonly times: Float64Array };
@@ -80,7 +80,7 @@ export class HookedGpuThread {
         return;
       }
       case "read_by_hand":
-        // A driver may serve one device of a process faster than another, so both sides read from the same device.
+        // A driver may serve one device of a process faster than another, so both measurements use the same device.
         if (this.#newest === undefined) throw new Error("There is no device yet.");
         await new HandReader(this.#newest).measure(hook.times);
         return;
@@ -107,7 +107,7 @@ export class HookedGpuThread {
   }
 
   #prepare(device: GPUDevice): GPUDevice {
-    // The stall stands for a kernel of the old device, which does not delay the new one.
+    // The stall stands for a kernel of the old device. It does not delay the new device.
     if (this.#newest !== undefined) this.#stalledUntil = 0;
     this.#newest = device;
     const createShaderModule = device.createShaderModule.bind(device);
@@ -137,7 +137,7 @@ export class HookedGpuThread {
   }
 }
 
-/** Reads one element without the ring: on one thread, with a staging buffer that is used again. */
+/** Reads one element without the ring: on one thread, with a staging buffer that is reused. */
 class HandReader {
   readonly #device: GPUDevice;
   readonly #source: GPUBuffer;

@@ -1,4 +1,4 @@
-// The entry of a gpu thread with hooks in a browser.
+// The script of a gpu thread with hooks in a browser.
 
 import { HookedGpuThread, type ToHookedThread } from "./gpu_hooks.fixture.ts";
 

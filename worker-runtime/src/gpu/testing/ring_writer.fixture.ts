@@ -59,7 +59,7 @@ export interface RingOptions {
 export class RingWriter {
   readonly memory: WebAssembly.Memory;
   readonly controlAddress = CONTROL_ADDRESS;
-  /** The address of the next byte that no test uses. */
+  /** The address of the next byte that no test has allocated. */
   #free: number;
   #words: Int32Array<SharedArrayBuffer>;
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -67,13 +67,13 @@ export class RingWriter {
   #head = 0;
   #fences = 0;
   #resets = 0;
-  /** Sends the executor a message that wakes it. A test sets it if its executor sleeps for messages. */
+  /** Sends a message that wakes the executor. A test sets this if its executor sleeps for messages. */
   postWake: () => void = () => {
     throw new Error("The executor sleeps for a message and nobody sends it.");
   };
   wakeMessages = 0;
 
-  /** After this time without progress the executor counts as gone. It is long, so that a busy machine does not reach it. */
+  /** If there is no progress for this time, the executor counts as gone. It is long, because the machine may be busy. */
   silenceMs = LIMIT_MS;
 
   constructor(options: RingOptions = {}) {
@@ -263,7 +263,7 @@ export class RingWriter {
       if (now > deadline) throw new RingError("timed_out");
       if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
-      // Most answers arrive sooner than a thread falls asleep.
+      // Most answers arrive faster than a thread can fall asleep, so it polls first.
       for (let i = 0; i < SPINS && this.load(Word.signal) === seen; i += 1);
       Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }
@@ -331,7 +331,7 @@ export class RingWriter {
     this.#wakeExecutor();
   }
 
-  /** The lines of the text that describes the device, from the capability record. */
+  /** The lines of the text that describes the device, as in the capability record. */
   device(): string[] {
     const bytes = this.bytes(
       CONTROL_ADDRESS + Word.deviceText * 4,

@@ -1,4 +1,4 @@
-// Entry of the browser's gpu thread: owns the WebGPU device. Messages are those of gpu_messages.ts.
+// The script of the browser's gpu thread, which owns the WebGPU device. gpu_messages.ts has its messages.
 
 import type { ToGpuThread } from "./gpu_messages.ts";
 import { GpuService } from "./gpu_service.ts";

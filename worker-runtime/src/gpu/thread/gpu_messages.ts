@@ -2,7 +2,7 @@
 
 import type { DeviceLimits } from "../ring/executor.ts";
 
-/** To the gpu thread: `open` once for a ring, and `wake` when the control block says that it waits for a message. */
+/** To the gpu thread: `open` once for each ring, and `wake` if the control block says that it waits for a message. */
 export type ToGpuThread =
   | {
       readonly kind: "open";
@@ -18,7 +18,7 @@ export type ToGpuThread =
   /** Changes the share. */
   | { readonly kind: "share"; readonly share: number };
 
-/** The gpu thread's message at its end. The control block reports everything else. */
+/** The message that the gpu thread sends at its end. The control block reports everything else. */
 export type FromGpuThread =
   | { readonly kind: "closed" }
   | { readonly kind: "failed"; readonly message: string };

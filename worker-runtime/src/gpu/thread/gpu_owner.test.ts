@@ -1,4 +1,4 @@
-// The owner of a gpu thread, when the thread ends, fails, or is asked for again. The threads are fakes.
+// Tests the owner of a gpu thread if the thread ends, fails, or is requested again. The threads are fakes.
 
 import { expect, test } from "vitest";
 import { INTERRUPT_REVOKE, State, Word } from "../ring/layout.ts";

@@ -1,5 +1,5 @@
 // Owns the gpu thread of a python thread: starts it, passes messages to it, reports its end to the ring, and starts
-// another if the ring asks for one. Runs on the thread that may start workers: a page's, or Node's main thread. The
+// another if the ring requests one. Runs on the thread that may start workers: a page's, or Node's main thread. The
 // python thread may block for long, so nothing here waits for it.
 
 import { controlAt, interrupt, markGone } from "../ring/control.ts";
@@ -15,7 +15,7 @@ export interface GpuWorker {
 
 export interface GpuWorkerEvents {
   said(message: FromGpuThread): void;
-  /** The thread has ended or cannot go on. */
+  /** Reports that the thread has ended or cannot continue. */
   ended(reason: string): void;
 }
 
@@ -28,8 +28,8 @@ export class GpuThreadOwner {
   /** The newest ring that the thread serves. */
   #ring: Open | undefined;
   /**
-   * How many rings the thread was given and has not ended. If a ring is closed and another opened, the end of the first
-   * is reported late.
+   * The number of rings that the thread was given and has not ended. If a ring is closed and another is opened, the end
+   * of the first is reported late.
    */
   #given = 0;
   #replacing = Promise.resolve();
@@ -42,7 +42,7 @@ export class GpuThreadOwner {
     this.#begin();
   }
 
-  /** Takes a message of the python thread for the gpu thread. */
+  /** Receives a message of the python thread to the gpu thread. */
   receive(message: ToGpuThread): void {
     switch (message.kind) {
       case "open":
@@ -97,8 +97,8 @@ export class GpuThreadOwner {
       this.#worker.post(message);
       return;
     }
-    // A ring that was served before asks for another thread if its thread does not answer. Two threads must not use the
-    // ring at the same time.
+    // If the thread does not answer, a ring that it serves requests another thread. Two threads must not use the ring
+    // at the same time.
     const old = this.#worker;
     this.#worker = undefined;
     this.#given = 1;

@@ -1,5 +1,5 @@
-// The work of a gpu thread, in a browser's worker or in Node: opens the ring's executor on request, and serves the ring until
-// it is closed. Runs on the gpu thread.
+// The work of a gpu thread, in a browser's worker or in Node: it opens the ring's executor on request, and serves the ring
+// until it is closed. Runs on the gpu thread.
 
 import { markGone } from "../ring/control.ts";
 import { Drain } from "../ring/drain.ts";

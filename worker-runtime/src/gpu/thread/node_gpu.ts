@@ -1,5 +1,5 @@
-// WebGPU in Node: Dawn by npm's `webgpu` module. Node's gpu thread, tests, and programs that run the drain on the python
-// thread use it.
+// WebGPU in Node: Dawn from npm's `webgpu` module. Node's gpu thread, tests, and programs that run the drain on the
+// python thread use it.
 
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ declare global {
   var hyperflockDawn: GPU | undefined;
 }
 
-/** Dawn rounds a device's clock to about 65 us, so that web pages cannot spy by it. Node runs no web pages. */
+/** Dawn rounds a device's clock to about 65 us, so that web pages cannot measure secrets. Node runs no web pages. */
 const EXACT_CLOCK = "disable-dawn-features=timestamp_quantization";
 
 /** Chromium's software Vulkan, for machines without a graphics card. */
@@ -34,11 +34,11 @@ export function prepareVulkan(): void {
   if (existsSync(SOFTWARE_VULKAN)) env.VK_ICD_FILENAMES = SOFTWARE_VULKAN;
 }
 
-/** `modulePath` is a file or the name of an installed package. */
+/** Opens Dawn. `modulePath` is a file or the name of an installed package. */
 export async function openDawn(modulePath: string): Promise<GPU> {
   const isPath = modulePath.startsWith("/");
   const dawn: DawnModule = await import(isPath ? pathToFileURL(modulePath).href : modulePath);
-  // The object of create() is kept, because the process hangs when it is collected.
+  // The object of create() is kept, because the process hangs if it is garbage-collected.
   globalThis.hyperflockDawn ??= dawn.create([EXACT_CLOCK]);
   return globalThis.hyperflockDawn;
 }

@@ -4,7 +4,7 @@
 import { CommandError } from "../ring/executor.ts";
 import { BINDING_ALIGNMENT, ErrorCode } from "../ring/layout.ts";
 
-/** Entries of the direct-mapped cache, a power of two. A displaced entry is made again when needed. */
+/** The number of entries of the direct-mapped cache, a power of two. A displaced entry is made again if needed. */
 const ENTRIES = 4096;
 const COMPUTE_STAGE = 0x4;
 
@@ -126,7 +126,7 @@ export class BindGroups {
     return { layout, words: copy, slots, group };
   }
 
-  // Checks everything for which the device would refuse the whole batch.
+  // Checks a dispatch for everything that makes the device refuse the whole batch.
   #check(layout: GroupLayout, words: Uint32Array, i: number, slot: BufferSlot): void {
     const [id = 0, offset = 0, bytes = 0] = words.subarray(i * 3, i * 3 + 3);
     const where = `binding ${i}, bytes ${offset} to ${offset + bytes} of '${slot.label}'`;

@@ -12,12 +12,12 @@ export class DispatchTimes {
   readonly #count: number;
   readonly #land: (first: number, data: Uint8Array) => void;
   #taken = 0;
-  /** Position and tag of the timed dispatches in the current batch. */
+  /** The positions and tags of the timed dispatches in the current batch. */
   #batch: number[] = [];
 
   /**
-   * `perBatch` limits the timed dispatches of a batch, `count` those of all batches. Without a clock, the times are
-   * zeros.
+   * `perBatch` limits the timed dispatches of a batch, `count` those of all batches. If the device has no clock, the
+   * times are zeros.
    */
   constructor(
     device: GPUDevice,
@@ -40,7 +40,7 @@ export class DispatchTimes {
     return this.#taken < this.#count;
   }
 
-  /** Returns the pass of a timed dispatch. REQUIRES: open. */
+  /** Returns the compute pass of a timed dispatch. REQUIRES: `open` is true. */
   pass(position: number, tag: number, label: string): GPUComputePassDescriptor {
     const query = this.#batch.length;
     this.#batch.push(position, tag);
@@ -54,12 +54,12 @@ export class DispatchTimes {
     return { label, timestampWrites };
   }
 
-  /** How many bytes resolve() copies for the batch; 0 if nothing was timed. */
+  /** The number of bytes that resolve() copies for the batch; 0 if nothing was timed. */
   get bytes(): number {
     return (this.#batch.length / 2) * TIME_BYTES;
   }
 
-  /** Copies the batch's times. Returns the function that takes them when they arrive. REQUIRES: no pass is open. */
+  /** Copies the batch's times. Returns the function that gets them when they arrive. REQUIRES: no pass is open. */
   resolve(encoder: GPUCommandEncoder, staging: GPUBuffer): (data: Uint8Array) => void {
     const batch = this.#batch;
     const first = this.#taken - batch.length / 2;

@@ -1,10 +1,10 @@
-// Buffers for results. The device copies results into a buffer; then it is mapped, read, and used again. The number of
+// Buffers for results. The device copies results into a buffer, which is then mapped, read, and reused. The number of
 // buffers is limited. Runs on its executor's thread.
 
 const MAP_READ = 0x1;
 const COPY_DST = 0x8;
 const SMALLEST = 4096;
-/** Larger buffers are not kept. */
+/** Buffers that are larger than this are not kept. */
 const KEPT_BYTES = 16 * 2 ** 20;
 const KEPT_IN_ALL = 32 * 2 ** 20;
 
@@ -23,7 +23,7 @@ export class Readback {
     this.#device = device;
   }
 
-  /** Returns a buffer of at least `bytes`, which are whole words. */
+  /** Returns a buffer of at least `bytes` bytes, rounded up to whole words. */
   take(bytes: number): GPUBuffer {
     const index = this.#free.findIndex((buffer) => fits(buffer.size, bytes));
     const [kept] = index >= 0 ? this.#free.splice(index, 1) : [];
@@ -35,7 +35,7 @@ export class Readback {
     return this.#device.createBuffer({ label: "readback", size, usage: MAP_READ | COPY_DST });
   }
 
-  /** Passes the bytes on when they arrive. Call it after the submit that fills the buffers. */
+  /** Passes on the bytes when they arrive. Call it after the submit that fills the buffers. */
   async land({ staging, bytes, land }: Landing): Promise<void> {
     await staging.mapAsync(MAP_READ, 0, Math.ceil(bytes / 4) * 4);
     land(new Uint8Array(staging.getMappedRange(0, Math.ceil(bytes / 4) * 4), 0, bytes));

@@ -17,14 +17,14 @@ import { DispatchTimes } from "./dispatch_times.ts";
 import { type Landing, Readback } from "./readback.ts";
 
 const Usage = { copySrc: 0x4, copyDst: 0x8, uniform: 0x40, storage: 0x80, queryResolve: 0x200 };
-/** Room for the uniforms of one batch; each dispatch begins at a multiple of UNIFORM_STRIDE. */
+/** The space for the uniforms of one batch. Each dispatch's begin at a multiple of UNIFORM_STRIDE. */
 const UNIFORM_BYTES = 256 * 1024;
 const UNIFORM_STRIDE = 256;
-/** The creation of buffers of at least this size is awaited. */
+/** If a buffer is at least this large, the executor waits for the result of its creation. */
 const WATCHED_BYTES = 64 * 2 ** 20;
 /** A batch is submitted after this many dispatches even if more wait, so that the device does not idle. */
 const BATCH_DISPATCHES = 1024;
-/** After how many submits the device is asked for its progress. */
+/** After this many submits the device is asked for its progress. */
 const SUBMITS_PER_QUESTION = 8;
 const OPEN_QUESTIONS = 4;
 
@@ -86,7 +86,7 @@ export class WebGpuExecutor implements Executor {
   #batchDispatches = 0;
   #doomed: GPUBuffer[] = [];
   #landings: Landing[] = [];
-  // Results that have not arrived yet.
+  // The results that have not arrived yet.
   #landing: Promise<void>[] = [];
   #proofs: Promise<void>[] = [];
   /** Whether nothing was encoded after the newest read. If so, all work is done when that read arrives. */
@@ -146,7 +146,7 @@ export class WebGpuExecutor implements Executor {
     this.#buffers.delete(id);
     this.counters.buffersLive -= 1;
     this.counters.bufferBytesLive -= slot.bytes;
-    // A buffer that the open encoder uses must live until the submit.
+    // If the open encoder uses the buffer, the buffer must live until the submit.
     if (slot.batch === this.#batch) this.#doomed.push(slot.buffer);
     else slot.buffer.destroy();
   }
@@ -156,7 +156,7 @@ export class WebGpuExecutor implements Executor {
     const bytes = source.length;
     this.#checkRange(slot, offset, Math.ceil(bytes / 4) * 4);
     if (bytes === 0) return;
-    // writeBuffer would run before commands that were encoded and not submitted.
+    // writeBuffer would run before commands that are encoded but not submitted.
     if (slot.batch === this.#batch) this.#submitNow();
     this.#endsWithRead = false;
     const whole = bytes - (bytes % 4);
@@ -247,8 +247,8 @@ export class WebGpuExecutor implements Executor {
       throw new CommandError(ErrorCode.unknownPipeline, `there is no pipeline ${id}`);
   }
 
-  // The device accepts or refuses the pipeline later. The first dispatch waits for that, so that a shader error belongs to
-  // one command and never loses a batch.
+  // Creates a pipeline. The device accepts or refuses it later. The first dispatch waits for that, so that a shader error
+  // belongs to one command and never loses a batch.
   #newPipeline(spec: PipelineSpec): Pipeline {
     const command = this.#events.current();
     this.#device.pushErrorScope("internal");
@@ -345,7 +345,7 @@ export class WebGpuExecutor implements Executor {
     return place;
   }
 
-  // A timed dispatch needs a pass of its own, because only passes have times.
+  // Encodes a timed dispatch in its own pass, because only passes have times.
   #encodeTimed(
     trace: DispatchTimes,
     pipeline: Pipeline,
@@ -414,7 +414,7 @@ export class WebGpuExecutor implements Executor {
     this.#boundGroup = undefined;
   }
 
-  /** Returns the encoder after closing an open pass. */
+  /** Closes an open pass and returns the encoder. */
   #outsidePass(): GPUCommandEncoder {
     this.#endPass();
     this.#encoder ??= this.#device.createCommandEncoder({ label: `batch ${this.#batch}` });
@@ -487,7 +487,7 @@ export class WebGpuExecutor implements Executor {
 
   fence(reached: () => void): void {
     this.#submitNow();
-    // If a read was the last work of the queue, all work is done when the read arrives. Otherwise the queue itself is
+    // If a read was the last work of the queue, all work is done when its bytes arrive. Otherwise the queue itself is
     // asked.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
@@ -589,7 +589,7 @@ export class WebGpuExecutor implements Executor {
   }
 }
 
-/** Holds the bindings of the executor's own dispatches in the form of a command. */
+/** Contains the bindings of the executor's own dispatches, in the form of a command. */
 const sharedScratch = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
   .buffer as unknown as SharedArrayBuffer;
 

@@ -1,5 +1,5 @@
-// Opens a WebGPU device for the ring: adapter with one retry, the adapter's limits, the capability record. Runs on the
-// gpu thread, or on the python thread where memory cannot be shared; in Node with Dawn's binding.
+// Opens a WebGPU device for the ring: an adapter with one retry, the adapter's limits, the capability record. Runs on
+// the gpu thread, or on the python thread where memory cannot be shared; in Node with Dawn.
 
 import {
   type Capabilities,
@@ -14,12 +14,12 @@ import { WebGpuExecutor } from "./webgpu_executor.ts";
 const RETRY_MS = 500;
 
 export interface WebGpuOptions {
-  /** Undefined without WebGPU. */
+  /** The WebGPU interface; undefined if there is none. */
   readonly gpu: GPU | undefined;
   readonly events: DeviceEvents;
-  /** Upper limits for what is requested of the adapter, to behave like a smaller device. */
+  /** Upper limits for the device's limits, so that it behaves like a smaller device. */
   readonly limits?: Partial<DeviceLimits>;
-  /** Whether to leave out native f16, which most devices lack. */
+  /** Whether not to use native f16, which most devices lack. */
   readonly withoutF16?: boolean;
 }
 
@@ -85,7 +85,7 @@ function chosenLimits(limits: GPUSupportedLimits, bounds: Partial<DeviceLimits>)
 }
 
 function describe(adapter: GPUAdapter, device: GPUDevice, limits: DeviceLimits): Capabilities {
-  // Safari may lack fields. Older engines lack the whole record.
+  // Safari may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   let flags = 0;
   if (device.features.has("shader-f16")) flags |= Capability.shaderF16;
@@ -105,7 +105,7 @@ function describe(adapter: GPUAdapter, device: GPUDevice, limits: DeviceLimits):
   };
 }
 
-/** Whether `writeBuffer` reads shared memory itself; an engine that does not throws a TypeError. */
+/** Returns whether `writeBuffer` accepts shared memory. An engine that does not throws a TypeError. */
 function takesSharedViews(device: GPUDevice): boolean {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const buffer = device.createBuffer({ label: "probe", size: 4, usage: COPY_DST });

@@ -1,4 +1,4 @@
-// The entry script of array-core's helper threads. A trial's runtime may start threads of this script only. Runs on its own
+// The script of array-core's helper threads. A trial's runtime may start threads with this script only. Runs on a helper
 // thread.
 
 import { serveThread, type ThreadStart } from "./arraycore_threads.ts";

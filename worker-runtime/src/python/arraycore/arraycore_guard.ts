@@ -3,11 +3,11 @@
 // A trap, or an exception of an import, ends a call in the middle. The allocator's lock may then be held, and lists may be
 // half changed. The next call could wait for ever or read invalid memory. It throws an error instead.
 
-/** A function of numbers. None of array-core's takes more than seven. */
+/** A function of numbers. No function of array-core takes more than seven. */
 type Export = (...numbers: unknown[]) => unknown;
 
 /**
- * Returns the guarded exports. When a call throws `cause`, that call and every later one throw `ended(cause)`. `tell` is
+ * Returns the guarded exports. If a call throws `cause`, that call and every later one throw `ended(cause)`. `tell` is
  * called once.
  */
 export function guarded<T extends object>(

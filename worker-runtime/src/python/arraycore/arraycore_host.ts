@@ -11,13 +11,13 @@ interface PyBufferSource {
 
 const SHAPE_BYTES = 32 * 8;
 const DESCRIPTION_WORDS = 2 + 2 * 32;
-/** The most ids in one call of `free`. */
+/** The most ids that one call of `free` passes on. */
 const FREE_IDS = 1024;
-/** The number of words of arguments for which a call allocates no memory. */
+/** The most words of arguments for which a call allocates no memory. */
 const CALL_WORDS = 256;
-/** Larger arrays are copied in pieces of this size, so that the memory does not grow by a whole copy. A multiple of 4. */
+/** Larger arrays are copied in pieces of this size, so that the memory need not grow by a whole copy. A multiple of 4. */
 const PIECE_BYTES = 4 * 1_048_576;
-/** The status for a lack of memory: minus ErrorKind::memory (array-core/src/base/result.h). */
+/** The status if memory is exhausted: minus ErrorKind::memory (array-core/src/base/result.h). */
 const NO_ROOM = -4;
 
 export type ArraycoreHost = ReturnType<typeof arraycoreHost>;
@@ -29,7 +29,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
   const idsAt = exports.ac_allocate(FREE_IDS * 4);
   const itemAt = exports.ac_allocate(8);
   const wordsAt = exports.ac_allocate(CALL_WORDS * 4);
-  // After the memory has grown, a view keeps its old length. These blocks are at the beginning, so the views stay valid.
+  // A view keeps its length when the memory grows. These blocks are at the beginning, so the views stay valid.
   const item = new Float64Array(memory.buffer, itemAt, 1);
   const callWords = new Int32Array(memory.buffer, wordsAt, CALL_WORDS);
 
@@ -40,7 +40,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return extents.length;
   };
 
-  // Gives `use` a copy of a text in array-core's memory.
+  // Calls `use` with a copy of a text in array-core's memory.
   const withText = (text: string, use: (address: number, bytes: number) => number): number => {
     const bytes = new TextEncoder().encode(text);
     const at = exports.ac_allocate(bytes.length + 1);
@@ -53,14 +53,14 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return result;
   };
 
-  // Set if a copy between Python and array-core did not fit. array-core does not know of such copies.
+  // An error message if a copy between Python and array-core did not fit. array-core does not know of such copies.
   let noRoom = "";
   const refuse = (bytes: number): number => {
     noRoom = `There is no room for a copy of ${bytes} bytes in array-core's memory.`;
     return NO_ROOM;
   };
 
-  // Gives `use` a temporary block of `bytes` bytes, but of at most PIECE_BYTES.
+  // Calls `use` with a temporary block of `bytes` bytes, but at most PIECE_BYTES.
   const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
     const pieceBytes = Math.min(bytes, PIECE_BYTES);
     const at = exports.ac_allocate(pieceBytes);
@@ -101,7 +101,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     counter: exports.ac_counter,
     device_text: (): string => textAt(memory, exports.ac_device_text()),
     profile_text: (): string => textAt(memory, exports.ac_profile_text()),
-    /** The last failure as "kind code sentence". */
+    /** Returns the last failure as "kind code sentence". */
     error: (): string => {
       if (noRoom === "") {
         const code = textAt(memory, exports.ac_error_code());
@@ -128,11 +128,11 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       return result;
     },
 
-    /** Each text in `texts` ends with a zero character. */
+    /** Makes a kernel. Each text in `texts` ends with a zero character. */
     kernel: (kind: number, texts: string): number =>
       withText(texts, (at, bytes) => exports.ac_kernel(kind, at, bytes)),
 
-    /** `shape` is a text such as "2,3". Without a source, the elements are zeros. */
+    /** Makes an array. `shape` is a text such as "2,3". Without a source, the elements are zeros. */
     create(dtype: number, shape: string, source: PyBufferSource | null | undefined): number {
       const ndim = writeShape(shape);
       if (source == null) return exports.ac_create(dtype, ndim, shapeAt, 0);
@@ -147,7 +147,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
           const id = exports.ac_create_unset(dtype, ndim, shapeAt);
           if (id < 0) return id;
           const status = eachPiece(data.length, pieceBytes, (offset, bytes) => {
-            // The view is made anew, because an upload to the CPU back end may have made the memory grow.
+            // The view is new in each step, because an upload to the CPU back end may have made the memory grow.
             new Uint8Array(memory.buffer, at, bytes).set(data.subarray(offset, offset + bytes));
             return exports.ac_upload(id, offset, at, bytes);
           });
@@ -188,7 +188,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     item(id: number): number | boolean {
       const told = exports.ac_item(id, itemAt);
       const value = item[0] as number;
-      // Python would get -0 as the integer 0, so -0 is not returned as a number.
+      // Python would get -0 as the integer 0, so true is returned for -0.
       return told === 1 && !Object.is(value, -0) ? value : told >= 0;
     },
 
@@ -199,7 +199,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
       return words.slice(0, 2 + 2 * Number(words[1])).join(",");
     },
 
-    /** `ids` holds int32 values. */
+    /** Frees arrays. `ids` contains int32 values. */
     free(ids: PyBufferSource): number {
       const from = ids.getBuffer("u8");
       try {

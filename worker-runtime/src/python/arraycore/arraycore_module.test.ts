@@ -1,5 +1,5 @@
-// The loader of array-core: what it requires of the engine, and how it handles other modules and engines. The suite of
-// array-core's Python package tests the module itself.
+// Tests the loader of array-core: what it requires of the engine, and how it handles other modules and engines. The
+// tests of array-core's Python package test the module itself.
 
 import { afterEach, expect, test, vi } from "vitest";
 import { createMemory, loadArraycore, textAt } from "./arraycore_module.ts";
@@ -83,7 +83,7 @@ function moduleOf(options: { version: number; callsMystery?: boolean }): Uint8Ar
     return [id, ...leb(body.length), ...body];
   };
   const code = (instructions: number[]) => [instructions.length + 2, 0, ...instructions, 0x0b];
-  // i32.const takes a signed number. The second byte keeps 64 to 127 from being negative.
+  // i32.const takes a signed number. The second byte keeps the values 64 to 127 from being negative.
   const constant = [0x41, (options.version & 127) | 128, options.version >> 7];
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],

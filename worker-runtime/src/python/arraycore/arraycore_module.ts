@@ -6,11 +6,11 @@ import { guarded } from "./arraycore_guard.ts";
 const PAGE_BYTES = 65_536;
 const MIB = 1_048_576;
 /**
- * The sizes that the module declares (array-core/wasm/CMakeLists.txt). The module does not accept a memory with a
+ * The memory size that the module declares (array-core/wasm/CMakeLists.txt). The module does not accept a memory with a
  * smaller initial size or a larger maximum.
  */
 const INITIAL_BYTES = 16 * MIB;
-/** The sizes to try, in this order, because some phones refuse to reserve much. */
+/** The maximum sizes to try, in this order, because some phones refuse to reserve much memory. */
 const MAXIMA_BYTES = [2048, 1024, 512, 256].map((mib) => mib * MIB);
 
 export class ArraycoreError extends Error {
@@ -84,9 +84,9 @@ export interface ArraycoreModule {
   readonly memory: WebAssembly.Memory;
 }
 
-/** What array-core needs of the threads around it. */
+/** The functions of other threads that array-core needs. */
 export interface ModuleHost {
-  /** Tells the gpu thread the address of the ring's control block. Returns false without a gpu thread. */
+  /** Sends the gpu thread the address of the ring's control block. Returns false without a gpu thread. */
   attach(memory: WebAssembly.Memory, controlAddress: number): boolean;
   /** Wakes a gpu thread that cannot sleep on a word. */
   wakeByMessage(): void;
@@ -102,11 +102,11 @@ const NO_HOST: ModuleHost = {
 
 export interface ModuleOptions {
   readonly host?: ModuleHost;
-  /** The most that the memory may grow to, in bytes; a phone's limit, for example. */
+  /** The largest size of the memory in bytes, for example a phone's limit. */
   readonly maximumBytes?: number;
   /** Receives the last message of the module's C library, such as a failed assertion. */
   readonly print?: (text: string) => void;
-  /** Called once, when a call has thrown. The module then runs nothing more. */
+  /** Called once, if a call throws. The module runs nothing more then. */
   readonly ended?: () => void;
 }
 
@@ -142,7 +142,7 @@ async function compiled(
     : await WebAssembly.compileStreaming(code);
 }
 
-/** Makes the largest shared memory that this engine grants. */
+/** Makes the largest shared memory that this engine allows. */
 export function createMemory(maximumBytes = Number.POSITIVE_INFINITY): WebAssembly.Memory {
   const maxima = MAXIMA_BYTES.filter((bytes) => bytes <= maximumBytes);
   if (maxima[0] !== maximumBytes && Number.isFinite(maximumBytes)) maxima.unshift(maximumBytes);
@@ -173,7 +173,7 @@ export function textAt(memory: WebAssembly.Memory, address: number): string {
 
 type HostFunction = (...args: never[]) => unknown;
 
-// Returns exactly the imports that the module asks for. Its C library imports some functions that it never calls, because it
+// Returns exactly the imports that the module has. Its C library imports some functions that it never calls, because it
 // starts no thread. They throw an error with their name, so that a new use is noticed.
 export function importsFor(
   module: WebAssembly.Module,
@@ -199,14 +199,14 @@ export function importsFor(
   return imports;
 }
 
-/** ring::WaitResult (array-core/src/ring/host.h). */
+/** The values of ring::WaitResult (array-core/src/ring/host.h). */
 const WaitResult = { woken: 0, timedOut: 1, interrupted: 2 } as const;
 
 function ringFunctions(
   memory: WebAssembly.Memory,
   host: ModuleHost,
 ): Readonly<Record<string, HostFunction>> {
-  // This view stays valid while the memory grows, for the addresses that it covers.
+  // When the memory grows, this view stays valid for the addresses that it covers.
   let words = new Int32Array(memory.buffer);
   return {
     ac_host_attach: (control: number): number => (host.attach(memory, control) ? 1 : 0),
@@ -226,11 +226,11 @@ function ringFunctions(
 }
 
 /**
- * An issuer first polls this long, because a wake-up mostly takes longer than the answer. It polls only if the machine
- * has at least 4 processors.
+ * The time in ms for which an issuer polls first, because a wake-up usually takes longer than the answer. It polls only
+ * if the machine has at least 4 processors.
  */
 const LOOK_MS = (globalThis.navigator?.hardwareConcurrency ?? 1) >= 4 ? 0.05 : 0;
-/** How long an issuer polls for the change if it was woken in advance (rouse in gpu/ring/control.ts). */
+/** The time in ms for which an issuer polls if it was woken in advance (see rouse in gpu/ring/control.ts). */
 const ROUSED_LOOK_MS = 0.1;
 const LOOKS_BETWEEN_CLOCKS = 50;
 
@@ -252,9 +252,9 @@ function systemFunctions(
 ): Readonly<Record<string, HostFunction>> {
   const nothing = () => {};
   return {
-    // Views are made anew for each use, so nothing has to be done when the memory grows.
+    // Nothing has to be done when the memory grows, because views are new for each use.
     emscripten_notify_memory_growth: nothing,
-    // The instance's one thread needs no preparation. It may block, because it is a worker.
+    // The instance's only thread needs no preparation. It may block, because it is a worker.
     _emscripten_init_main_thread_js: nothing,
     _emscripten_thread_mailbox_await: nothing,
     emscripten_check_blocking_allowed: nothing,

@@ -1,15 +1,15 @@
 // Helper threads of array-core's CPU back end. Each has its own instance of the module on the same memory, and its own stack
 // and thread-local storage. The python thread prepares and starts them; serveThread() runs on the helper. Helpers get no
-// messages and reach nothing but that memory.
+// messages and can use only that memory.
 
 import type { ArraycoreModule } from "./arraycore_module.ts";
 import { importsFor } from "./arraycore_module.ts";
 
-/** What a thread needs at its start. It can be posted. */
+/** The data that a thread needs at its start. They can be posted. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** Addresses in the memory. The stack grows down from its end. */
+  /** Addresses in the memory. The stack grows down from `stackEnd`. */
   readonly stackEnd: number;
   readonly threadLocal: number;
   /** The helper's number in the thread pool, from 1. */

@@ -1,6 +1,6 @@
-// The module `_arraycore_hooks` of `./run python --hooks`. With it tests make the device fail, and benchmarks measure the
-// device without the ring. The module runs on the python thread, and applyHook on the thread that owns the workers. Each
-// wait has a limit. The runtime that volunteers load does not contain this module.
+// The module `_arraycore_hooks` of `./run python --hooks`. Tests use it to make the device fail, and benchmarks to
+// measure the device without the ring. The module runs on the python thread, and applyHook on the thread that owns the
+// workers. Each wait has a limit. The runtime that volunteers load does not contain this module.
 
 import { type GpuHook, type HookMessage, tellDone } from "../../gpu/testing/gpu_hooks.fixture.ts";
 import type { GpuThreadOwner } from "../../gpu/thread/gpu_owner.ts";
@@ -54,7 +54,7 @@ export function hooksModule(post: (request: HookRequest) => void) {
 export interface HookTarget {
   readonly owner: GpuThreadOwner;
   readonly postToGpu: (message: HookMessage) => void;
-  /** Ends the thread and tells the owner. */
+  /** Ends the thread and informs its owner. */
   readonly endGpu: () => Promise<void>;
 }
 

@@ -16,24 +16,24 @@ export interface ScriptJob {
   readonly target: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The folder where Python keeps compiled modules. A later run takes them from there if their sources are the same. */
+  /** The folder where Python stores compiled modules. A later run uses them if their sources are the same. */
   readonly bytecode: string;
-  /** Folders that are searched for modules, after the script's own. */
+  /** Folders in which modules are searched, after the script's own folder. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** How many threads compute on the CPU, including this one. */
+  /** The number of threads that compute on the CPU, including this one. */
   readonly threads: number;
   /** Whether to load the module without relaxed SIMD even if the engine has it. */
   readonly hasBaselineSimd: boolean;
-  /** The most that array-core's memory may grow to; null: as much as the engine grants. */
+  /** The largest size of array-core's memory in bytes; null for as much as the engine allows. */
   readonly memoryBytes: number | null;
-  /** Limits under which the gpu thread opens its device. */
+  /** The limits with which the gpu thread opens its device. */
   readonly gpu: Pick<Extract<ToGpuThread, { kind: "open" }>, "limits" | "withoutF16">;
 }
 
 /**
- * What the python thread sends to its host: the exit code at its end, messages for the gpu thread, and requests of a
- * script with hooks.
+ * The messages of the python thread to its host: the exit code at its end, messages for the gpu thread, and requests of
+ * a script with hooks.
  */
 export type FromScriptThread =
   | { readonly kind: "ended"; readonly code: number }
@@ -48,14 +48,14 @@ export interface Streams {
   write(stream: 1 | 2, bytes: Uint8Array): void;
 }
 
-/** The parts of Pyodide's interface that scripts need beyond a trial's. */
+/** The parts of Pyodide's interface that scripts need and trials do not. */
 export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
-  /** `undefined` turns interrupts off. */
+  /** Sets the interrupt buffer; `undefined` turns interrupts off. */
   setInterruptBuffer(buffer: { 0: number } | undefined): void;
   readonly FS: {
     mkdirTree(path: string): void;
     writeFile(path: string, data: Uint8Array): void;
-    /** Sets a file's times of access and of change, in ms since 1970. */
+    /** Sets a file's times of access and change, in ms since 1970. */
     utime(path: string, atime: number, mtime: number): void;
     readFile(path: string): Uint8Array;
   };
@@ -67,7 +67,7 @@ export interface ScriptPyodide extends Omit<PyodideApi, "setInterruptBuffer"> {
 export const SITE_PACKAGES = "/lib/python3.14/site-packages";
 
 /**
- * Unpacks a wheel. Python recognizes a source that it has compiled by the time of its last change. So each source gets its
+ * Unpacks a wheel. Python identifies a source that it has compiled by the time of its last change. So each source gets its
  * checksum as its time, because a wheel's own times may be the same for two versions of a package.
  */
 export function unpackWheel(pyodide: ScriptPyodide, wheel: Uint8Array): void {
@@ -91,7 +91,7 @@ def _unpack_wheel(path, folder):
 _unpack_wheel
 `;
 
-/** Writes a copy of a file of this machine, with the time of its last change. */
+/** Writes a copy of a file of this machine, and sets the time of its last change. */
 export function writeCopy(
   pyodide: ScriptPyodide,
   path: string,
@@ -143,7 +143,7 @@ export async function connectArraycore(
   pyodide: ScriptPyodide,
   { code, job, interrupt, toGpu, startThread }: ArraycoreOptions,
 ): Promise<() => void> {
-  // From here, a script may measure the time of its first result (array-core/python/bench/first_result.py).
+  // A script may measure the time from here to its first result (array-core/python/bench/first_result.py).
   performance.mark("arraycore-load");
   const module = await loadArraycore(code, {
     ...(job.memoryBytes === null ? {} : { maximumBytes: job.memoryBytes }),
@@ -180,7 +180,7 @@ export function runScript(pyodide: ScriptPyodide, job: ScriptJob): number {
   );
 }
 
-// Tracebacks leave out the frames of this code and of runpy.
+// The program that runs the script. Tracebacks leave out its own frames and those of runpy.
 const RUN = `
 def _run(kind, target, args, folder, env, path, bytecode):
     import atexit, json, os, runpy, sys, time, traceback

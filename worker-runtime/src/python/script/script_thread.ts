@@ -21,15 +21,15 @@ declare const self: DedicatedWorkerGlobalScope;
 
 export interface BrowserScript {
   readonly job: ScriptJob;
-  /** The address under which files are read and written by their whole paths. */
+  /** The URL below which files are read and written by their absolute paths. */
   readonly files: string;
   readonly output: string;
   /** Pyodide's folder. */
   readonly core: string;
-  /** Archives to unpack into site-packages, and wheels. */
+  /** The archives and wheels that are unpacked into site-packages. */
   readonly archives: readonly string[];
   readonly wheels: readonly string[];
-  /** Folder of array-core's modules. */
+  /** The folder of array-core's modules. */
   readonly arraycore: string;
   readonly copies: readonly FileCopy[];
   /** Folders whose changes are copied back. */
@@ -40,7 +40,7 @@ export interface BrowserScript {
   readonly hasHooks: boolean;
 }
 
-/** A file to copy in: its address, its path, and when it was changed, in ms since 1970. */
+/** A file to copy in: its URL, its path, and the time of its last change in ms since 1970. */
 export interface FileCopy {
   readonly from: string;
   readonly to: string;
@@ -51,7 +51,7 @@ const post = (message: FromScriptThread) => self.postMessage(message);
 
 const FETCHES_AT_ONCE = 16;
 
-// These threads are nested in this thread's worker and end with it.
+// The helper threads are workers of this thread and end with it.
 function startThread(start: ThreadStart): Promise<void> {
   const worker = new Worker(new URL("../arraycore/arraycore-thread.ts", import.meta.url), {
     type: "module",
@@ -143,7 +143,7 @@ function write(output: string, stream: 1 | 2, bytes: Uint8Array): void {
   request.send(new Uint8Array(bytes));
 }
 
-/** Finds files below some folders that are new or whose time or size has changed. */
+/** Finds the files below some folders that are new or have another time or size. */
 class Changes {
   readonly #list: () => Map<string, string>;
   readonly #before: Map<string, string>;
