@@ -29,7 +29,7 @@ TURNS = 2
 
 
 def measured(host: str, threads: int, *arguments: str) -> dict[str, float]:
-    """Return the numbers of one process in the worker runtime."""
+    """Return the numbers that a process in the worker runtime prints."""
     command = (
         *RUNTIME, "--host", host, "--backend", "cpu", "--threads", str(threads),
         "--wheel", WHEEL, "--mount", "array-core/tests/chainer", SCRIPT, *arguments,

@@ -168,7 +168,7 @@ class Schema:
     unions: dict[str, Union] = field(default_factory=dict)
 
     def messages(self, direction: str) -> list[Struct]:
-        """Return the messages that a ``client`` or a ``server`` sends."""
+        """Return the messages that clients send, or those that the server sends."""
         return [one for one in self.structs.values() if one.direction == direction]
 
     def in_order(self, language: str) -> Iterator[Struct | Union]:

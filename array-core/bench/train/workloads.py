@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 for folder in ("python/examples", "array-core/tests/chainer"):
     sys.path.insert(0, str(ROOT / folder))
 
-#: How many batches training uses in turn.
+#: The number of batches that training uses in turn.
 BATCHES = 4
 SEED = 7
 

@@ -30,7 +30,8 @@ import cupy  # noqa: E402
 import hyperflock  # noqa: E402
 
 BATCH, WIDTH, KINDS = 4, 6, 3
-# The search for optimizers meets this dead proxy, which raises at every access.
+# This weak reference is dead, so it raises an error at every access. The search for optimizers must
+# survive it.
 GONE = weakref.proxy(set())
 
 

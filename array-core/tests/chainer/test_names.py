@@ -19,7 +19,8 @@ arraycore.install_cupy()
 cupy = importlib.import_module("cupy")
 cupyx = importlib.import_module("cupyx")
 
-#: How many names each version uses, including those of libraries that arraycore does not offer.
+#: The number of names that each version uses, including those of libraries that arraycore does not
+#: offer.
 USED = {"5.4.0": 171, "7.8.1": 196}
 #: Libraries of NVIDIA. Chainer works without them if their import fails.
 LIBRARIES = {"cudnn", "libcudnn", "nccl"}

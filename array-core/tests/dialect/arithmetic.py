@@ -97,7 +97,7 @@ def max_of(a: Any, b: Any) -> Any:
 
 
 def _place(array: Any, index: Any) -> Any:
-    """Return the index of the nearest element, or None for an empty array."""
+    """Return the index of the element that is nearest to ``index``, or None for an empty array."""
     if array.size == 0:
         return None
     if isinstance(index, tuple):

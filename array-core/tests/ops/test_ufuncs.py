@@ -34,7 +34,8 @@ def same_loop(ufunc: UFunc, ours: str | None, theirs: str | None) -> bool:
         return False
     if ufunc.name.startswith("logical_"):  # NumPy makes bools of both first; so do our loops
         return ours[-1] == theirs[-1]
-    # NumPy divides integers in its float64 loop; ours names the integers.
+    # For the division of integers, NumPy converts the operands to its float64 loop. array-core has
+    # a loop with integer operands. Both results are float64.
     return ufunc.name == "divide" and ours[-3:] == theirs[-3:] == "->d"
 
 

@@ -277,7 +277,7 @@ def test_ctrl_c_on_a_terminal_detaches(server: FakeConsole, client: Client) -> N
 
 
 def test_closed_pipe_ends_quietly(server: FakeConsole, client: Client) -> None:
-    # The output is larger than a pipe's buffer, so the command still writes when its reader goes.
+    # The output is larger than a pipe's buffer, so the command still writes when its reader ends.
     study = client.grid(objective, {"x": [f"{n:0250d}" for n in range(500)]})
     for number in range(500):
         server.finish(study.id, number, value=1.0)

@@ -92,7 +92,8 @@ def test_stolen_key_vouches_for_no_other_site(
     authority.certificate(MINE, NAMES)
     root = x509.load_pem_x509_certificate(authority.root.read_bytes())
     key = load_pem_private_key((tmp_path / "ca-key.pem").read_bytes(), None)
-    # A thief of the key makes a certificate for another site without the checks of `certificate`.
+    # This is what a thief of the key can do: make a certificate for another site without the checks
+    # of `certificate`.
     authority._make_leaf(root, key, [ipaddress.ip_address(a) for a in addresses], names)  # type: ignore[arg-type]
     forged = Made(tmp_path / "server.pem", tmp_path / "server-key.pem", True, False)
     with pytest.raises(ssl.SSLCertVerificationError, match="permitted subtree violation"):

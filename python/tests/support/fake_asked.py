@@ -103,7 +103,7 @@ class AskedStudy:
         self.asked: list[int] = []
         self.most_running = 0
         self.most_waiting = 0
-        # How many batches the owner acknowledged before it answered any of their calls.
+        # The number of batches that the owner acknowledged before it answered any of their calls.
         self.taken_early = 0
         self._seq = 0
         self._call_id = 0
@@ -114,9 +114,9 @@ class AskedStudy:
         self._outstanding = False
         self._demand_told = -1
         self.points_in_pages = True
-        # How many trials the quota has room for. None: any number.
+        # The number of trials for which the quota has room. None: any number.
         self.quota: int | None = None
-        # Whether devices stop waiting for answers.
+        # If this is true, devices stop waiting for answers.
         self.closing = False
 
     # ---- The owner's side. The console's session calls it and holds the lock.

@@ -22,7 +22,7 @@ def objective(trial: Any) -> float:
 
     import hyperflock
 
-    # After the loss, the device is a software one, which "auto" would not choose.
+    # After the loss, only a software device is left, which "auto" would not choose.
     xp = hyperflock.device("webgpu").use().xp
     saved = trial.resume()
     start = 0 if saved is None else int(saved["step"])

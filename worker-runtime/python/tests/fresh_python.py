@@ -30,7 +30,9 @@ def cache_folder() -> Path:
 
 
 def chainer_paths(version: str) -> list[str]:
-    """Return the folders of a Chainer and of six, which are unpacked as in a browser."""
+    """Return the folders of one version of Chainer and of the package ``six``, unpacked as in a
+    browser.
+    """
     wheel = cache_folder() / "wheels" / f"chainer-{version}-py3-none-any.whl"
     six = cache_folder() / "downloads" / "six-1.17.0-py2.py3-none-any.whl"
     if not wheel.is_file() or not six.is_file():

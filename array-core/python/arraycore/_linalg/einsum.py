@@ -213,7 +213,9 @@ def _expanded(part: str, extra: int) -> tuple[Label, ...]:
 
 
 def _on_diagonals(a: Any, labels: tuple[Label, ...], place: int) -> Any:
-    """Return a view in which every label is one axis, in the order of first occurrence."""
+    """Return a view with one axis for each label, in the order in which labels first occur. Axes
+    with the same label are replaced by their diagonal.
+    """
     rest = list(labels)
     for label in dict.fromkeys(labels):
         while rest.count(label) > 1:

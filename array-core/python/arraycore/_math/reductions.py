@@ -317,7 +317,7 @@ def nansum(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return :func:`sum` with NaN as 0."""
+    """Return the sum over axes as :func:`sum` does, but NaN counts as 0."""
     return reduced(table_row("nansum"), a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -330,7 +330,7 @@ def nanprod(
     initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
-    """Return :func:`prod` with NaN as 1."""
+    """Return the product over axes as :func:`prod` does, but NaN counts as 1."""
     return reduced(table_row("nanprod"), a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -435,14 +435,14 @@ def cumprod(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: A
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None) -> Any:
-    """Return :func:`cumsum` with NaN as 0."""
+    """Return the cumulative sums as :func:`cumsum` does, but NaN counts as 0."""
     return _running(ufuncs.add, a, axis, dtype, out, skips_nan=True)
 
 
 def nancumprod(
     a: Any, axis: Any = None, dtype: npt.DTypeLike | None = None, out: Any = None
 ) -> Any:
-    """Return :func:`cumprod` with NaN as 1."""
+    """Return the cumulative products as :func:`cumprod` does, but NaN counts as 1."""
     return _running(ufuncs.multiply, a, axis, dtype, out, skips_nan=True)
 
 

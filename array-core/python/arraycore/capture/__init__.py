@@ -33,11 +33,12 @@ from ._recording import (
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
-#: Errors after which two more runs are worth a try: it takes a run or two until the same operations
-#: wait together and the same buffers are used.
+#: After these errors, two more runs are worth a try: it may take a run or two until the same
+#: operations wait together and the same buffers are used.
 _UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
 _MORE_RUNS = 2
-#: After this many calls in a row that each differ from the one before, ``reason`` says so.
+#: If the arguments of this many calls in a row differ from those of the call before, ``reason``
+#: says so.
 _MOST_OTHERS = 8
 
 #: The list to which a running step adds the scalars that it reads; None if no step runs.
@@ -295,7 +296,9 @@ class Step:
         return self._record(lambda: self._function(*slots, **names))
 
     def _count(self, other: bool) -> None:
-        """Note whether the arguments differ in each of many calls."""
+        """Count the calls in a row whose arguments were new, and set ``reason`` after many.
+        ``other`` says whether those of this call were new.
+        """
         if self.reason is not None and not self._varies:
             return
         self._others = self._others + 1 if other and self._shape is not None else 0

@@ -156,7 +156,7 @@ def _origins(result: object) -> list[int]:
     return _origins(held) if isinstance(held, ndarray) else []
 
 
-#: Whether a step is being recorded.
+#: This is true while a step is recorded.
 _under_way = False
 
 
@@ -168,7 +168,7 @@ def is_recording() -> bool:
 #: The recorder whose recordings the library keeps. The library keeps the recordings of one step
 #: only.
 _owner: weakref.ref[Recorder] | None = None
-#: How many times a recorder waits for another one that has recorded one step.
+#: A recorder waits at most this many times for another one that has recorded one step.
 _MOST_WAITS = 8
 
 
@@ -190,7 +190,7 @@ class Recorder:
         self._waited = 0
 
     def waits(self) -> bool:
-        """Return whether another recorder has still to record its second step.
+        """Return whether this recorder has to wait, because another one has recorded only one step.
 
         Two steps that alternate are recorded one after the other. After some calls the recording of
         a step that no longer runs is dropped.

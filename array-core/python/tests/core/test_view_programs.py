@@ -26,7 +26,7 @@ def test_random_programs_equal_numpy_and_stay_on_the_device(keys: bool) -> None:
     assert totals.assignments > PROGRAMS // 3
     assert moved.dispatches > PROGRAMS // 4
     assert (moved.bytes_down, moved.cpu_ops) == (0, 0)
-    # Only numbers of elements that masks select are read, and only from a device.
+    # A device is read only to learn how many elements a mask selects.
     assert moved.size_bytes % 4 == 0
     assert (moved.size_bytes > 0) == (keys and session.bridge.device_text() != "")
 

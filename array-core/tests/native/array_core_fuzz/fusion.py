@@ -39,7 +39,8 @@ class Totals:
     unfused_dispatches: int = 0
     fused: int = 0
     live_share: float = 0.0  # the largest of any step
-    #: For each program whose only differences are within the allowed errors: its first such step.
+    #: The first step that differs, for each program in which all differences are within the allowed
+    #: errors.
     inexact: list[str] = field(default_factory=list)
 
     def add(self, other: Totals) -> None:

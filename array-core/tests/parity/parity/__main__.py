@@ -28,7 +28,7 @@ from .runner import Outcome, run
 #: Groups with their own runner. The other groups are judged by rows of the operation table.
 _RUNNERS = {"reduction": run_reduction, linear.GROUP: linear.run,
             convolution.GROUP: convolution.run}  # fmt: skip
-#: How many failures are printed; the report has all.
+#: At most this many failures are printed. The report has all of them.
 _SHOWN = 40
 
 

@@ -1,4 +1,4 @@
-"""Defines cases that call a function of a module (NumPy or arraycore) and of operands.
+"""Defines cases that call a function with a module (NumPy or arraycore) and with operands.
 
 The right result is NumPy's own; the case says how far a result may be from it.
 """
@@ -26,7 +26,8 @@ class CallCase(Case):
     ulp: float = 0.0
     #: Letters of the dtypes in which NumPy computes, if they are not those of operands and results.
     computed: str = ""
-    #: Whether results are indices or counts: int64 in arraycore, of a pointer's size in NumPy.
+    #: True if the results are indices or counts. Their dtype is int64 in arraycore; in NumPy it has
+    #: a pointer's size.
     places: bool = False
 
     def of(self, module: Any, array: Callable[[Array], Any]) -> list[Any]:

@@ -135,7 +135,8 @@ def _ours(function: str, geometry: Geometry, a: Any, b: Any) -> Any:
     return ac.nn.conv_weight_gradient(a, b, geometry.window, **geometry.options)
 
 
-#: For each function, which of data, weights and result are its operands, and its reference.
+#: For each function: its operands, as indices into (data, weights, result), and the function that
+#: computes the reference.
 FUNCTIONS = {
     "conv": ((0, 1), forward),
     "conv_data_gradient": ((2, 1), data_gradient),

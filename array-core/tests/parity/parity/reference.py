@@ -56,8 +56,8 @@ def results(function: str, loop: str, operands: list[Array], rounds: bool) -> li
         given = getattr(np, function)(*operands)
         given = given if isinstance(given, tuple) else (given,)
         if function == "arccosh" and inputs in "efd":
-            # For operands below 1 the result is NaN, but the C library of browsers returns numbers
-            # for large negative ones.
+            # For operands below 1 the result is NaN. But the C library of browsers returns numbers
+            # for large negative operands.
             given = (np.where(operands[0] < 1, np.nan, given[0]),)
         return [
             np.asarray(each).astype(letter) for each, letter in zip(given, outputs, strict=True)

@@ -33,9 +33,9 @@ class Outcome:
     #: The back end that computed the case: ``cpu`` or the device's.
     ran: str
     verdict: Verdict
-    #: Whether a GPU computes the dtypes of the operands, of NumPy's loop and of the results.
+    #: True if a GPU computes the dtypes of the operands, of NumPy's loop and of the results.
     for_gpu: bool
-    #: Whether a GPU computes the dtypes of the operands.
+    #: True if a GPU computes the dtypes of the operands.
     operands_for_gpu: bool
 
 

@@ -4,7 +4,7 @@ are in the server's documents.
     raise cannot("socket", "the objective uses 'link', a network connection; ...")
 
 Tests compare these lists with the sources and with docs/reference/errors.md, and raise each code
-once. Plain data; any thread may use it.
+once. The module has plain data only; any thread may use it.
 """
 
 from __future__ import annotations

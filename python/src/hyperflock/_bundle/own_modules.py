@@ -89,7 +89,7 @@ class OwnModules:
         self._settled: dict[tuple[str, str], None] = {}
         self._set_after: set[tuple[str, str]] = set()
         self._made_again: dict[str, None] = {}
-        # Whether any written line changes a value. Other lines only refer to values.
+        # True if any written line changes a value. Other lines only refer to values.
         self.changes = False
 
     @property

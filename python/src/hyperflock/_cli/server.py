@@ -1,6 +1,6 @@
 """The commands for servers and their users: status, doctor, join, devices, revoke, tokens.
 
-Each runs in one thread.
+Each command runs in one thread.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     Serving(local, parts, addresses, way, Team(engine, 2), show, say).run()
 
-One thread; `run` blocks until the server ends. Everything that it started ends with it.
+Only one thread may use a `Serving`. `run` blocks until the server ends, and everything that it
+started ends too.
 """
 
 from __future__ import annotations

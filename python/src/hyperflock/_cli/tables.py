@@ -1,6 +1,6 @@
 """Builds the tables and lines in which commands show studies, trials and devices.
 
-Pure. Text from other people and devices is cleaned here or before (_base/text.py).
+The module is pure. Text from other people and devices is cleaned here or before (_base/text.py).
 """
 
 from __future__ import annotations

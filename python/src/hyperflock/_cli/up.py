@@ -1,6 +1,6 @@
 """The commands ``up`` and ``down``: a server on this machine, volunteers, a link for phones.
 
-Each runs in one thread.
+Each command runs in one thread.
 """
 
 from __future__ import annotations

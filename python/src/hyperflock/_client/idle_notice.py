@@ -24,7 +24,7 @@ from hyperflock._transport.validation import convert
 
 # The interval of calls of `look`.
 SLICE_S = 1.0
-# How long nothing runs before the reason is printed.
+# The reason is printed when nothing has run for this many seconds.
 _PATIENCE_S = 5.0
 _AGAIN_S = 10.0
 

@@ -278,5 +278,5 @@ def _in_network(addresses: list[str]) -> list[str]:
     """Return the addresses that other devices of the network may reach, the best first."""
     found = [ipaddress.ip_address(address) for address in addresses]
     reachable = [one for one in found if not one.is_loopback and not one.is_unspecified]
-    # Phones have the IPv4 address in common with the machine more often than an IPv6 address.
+    # IPv4 addresses come first, because a phone can reach them more often than IPv6 addresses.
     return [str(one) for one in sorted(reachable, key=lambda a: (a.version, not a.is_private))]

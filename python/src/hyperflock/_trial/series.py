@@ -185,8 +185,8 @@ def _number(name: str, value: object) -> float:
     """Return a value as a float, which may be NaN or infinite."""
     inner = unwrapped(value)
     real = isinstance(inner, numbers.Real | np.bool_)
-    # array-core's arrays and scalars are numbers by `__float__`, as are those of other libraries.
-    # A string is not.
+    # array-core's arrays and scalars, and those of other libraries, have `__float__` and so count
+    # as numbers. A string has none.
     other = not isinstance(inner, numbers.Complex) and hasattr(type(inner), "__float__")
     try:
         if real or (other and getattr(inner, "size", 1) == 1):

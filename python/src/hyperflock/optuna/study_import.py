@@ -185,7 +185,7 @@ def frozen_trial(
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
     if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
-        # Like Optuna's `tell`, this takes the last reported value.
+        # The value is the last reported one, as in Optuna's `tell`.
         last = points[max(points)]
         values = [last] if isfinite(last) else None
     ended = when(row.finished_at) if outcome.state.is_finished() else None

@@ -18,7 +18,7 @@ try:
 except ImportError:  # NumPy 1
     import numpy.core.numeric as numeric
 
-# For fewer multiplications parsing einsum's subscripts takes longer than it saves.
+# With fewer multiplications than this, parsing einsum's subscripts takes longer than it saves.
 MIN_PRODUCTS = 32_768
 # einsum cannot do 2**31 steps if sizes have 32 bits; larger products are split into rows.
 MAX_PRODUCTS = 2**30

@@ -62,7 +62,7 @@ from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
-# How long an outcome waits for its artifacts.
+# An outcome waits at most this many seconds for its artifacts.
 LATE_S = 120.0
 
 _logger = optuna.logging.get_logger("optuna.hyperflock")
@@ -402,7 +402,8 @@ class Owner:
         is_own = found is not None and internals.CONSTRAINTS not in outcome.system_attrs
         if is_own or internals.has_constraints_func(self.study.sampler):
             sent = [finite(value) for value in (found or ())[:MAX_CONSTRAINTS]]
-            # Only the first ones can be sent. The last one says whether all are met.
+            # Only the first constraints can be sent. The last one that is sent has the largest
+            # value, so it says whether all are met.
             if found is not None and len(found) > MAX_CONSTRAINTS:
                 sent[-1] = finite(max(found))
             self.judged.append(TrialConstraints(trial.number, sent))

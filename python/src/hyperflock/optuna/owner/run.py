@@ -42,7 +42,7 @@ from hyperflock.optuna.study_import import Outcome
 MAX_ROOM = 1000
 MAX_ITEMS = 1000
 MAX_REPLY_BYTES = 256 << 10
-# How long answers may wait in order to be sent together.
+# Answers may wait this many seconds, so that several are sent together.
 HOLD_S = 0.05
 _SLICE_S = 0.5
 # The interval at which the loop checks for copied artifacts. The link sends no message about them.
@@ -54,7 +54,7 @@ _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
 # The code of the error if the study had ended and was deleted.
 _GONE = "unknown_study"
-# The time for the server to confirm that the study has ended; a busy server needs long.
+# The server has this many seconds to confirm that the study has ended; a busy server needs long.
 _FINISH_S = 30.0
 
 

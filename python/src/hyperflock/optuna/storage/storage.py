@@ -98,12 +98,12 @@ class Storage(BaseStorage):
         return {} if kept is None else kept[0].get_study_system_attrs(kept[1])
 
     def set_study_user_attr(self, study_id: int, key: str, value: Any) -> None:
-        """Keep an attribute in ``attributes``."""
+        """Store an attribute of a study in ``attributes``."""
         storage, kept = self._keeping(self._of(study_id).row)
         storage.set_study_user_attr(kept, key, value)
 
     def set_study_system_attr(self, study_id: int, key: str, value: Any) -> None:
-        """Keep an attribute in ``attributes``."""
+        """Store an attribute of a study in ``attributes``."""
         storage, kept = self._keeping(self._of(study_id).row)
         storage.set_study_system_attr(kept, key, value)
 
