@@ -49,7 +49,7 @@ def passed_share(cases: Iterable[Mapping[str, Any]]) -> float:
 
 
 def figures(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return the figures that have goals.
+    """Return counts of cases, and the figures that have goals.
 
     ``gpu_passed`` is the share that passed of the cases which Chainer marks as a GPU's and whose
     parameters name no 64-bit float. ``gpu_forward_on_device`` is the share of the same cases that

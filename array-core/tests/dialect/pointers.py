@@ -61,7 +61,7 @@ def memcpy_gather(dtype: str) -> None:
 
 
 def memcpy_scatter(dtype: str) -> None:
-    """Test that arraycore scatters a flat array of float32 to parameters of another dtype."""
+    """Test that arraycore scatters a flat array of float32 to parameters of ``dtype``."""
     values = _values(dtype)
     flat = ac.array(np.concatenate([value.ravel().astype("f") for value in values]))
     targets = [ac.zeros(value.shape, dtype) for value in values]

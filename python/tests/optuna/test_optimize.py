@@ -467,7 +467,7 @@ def test_what_finished_while_nobody_listened_is_told(
 ) -> None:
     """The owner leaves while devices compute two trials.
 
-    They finish, and the next call of `optimize` gets their results.
+    These trials finish, and the next call of `optimize` gets their results.
     """
     held = threading.Event()
 

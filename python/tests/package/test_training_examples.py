@@ -233,7 +233,9 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
-    """Return the data of each example, which the example itself reads from files of this test."""
+    """Return, for each example, the path of a file with its data. The example's own function has
+    made the data from files of this test.
+    """
     folder = tmp_path_factory.mktemp("data")
     write_cifar10(folder, 30)
     write_table(folder / "t.csv", 300)

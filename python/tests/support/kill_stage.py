@@ -51,8 +51,8 @@ class Notebook:
         return True
 
     def lines(self) -> list[Any]:
-        """Return the lines that it printed. The last line is left out if the process was killed
-        while it wrote it.
+        """Return the lines that the process printed. The last line is left out if the process was
+        killed while it wrote it.
         """
         whole = self._out.read_text().rpartition("\n")[0]
         return [json.loads(line) for line in whole.splitlines()]

@@ -152,7 +152,9 @@ def _extent(a: Any, axis: int) -> int:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """Return the Kronecker product: each element of ``a`` multiplies a block of ``b``."""
+    """Return the Kronecker product: each element of ``a`` becomes a block, the element times
+    ``b``.
+    """
     a, b = require_array(a), require_array(b)
     ndim = max(a.ndim, b.ndim)
     shape_a = (1,) * (ndim - a.ndim) + a.shape

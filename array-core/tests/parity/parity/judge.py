@@ -13,7 +13,7 @@ import numpy as np
 
 from .values import Array
 
-#: Functions of which NumPy's vector code may return either zero.
+#: For these functions, NumPy's vector code may return a zero of either sign.
 _EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
 
 

@@ -19,7 +19,7 @@ RUNNING = ("cumsum", "cumprod", "nancumsum", "nancumprod")
 #: Reductions that take at most one axis.
 ONE_AXIS = (*RUNNING, "argmax", "argmin", "nanargmax", "nanargmin")
 AVERAGES = ("mean", "var", "std", "nanmean", "nanvar", "nanstd")
-#: Ufuncs that reduce in any order, and those whose order counts.
+#: Ufuncs that may be reduced in any order, and those for which the order counts.
 TREES = (
     "add", "multiply", "maximum", "minimum", "fmax", "fmin", "logical_or", "logical_and",
     "logical_xor", "bitwise_or", "bitwise_and", "bitwise_xor", "hypot", "logaddexp", "logaddexp2",

@@ -42,7 +42,7 @@ def uniform(low: float, high: float, log: bool = False, step: float | None = Non
         Uniform in the logarithm. ``low`` must be greater than 0.
     step
         Only ``low``, ``low + step``, ... and ``high``, each with the same probability. It must
-        divide ``high - low``, and does not go with ``log``.
+        divide ``high - low``, and cannot be used with ``log``.
     """
     return Range(low, high, log, step)
 
@@ -57,8 +57,8 @@ def integer(low: int, high: int, log: bool = False, step: int | None = None) -> 
     log
         Uniform in the logarithm, rounded. ``low`` must be at least 1.
     step
-        Only ``low``, ``low + step``, ... and ``high``. It must divide ``high - low``, and does not
-        go with ``log``.
+        Only ``low``, ``low + step``, ... and ``high``. It must divide ``high - low``, and cannot be
+        used with ``log``.
     """
     return Range(low, high, log, step, whole=True)
 

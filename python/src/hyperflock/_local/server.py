@@ -182,7 +182,9 @@ class LocalServer:
         return ran
 
     def last_words(self, begins: int = 0) -> str:
-        """Return the last line of the log after a position, as text for people."""
+        """Return the last plain line of the log after a position, as text for people. If all lines
+        are JSON, return the last one.
+        """
         try:
             with self.log.open("rb") as file:
                 file.seek(begins)

@@ -161,7 +161,8 @@ class Tunnel:
         Raises
         ------
         HyperflockError
-            ``tunnel_failed``: it ended, or has no address in time; the message has its own words.
+            ``tunnel_failed``: the program ended, or got no address in time; the message has the
+            program's words.
         """
         reader, arguments = _KINDS[self.name]
         self._reader = reader()
@@ -196,7 +197,7 @@ class Tunnel:
         return self._reader.origin
 
     def problem(self) -> str | None:
-        """Return why the program has ended, in its own words; None while it runs."""
+        """Return the program's own message about why it has ended; None while it runs."""
         if self._process is None or self._process.poll() is None:
             return None
         if self._thread is not None:
