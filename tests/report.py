@@ -30,8 +30,8 @@ def load(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def met(figure: dict[str, Any]) -> bool | None:
-    """Return whether the figure reaches its goal. Return None if it has no goal or could not be
-    measured.
+    """Return whether the figure reaches its goal. A figure with an error does not. Return None if
+    it has no goal or no value.
     """
     if figure.get("error"):
         return False

@@ -288,7 +288,8 @@ def conv_data_gradient(
     Raises
     ------
     ValueError
-        ``gy`` does not have the result's shape; or as :func:`conv`.
+        ``gy`` does not have the result's shape, or :func:`conv` raises ValueError for the
+        arguments.
     NotImplementedError
         The dtype is not a float.
     """
@@ -331,7 +332,8 @@ def conv_weight_gradient(
     Raises
     ------
     ValueError
-        ``gy`` does not have the result's shape; or as :func:`conv`.
+        ``gy`` does not have the result's shape, or :func:`conv` raises ValueError for the
+        arguments.
     NotImplementedError
         The dtype is not a float.
     """

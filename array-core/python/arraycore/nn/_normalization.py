@@ -109,7 +109,7 @@ def batch_norm_gradient(
     Raises
     ------
     ValueError
-        The shapes do not fit; or as :func:`batch_norm`.
+        The shapes do not fit, or :func:`batch_norm` raises ValueError for the arguments.
     NotImplementedError
         A dtype is not a float, or ``gy`` and ``x`` differ in dtype.
     """

@@ -117,7 +117,8 @@ def max_pool_gradient(
     Raises
     ------
     ValueError
-        ``gy`` or ``places`` do not have the result's shape; or as :func:`max_pool`.
+        ``gy`` or ``places`` do not have the result's shape, or :func:`max_pool` raises ValueError
+        for the arguments.
     NotImplementedError
         The dtype is not a float, or ``places`` are not int32.
     """
