@@ -96,7 +96,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         self[...] = sorting.partition(self, kth, axis, kind)
 
     def clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
-        """Return the elements within limits; see :func:`arraycore.clip`."""
+        """Return the elements limited to an interval; see :func:`arraycore.clip`."""
         return elements.clip(self, min, max, out)
 
     def put(self: Any, indices: Any, values: Any, mode: str = "raise") -> None:

@@ -272,7 +272,7 @@ class StartedPhone:
 
 
 def main(compute: str, code: str) -> None:
-    """Join and compute."""
+    """Join by a link's code, and compute until the connection ends."""
     # The worker's folder is last on the path, because it also has a module `hyperflock`.
     sys.path.append(str(WORKER))
     with Device.join(compute, code) as device:

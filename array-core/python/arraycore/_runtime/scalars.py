@@ -12,7 +12,7 @@ import numpy as np
 
 from .dtypes import number_of
 
-#: ``ac_scalar_kind`` of the C interface.
+#: The numbers of ``ac_scalar_kind`` in the C interface.
 INT, FLOAT, COMPLEX, BOOL, NUMPY = range(5)
 #: A double represents every int of smaller magnitude exactly. So frequent calls pass such an int as
 #: a double.

@@ -26,7 +26,7 @@ _MAX_KEYED_DIMS = 5  # so that a key's result has no more axes than a program's 
 
 @dataclass
 class Batch:
-    """Programs one after another, with NumPy's results."""
+    """Several programs, encoded one after another, and NumPy's results of them."""
 
     words: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)

@@ -31,7 +31,7 @@ from hyperflock._transport.messages import Dimension, SamplerRow, StudyRow, Valu
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
 _TRIAL = ("number", "params", "value", "run s", "attempts", "device", "note")
-# How tables are shortened in a narrow terminal.
+# The ways in which tables are shortened in a narrow terminal.
 _STUDIES = Fit({"name": 20}, ("owner", "created", "failed", "best"))
 _TRIALS = Fit({"params": 24, "device": 20, "note": 20}, ("attempts", "run s", "device"))
 _ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))

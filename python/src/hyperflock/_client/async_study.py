@@ -632,7 +632,7 @@ def number_of(given: Any, what: str) -> int:
         ``bad_number``: it is not a whole number.
     """
     if not isinstance(given, bool):
-        # ValueError: Python does not convert texts with more than 4,300 digits.
+        # Python raises ValueError for texts with more than 4,300 digits.
         with suppress(TypeError, ValueError):
             is_text = isinstance(given, str) and given.isdecimal()
             return int(given) if is_text else operator.index(given)
