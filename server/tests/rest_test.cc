@@ -377,6 +377,25 @@ TEST_F(RestTest, AStudyIsPausedAndResumed) {
   EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/999/pause")), "404 unknown_study");
 }
 
+TEST_F(RestTest, R61_AStudyGetsAnotherPriority) {
+  const std::string study = "/api/studies/" + std::to_string(server_.submit(2));
+  const auto has_priority = [](const std::string& row) { return row.find("\"priority\"") != row.npos; };
+  EXPECT_FALSE(has_priority(server_.rest("GET", study).body));
+  const auto give = [&](const std::string& to, const std::string& body) {
+    return server_.rest("POST", to + "/priority", body);
+  };
+  EXPECT_EQ(json_at(give(study, R"({"priority":7})").body, "priority"), "7");
+  EXPECT_EQ(json_at(server_.rest("GET", study).body, "priority"), "7");
+  EXPECT_FALSE(has_priority(give(study, R"({"priority":0})").body));
+  EXPECT_EQ(code_of(give(study, R"({"priority":101})")), "422 bad_number");
+  EXPECT_EQ(code_of(give(study, R"({"priority":"high"})")), "422 bad_field");
+  EXPECT_EQ(code_of(give(study, "{}")), "422 missing_field");
+  EXPECT_EQ(code_of(give("/api/studies/999", R"({"priority":1})")), "404 unknown_study");
+  const std::string& admin = server_.secrets().admin_token;
+  const std::string log = server_.rest_as(admin, "GET", "/api/audit?after=0").body;
+  EXPECT_NE(log.find(R"("study.priority")"), log.npos) << log;
+}
+
 TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   const std::string bundle(300'000, 'q');
   const std::string sha256 = server_.upload(bundle);

@@ -95,6 +95,8 @@ GOOD = "program: t.py\nmethod: random\nrun_cap: 4\nparameters:\n  x: {min: 0, ma
         ("run_cap: 4", "run_cap: 4\ncolour: red", 4, "colour", "is unknown"),
         ("run_cap: 4", "run_cap: 4\nearly_terminate: {}", 4, "early_terminate", "a pruner"),
         ("run_cap: 4", "run_cap: 0", 3, "run_cap", "whole number"),
+        ("run_cap: 4", "run_cap: 4\npriority: 101", 4, "priority", "from -100 to 100"),
+        ("run_cap: 4", "run_cap: 4\npriority: high", 4, "priority", "whole number"),
         ("run_cap: 4", "run_cap: many", 3, "run_cap", "whole number"),
         ("run_cap: 4\n", "", 1, "run_cap", "is missing"),
         ("program: t.py\n", "", 1, "program", "is missing"),

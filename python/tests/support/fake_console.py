@@ -83,6 +83,7 @@ class FakeConsole:
         self.begun: dict[int, set[int]] = {}
         self.cancelled: set[int] = set()
         self.paused: set[int] = set()
+        self.priorities: dict[int, int] = {}
         # Method and path of every request, in order, and the hello and watch messages of the
         # WebSocket.
         self.requests: list[str] = []
@@ -248,6 +249,11 @@ class FakeConsole:
                 "project": "First project",
                 "state": state,
                 **({"paused": True} if study in self.paused else {}),
+                **(
+                    {"priority": rank}
+                    if (rank := self.priorities.get(study, spec.priority))
+                    else {}
+                ),
                 "direction": spec.direction,
                 "total": total,
                 **count,
@@ -324,7 +330,7 @@ class FakeConsole:
             case "GET", ["api", "workers"]:
                 return _json(200, {"workers": []})
             case _, ["api", "studies", text, *rest] if text.isdigit() and int(text) in self.specs:
-                return self._about(method, int(text), rest, query)
+                return self._about(method, int(text), rest, query, body)
             case _, ["api", "studies", _, *_]:
                 return _refusal(404, "unknown_study", "there is no such study")
         return _refusal(404, "not_found", "there is no such page")
@@ -387,7 +393,7 @@ class FakeConsole:
         series = self.series.get((study, row["trial"]), [])
         return {"trial": row["trial"], "seq": row["seq"], "series": series}
 
-    def _about(self, method: str, study: int, rest: list[str], query: str) -> _Answer:
+    def _about(self, method: str, study: int, rest: list[str], query: str, body: bytes) -> _Answer:
         asked = self.asked.get(study)
         with_points = "points=1" in query.split("&")
         if asked is None:
@@ -421,6 +427,9 @@ class FakeConsole:
             case "POST", ["pause" | "resume" as change]:
                 (self.paused.add if change == "pause" else self.paused.discard)(study)
                 self._notify()
+                return _json(200, self.study_row(study))
+            case "POST", ["priority"]:
+                self.priorities[study] = json.loads(body)["priority"]
                 return _json(200, self.study_row(study))
             case "DELETE", []:
                 return self._delete(study)

@@ -28,8 +28,7 @@ struct Close {
   int code = 1000;  // WebSocket close code of protocol.md
   std::string reason;
 };
-// The answer to StudySubmitted, StudyCancelRequested or StudyReissueRequested: the study or an
-// error.
+// The answer to StudySubmitted or to a request to change a study: the study or an error.
 struct Answer {
   RequestId request{};
   Result<StudyId> result;

@@ -55,6 +55,13 @@ struct StudyPauseRequested {
   bool paused = true;
   std::optional<storage::NoteAudit> note{};
 };
+// A request to give the study another priority among those of its owner (R61).
+struct StudyPriorityRequested {
+  RequestId request{};
+  StudyId study{};
+  std::int64_t priority = 0;
+  std::optional<storage::NoteAudit> note{};
+};
 // A request to issue every failed trial of a study again (R33). `study` is its row as stored,
 // because a finished study is not in memory.
 struct StudyReissueRequested {
@@ -120,8 +127,8 @@ struct Tick {};
 
 using Event =
     std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyPauseRequested, StudyReissueRequested, StudyClaimed,
-                 OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing,
+                 StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
+                 StudyReissueRequested, StudyClaimed, OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing,
                  DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -1,4 +1,4 @@
-// Leases trials to workers (R15, R26, R27, R30, R31).
+// Leases trials to workers (R15, R26, R27, R30, R31, R61).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -141,14 +141,14 @@ bool State::owner_awaits_result(const Session& session, const Study& study) {
 
 Study* State::choose(const Project& project, const Session& session, Among among) {
   const auto& refused = session.cannot_run;
-  for (const auto& [running, id] : project.ranked) {
-    if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
-    Study* study = find_study(id);
+  const auto next = project.ranked.first([&](StudyId id) {
+    if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
+    const Study& study = studies.at(id);
     // A study without work and without room is skipped. Enough workers wait for its owner already.
-    if (!study->has_work() && (among == Among::work || !study->has_room())) continue;
-    if (protocol::unmet(study->spec, session.capabilities).empty()) return study;
-  }
-  return nullptr;
+    if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
+    return protocol::unmet(study.spec, session.capabilities).empty();
+  });
+  return next ? find_study(*next) : nullptr;
 }
 
 TransitionId State::start(Study& study, SessionId id, Session& session) {
@@ -235,8 +235,9 @@ protocol::WaitReason State::wait_reason(const Session& session) {
 void State::rank(Study& study) {
   Project& project = projects[study.project];
   const bool has_work = study.has_work() || wants_to_ask(study);
-  if (study.rank && (!has_work || *study.rank != study.running)) {
-    project.ranked.erase({*study.rank, study.id});
+  const Standing standing{study.priority, study.running, study.id};
+  if (study.rank && (!has_work || *study.rank != standing)) {
+    project.ranked.erase(study.owner, *study.rank);
     study.rank.reset();
   }
   // A study whose owner has room may be in `ranked` before it has work. So the project is marked
@@ -244,8 +245,8 @@ void State::rank(Study& study) {
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;
-  study.rank = study.running;
-  project.ranked.emplace(study.running, study.id);
+  study.rank = standing;
+  project.ranked.insert(study.owner, standing);
   if (!project.idle.empty()) dirty_projects.insert(study.project);
 }
 

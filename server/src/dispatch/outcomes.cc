@@ -49,6 +49,7 @@ void State::reset() {
     if (const auto* study = std::get_if<PendingStudy>(&what)) request = study->request;
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
     if (const auto* pause = std::get_if<PendingPause>(&what)) request = pause->request;
+    if (const auto* priority = std::get_if<PendingPriority>(&what)) request = priority->request;
     if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
     if (request) {
       effects.emplace_back(Answer{
@@ -271,12 +272,26 @@ void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
   effects.emplace_back(Answer{what.request, what.study});
 }
 
+void State::on_outcome(PendingPriority& what, const storage::Outcome& outcome) {
+  if (outcome.applied == Applied::conflict) {
+    effects.emplace_back(Answer{what.request, Error{"unknown_study", "No study has this number."}});
+    return;
+  }
+  if (outcome.applied == Applied::applied) changed.insert(what.study);
+  if (Study* study = find_study(what.study)) {
+    study->priority = what.priority;
+    rank(*study);
+  }
+  effects.emplace_back(Answer{what.request, what.study});
+}
+
 void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
   const StudyId id = what.study.id;
   Study* study = find_study(id);
   if (outcome.applied == Applied::applied) {
     changed.insert(id);
     if (study == nullptr) {  // the study has finished
+      what.study.priority = outcome.priority;
       open_study(std::move(what.study));
       study = find_study(id);
     }

@@ -23,6 +23,7 @@
 #include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/runtime_stats.h"
+#include "dispatch/study_order.h"
 
 namespace hyperflock::dispatch {
 
@@ -113,6 +114,7 @@ struct Study {
   std::int64_t total = 0;
   std::int64_t next_number = 0;  // the grid's cursor (R30)
   std::int64_t running = 0;      // open attempts
+  std::int64_t priority = 0;     // among the studies of its owner (R61)
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
   bool succeeded = false;        // a trial is complete or pruned
@@ -120,7 +122,7 @@ struct Study {
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
-  std::optional<std::int64_t> rank;  // its `running` in Project::ranked; nullopt: not ranked
+  std::optional<Standing> rank;  // its place in Project::ranked; nullopt: not ranked
   RuntimeStats stats{};              // of all its attempts
   std::map<std::string, RuntimeStats> class_stats{};  // by class of device
   std::optional<Asked> asked{};                       // of an ask-and-tell study
@@ -145,8 +147,7 @@ struct Study {
 
 // The studies with work and the idle workers of one project.
 struct Project {
-  std::set<std::pair<std::int64_t, StudyId>>
-      ranked;  // studies with work or room, by running attempts, then by age (R31)
+  StudyOrder ranked;                        // studies with work or room (R31, R61)
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
   std::uint64_t round = 0;                  // number of the newest round of leases
@@ -236,13 +237,19 @@ struct PendingPause {
   StudyId study{};
   bool paused = true;
 };
+struct PendingPriority {
+  RequestId request{};
+  StudyId study{};
+  std::int64_t priority = 0;
+};
 struct PendingReissue {
   RequestId request{};
   Study study;  // used if the study is not in memory
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingReissue,
-                             PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
+                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingPriority,
+                             PendingReissue, PendingClaim, PendingAsk, PendingSuggestion,
+                             PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -397,7 +404,7 @@ struct State {
   // Returns whether the session's last trial belongs to this study and the owner has not been sent
   // the end of that trial yet.
   bool owner_awaits_result(const Session& session, const Study& study);
-  // Returns the next study for this worker (R31), or null. `work_or_room` includes studies without
+  // Returns the next study for this worker (R31, R61), or null. `work_or_room` includes studies without
   // work whose owner has room to ask for more.
   enum class Among { work_or_room, work };
   Study* choose(const Project& project, const Session& session, Among among = Among::work_or_room);
@@ -468,6 +475,7 @@ struct State {
   void on_outcome(PendingFail& what, const storage::Outcome& outcome);
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
+  void on_outcome(PendingPriority& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void apply_result(const PendingResult& what, const storage::Outcome& outcome);
   // Counts the workers whose trial of this study has ended as demand again (R45).
@@ -480,6 +488,7 @@ struct State {
   void set_paused(Study& study, bool paused);
   // Returns whether a pause of the study has no outcome yet. Until then a resume must not lease.
   bool pause_pending(StudyId id) const;
+  void on(const StudyPriorityRequested& event);
   void on(const StudyReissueRequested& event);
   void on(const CheckpointStored& event);
   void on(const ArtifactStored& event);

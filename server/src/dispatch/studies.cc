@@ -25,6 +25,7 @@ void State::on(const StudySubmitted& event) {
               .total = protocol::trial_count(event.spec),
               .next_number = 0,
               .running = 0,
+              .priority = event.spec.priority,
               .ending = false,
               .trials = {},
               .queue = {},
@@ -86,6 +87,16 @@ bool State::pause_pending(StudyId id) const {
   });
 }
 
+void State::on(const StudyPriorityRequested& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  propose(storage::SetPriority{event.study, event.priority},
+          PendingPriority{event.request, event.study, event.priority});
+  propose_note(event.note, event.study);
+}
+
 void State::on(const StudyReissueRequested& event) {
   if (read_only) {
     effects.emplace_back(Answer{event.request, unavailable()});
@@ -105,6 +116,7 @@ void State::on(const StudyReissueRequested& event) {
                  .total = row.total,
                  .next_number = row.total,
                  .running = 0,
+                 .priority = row.priority,
                  .ending = false,
                  .trials = {},
                  .queue = {},
@@ -189,6 +201,7 @@ void State::restore_study(const storage::RunningStudy& stored) {
               .total = row.total,
               .next_number = stored.next_number,
               .running = 0,
+              .priority = row.priority,
               .ending = false,
               .trials = {},
               .queue = {},

@@ -177,6 +177,12 @@ class StrandHub final : public Hub {
                  std::move(done));
   }
 
+  void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
+                        Callback<StudyId> done) override {
+    change_study(dispatch::StudyPriorityRequested{{}, study, priority, std::move(note)},
+                 std::move(done));
+  }
+
   void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
                      Callback<StudyId> done) override {
     change_study(dispatch::StudyReissueRequested{{}, std::move(study), quota, std::move(note)},

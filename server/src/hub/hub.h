@@ -117,6 +117,9 @@ class Hub {
   // Stops leasing the study's trials, or resumes it. A study that has ended does not change.
   virtual void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                            Callback<StudyId> done) = 0;
+  // Gives the study another priority among those of its owner (R61).
+  virtual void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
+                                Callback<StudyId> done) = 0;
   // Issues the failed trials of a study again. `study` is its row as just read from storage.
   // Errors: those of storage; `quota_exceeded` if an ended study would run again.
   virtual void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,

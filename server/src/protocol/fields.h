@@ -394,8 +394,14 @@ void visit_fields(Codec& codec, M& m) {
     inner.defaulted("stall_ms"_key, m.stall_ms, Integer{});
     inner.defaulted("max_failures"_key, m.max_failures, Integer{}, 3);
   });
+  codec.optional("priority"_key, m.priority, Integer{-100, 100});
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});
+}
+
+template <typename Codec, Is<NewPriority> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("priority"_key, m.priority, Integer{-100, 100});
 }
 
 template <typename Codec, Is<Hello> M>

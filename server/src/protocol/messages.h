@@ -319,9 +319,16 @@ struct StudySpec {
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::int64_t max_failures = 0;  // failed trials that are alike after which it pauses itself (R56)
+  std::int64_t priority = 0;      // among the studies of its owner; the highest goes first (R61)
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // without it the owner's first
   bool operator==(const StudySpec&) const = default;
+};
+
+// The body of POST /api/studies/<id>/priority (R61).
+struct NewPriority {
+  std::int64_t priority = 0;
+  bool operator==(const NewPriority&) const = default;
 };
 
 // Opens a session (R6).

@@ -1,4 +1,4 @@
-// Reads and writes the body of POST /api/studies; see codec.h.
+// Reads and writes the body of POST /api/studies, and reads those of changes; see codec.h.
 #include <set>
 
 #include "protocol/codec.h"
@@ -10,6 +10,17 @@ namespace {
 // Notes a problem if the name has come before.
 void require_unique(const Value& in, const std::string& text, std::set<std::string>& seen) {
   if (in.present() && !seen.insert(text).second) in.bad_field("a name that comes once");
+}
+
+template <typename Body>
+Result<Body> parse_body(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return json.error();
+  Problem problem;
+  Body body;
+  read(Value(*json, problem), Object{}, body);
+  if (problem.found()) return problem.error();
+  return body;
 }
 
 std::string read_provenance(const Value& in) {
@@ -70,20 +81,16 @@ void provenance_rule(Writer& codec, const StudySpec& spec) {
   codec.required("provenance"_key, spec.provenance_json, JsonObject{});
 }
 
-Result<StudySpec> parse_study_spec(std::string_view text) {
-  const Result<Json> json = parse_object(text);
-  if (!json) return json.error();
-  Problem problem;
-  StudySpec spec;
-  read(Value(*json, problem), Object{}, spec);
-  if (problem.found()) return problem.error();
-  return spec;
-}
+Result<StudySpec> parse_study_spec(std::string_view text) { return parse_body<StudySpec>(text); }
 
 std::string serialize_study_spec(const StudySpec& spec) {
   std::string out;
   write(out, Object{}, spec);
   return out;
+}
+
+Result<NewPriority> parse_new_priority(std::string_view text) {
+  return parse_body<NewPriority>(text);
 }
 
 }  // namespace hyperflock::protocol

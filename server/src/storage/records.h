@@ -49,6 +49,7 @@ struct StudyRow {
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
   bool paused = false;  // its trials are not leased; only of a running study (R53)
+  std::int64_t priority = 0;  // among the studies of its owner (R61)
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.
   std::optional<TrialNumber> stopped_by{};
   std::optional<protocol::Failure> stop_failure{};

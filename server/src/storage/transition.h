@@ -158,6 +158,12 @@ struct PauseStudy {
   bool paused = true;
 };
 
+// Guard: the study exists (else `conflict`) and its priority would change (else `repeated`).
+struct SetPriority {
+  StudyId study{};
+  std::int64_t priority = 0;
+};
+
 // Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
 // trials (else `repeated`). If the study does not run, all of its trials count again, so `quota`
 // must have room for them in addition to what the owner uses (else `superseded`, with
@@ -226,7 +232,7 @@ struct StoreConstraints {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
+                 SetPriority, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
                  CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
                  CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
                  NoteAudit, TrimAudit>;
@@ -266,6 +272,7 @@ struct Outcome {
   std::optional<Freed> freed{};         // DeleteStudy
   std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
   bool paused = false;                  // FailTrial: whether the study paused with it
+  std::int64_t priority = 0;            // ReissueTrials, ClaimStudy: the study's
   bool operator==(const Outcome&) const = default;
 };
 

@@ -80,6 +80,8 @@ export interface Api {
   cancel(study: number): Promise<StudyRow>;
   pause(study: number): Promise<StudyRow>;
   resume(study: number): Promise<StudyRow>;
+  /** Gives the study another priority among those of its owner. */
+  prioritize(study: number, priority: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
   /** Deletes a study that has ended. */
   remove(study: number): Promise<void>;
@@ -183,6 +185,10 @@ export class ConsoleApi implements Api {
     return this.#ask("POST", `/api/studies/${study}/resume`, studyOf);
   }
 
+  prioritize(study: number, priority: number): Promise<StudyRow> {
+    return this.#ask("POST", `/api/studies/${study}/priority`, studyOf, { priority });
+  }
+
   replay(study: number): Promise<StudyRow> {
     return this.#ask("POST", `/api/studies/${study}/replay`, studyOf);
   }
@@ -195,12 +201,12 @@ export class ConsoleApi implements Api {
     return this.#ask("POST", "/api/enrolment", joinUrlOf);
   }
 
-  async #send(method: Method, path: string, timeoutMs: number): Promise<Response> {
+  async #send(method: Method, path: string, timeoutMs: number, sent = {}): Promise<Response> {
     try {
       return await this.#fetch(path, {
         method,
         headers: { Authorization: `Bearer ${this.#token}` },
-        ...(method === "POST" ? { body: "{}" } : {}),
+        ...(method === "POST" ? { body: JSON.stringify(sent) } : {}),
         cache: "no-store",
         credentials: "omit",
         signal: AbortSignal.timeout(timeoutMs),
@@ -214,8 +220,9 @@ export class ConsoleApi implements Api {
     method: Method,
     path: string,
     read: (body: unknown) => Answer,
+    sent = {},
   ): Promise<Answer> {
-    const response = await this.#send(method, path, TIMEOUT_MS);
+    const response = await this.#send(method, path, TIMEOUT_MS, sent);
     let body: unknown;
     try {
       body = await response.json();

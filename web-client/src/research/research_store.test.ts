@@ -219,6 +219,15 @@ describe("following", () => {
 });
 
 describe("the buttons", () => {
+  it("R61: give a study another priority", async () => {
+    const { store, api } = scenario("#/studies/7");
+    await settled();
+    expect(store.study.value?.priority).toBe(0);
+    await store.prioritizeStudy(-5);
+    expect(store.study.value?.priority).toBe(-5);
+    expect(api.calls).toContain("prioritize 7 -5");
+  });
+
   it("pause and cancel a study and replay its failed trials", async () => {
     const { store, api } = scenario("#/studies/7");
     await settled();

@@ -188,6 +188,13 @@ export class ResearchStore {
     });
   }
 
+  /** Gives the study another priority among those of its owner. */
+  async prioritizeStudy(priority: number): Promise<void> {
+    await this.#act(async (api, study) => {
+      this.study.value = await api.prioritize(study, priority);
+    });
+  }
+
   /** Issues the study's failed trials again. */
   async replayFailed(): Promise<void> {
     await this.#act(async (api, study) => {

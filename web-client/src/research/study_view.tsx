@@ -18,6 +18,7 @@ import type { ResearchStore } from "./research_store.ts";
 import { StudySeries } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { StudyActions } from "./study_actions.tsx";
+import { StudyPriority } from "./study_priority.tsx";
 import { TrialsTable } from "./trials_table.tsx";
 import {
   backendText,
@@ -293,6 +294,7 @@ function About({ study, store }: Props) {
     <section class="card stack">
       <h2>{words.details}</h2>
       <Pairs rows={rows} />
+      {study.state === "running" ? <StudyPriority study={study} store={store} /> : null}
       <StudyActions study={study} store={store} />
     </section>
   );

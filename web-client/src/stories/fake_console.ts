@@ -155,6 +155,11 @@ export class FakeConsole implements Api {
     return this.#change(study, { paused: undefined });
   }
 
+  async prioritize(study: number, priority: number) {
+    await this.#call("prioritize", study, priority);
+    return this.#change(study, { priority });
+  }
+
   async replay(study: number) {
     await this.#call("replay", study);
     return this.#change(study, { state: "running", failed: 0, finished_at: undefined });

@@ -136,6 +136,7 @@ export const studyRow = fields({
   bundle: blobRef,
   paused: v.exactOptional(flag),
   stopped_by: v.exactOptional(stopRow),
+  priority: v.exactOptional(integer(-100, 100)),
   requires: v.exactOptional(requirements),
   finished_at: v.exactOptional(integer()),
   best: v.exactOptional(bestRow),

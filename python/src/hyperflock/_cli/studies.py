@@ -32,6 +32,7 @@ from hyperflock._cli.shared import (
 from hyperflock._client.client import Client
 from hyperflock._client.idle_notice import placement_text
 from hyperflock._client.study import Study
+from hyperflock._client.submission import MAX_PRIORITY
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
 from hyperflock._reports.best import best_line, no_best
@@ -243,6 +244,25 @@ def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Toke
 def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start the trials of a paused study again."""
     return _changed(Client(url, token).study(study_id).resume(), as_json)
+
+
+@command("hyperflock priority 3 10", "hyperflock priority nightly -5")
+def priority(
+    study_id: StudyId,
+    number: Annotated[
+        int, typer.Argument(metavar="N", min=-MAX_PRIORITY, max=MAX_PRIORITY, help="Its priority.")
+    ],
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Give a study a priority among your studies: the highest with work gets devices first."""
+    study = Client(url, token).study(study_id).set_priority(number)
+    if as_json:
+        show_json(_export.study_dict(study.row))
+    else:
+        print(f"study {study.id} has priority {study.priority}")
+    return 0
 
 
 @command("hyperflock retry 3")

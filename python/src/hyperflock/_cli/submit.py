@@ -19,7 +19,12 @@ from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show
 from hyperflock._cli.studies import watch_study
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
-from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission, key_of
+from hyperflock._client.submission import (
+    DEFAULT_MAX_FAILURES,
+    MAX_PRIORITY,
+    Submission,
+    key_of,
+)
 from hyperflock._model.data import prepare
 from hyperflock._model.sweep import Sweep, read_sweep
 from hyperflock._reports import export as _export
@@ -106,6 +111,15 @@ def submit(
             min=0, help="Failed trials alike after which the study pauses itself; 0: never."
         ),
     ] = DEFAULT_MAX_FAILURES,
+    priority: Annotated[
+        int | None,
+        typer.Option(
+            min=-MAX_PRIORITY,
+            max=MAX_PRIORITY,
+            help="Of your studies, the highest goes first.",
+            show_default=False,
+        ),
+    ] = None,
     submit_key: Annotated[
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
@@ -144,6 +158,7 @@ def submit(
         requires=_requires(requires),
         time_limit_s=time_limit_s,
         max_failures=max_failures or None,
+        priority=sweep.priority if priority is None else priority,
         submit_key=key,
     )
     if dry_run_in is not None:

@@ -134,6 +134,8 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         ("entry", told["entry"]),
         ("submitted", f"{told['created_at']} by {study.owner}"),
     ]
+    if row.rank:
+        lines.append(("priority", str(row.rank)))
     if row.kind == "asked":
         lines.append(("sampler", sampler_text(row)))
     elif row.kind:

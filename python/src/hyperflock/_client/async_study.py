@@ -32,6 +32,7 @@ from hyperflock._client.deletion import Deleted
 from hyperflock._client.idle_notice import SLICE_S, Waiting
 from hyperflock._client.log import log_lines
 from hyperflock._client.placement import Placement, placement_of
+from hyperflock._client.submission import check_priority
 from hyperflock._client.view import StudyView
 from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
 from hyperflock._model.results import TrialResult, series_of, trial_result
@@ -329,6 +330,20 @@ class AsyncStudy(StudyView):
         """Start trials again after `pause`, or after the study has paused itself."""
         return await self._change("resume")
 
+    async def set_priority(self, priority: int) -> AsyncStudy:
+        """Give the study another priority among the studies of its owner, from -100 to 100.
+
+        Trials of the highest priority that has work are started first. Running trials continue.
+        What other researchers get does not change.
+
+        Raises
+        ------
+        HyperflockError
+            ``bad_number``: it is not such a number.
+        """
+        check_priority(priority)
+        return await self._change("priority", {"priority": priority})
+
     async def retry(self) -> AsyncStudy:
         """Issue every failed trial again, with its full number of attempts; a finished study runs
         again.
@@ -577,8 +592,8 @@ class AsyncStudy(StudyView):
     def _path(self) -> str:
         return f"/api/studies/{self.id}"
 
-    async def _change(self, what: str) -> AsyncStudy:
-        self._row = convert(await self._http.post(f"{self._path}/{what}", {}), StudyRow)
+    async def _change(self, what: str, body: dict[str, Any] | None = None) -> AsyncStudy:
+        self._row = convert(await self._http.post(f"{self._path}/{what}", body or {}), StudyRow)
         return self
 
     async def _next(

@@ -92,6 +92,7 @@ class AsyncSearches(ABC):
         requires: Requires | None = None,
         time_limit_s: float = 3600,
         max_failures: int | None = DEFAULT_MAX_FAILURES,
+        priority: int = 0,
         submit_key: str | None = None,
         once: bool = False,
         wheels: Sequence[str | Path] = (),
@@ -137,6 +138,9 @@ class AsyncSearches(ABC):
         max_failures
             After this many failed trials that are alike, and before any has succeeded, the study
             pauses itself (`Study.stopped_by`). None means never.
+        priority
+            From -100 to 100. Of one's own studies, those with the highest priority get devices
+            first. `Study.set_priority` changes it.
         submit_key
             Makes submitting idempotent: a second submission with the same key and content returns
             the first study. None means a new key.
@@ -184,6 +188,7 @@ class AsyncSearches(ABC):
                 "requires": requires,
                 "time_limit_s": time_limit_s,
                 "max_failures": max_failures,
+                "priority": priority,
                 "submit_key": submit_key,
                 "once": once,
                 "wheels": wheels,

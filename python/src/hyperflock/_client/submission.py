@@ -47,6 +47,9 @@ from hyperflock._transport.messages import (
 # The number of failed trials that are alike after which a study pauses itself.
 DEFAULT_MAX_FAILURES = Limits().max_failures
 
+# The highest priority of a study; the lowest one is its negative.
+MAX_PRIORITY = 100
+
 DryRunChoice = bool | Literal["cpython", "browser"]
 # How a study draws its points.
 Method = Literal["random", "sobol"]
@@ -64,6 +67,7 @@ class GridOptions(TypedDict, total=False):
     requires: Requires | None
     time_limit_s: float
     max_failures: int | None
+    priority: int
     submit_key: str | None
     once: bool
     wheels: Sequence[str | Path]
@@ -90,6 +94,7 @@ class Submission:
     runtime: str = DEFAULT_RUNTIME
     time_limit_s: float = 3600
     max_failures: int | None = DEFAULT_MAX_FAILURES
+    priority: int = 0
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
@@ -127,6 +132,7 @@ class Submission:
                 code="bad_number",
                 field="max_failures",
             )
+        check_priority(self.priority)
 
     @property
     def blobs(self) -> list[Blob]:
@@ -159,6 +165,7 @@ class Submission:
             del told[name]
         del told["limits"]["max_failures"]
         del told["versions"]  # the bundle has them too
+        told.pop("priority", None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def body(self) -> bytes:
@@ -188,6 +195,7 @@ class Submission:
                 time_limit_ms=round(self.time_limit_s * 1000),
                 max_failures=self.max_failures or 0,
             ),
+            priority=self.priority or UNSET,
             provenance={
                 "client": AGENT,
                 "python": platform.python_version(),
@@ -213,6 +221,22 @@ class Submission:
             time_limit_s=self.time_limit_s,
             where=where,
             http=http,
+        )
+
+
+def check_priority(priority: object) -> None:
+    """Check the priority of a study among those of its owner.
+
+    Raises
+    ------
+    HyperflockError
+        ``bad_number``: it is not a whole number from -100 to 100.
+    """
+    if type(priority) is not int or not -MAX_PRIORITY <= priority <= MAX_PRIORITY:
+        raise HyperflockError(
+            f"priority is {priority!r:.100}, but must be a whole number from -100 to 100",
+            code="bad_number",
+            field="priority",
         )
 
 

@@ -68,6 +68,11 @@ class StudyView(ABC):
         return clean(self.row.runtime_name)
 
     @property
+    def priority(self) -> int:
+        """The study's priority among those of its owner; the highest gets devices first."""
+        return self.row.rank
+
+    @property
     def done(self) -> int:
         """How many trials have finished."""
         return self.row.done

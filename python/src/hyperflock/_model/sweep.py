@@ -26,7 +26,7 @@ from hyperflock._transport.messages import Direction
 # The most whole numbers that a grid lists for a parameter with min and max.
 MAX_LISTED = 10_000
 
-_KEYS = ("program", "name", "method", "metric", "parameters", "run_cap")
+_KEYS = ("program", "name", "method", "metric", "parameters", "run_cap", "priority")
 _METHODS = ("grid", "random", "sobol")
 _GOALS = ("minimize", "maximize")
 _DISTRIBUTIONS = {
@@ -67,6 +67,8 @@ class Sweep:
         ``minimize`` or ``maximize``.
     name : str or None
         The study's name.
+    priority : int
+        Among the studies of its owner, from -100 to 100.
     """
 
     program: str
@@ -75,6 +77,7 @@ class Sweep:
     trials: int
     direction: Direction
     name: str | None
+    priority: int = 0
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -102,12 +105,13 @@ def read_sweep(path: Path) -> Sweep:
     name = file.text(root.members["name"], "name") if "name" in root.members else None
     program = file.text(file.required(root, "program", ""), "program")
     cap = _run_cap(file, root)
+    priority = _priority(file, root)
     if method == "grid":
-        return Sweep(program, _capped(space, cap), None, 0, direction, name)
+        return Sweep(program, _capped(space, cap), None, 0, direction, name, priority)
     if cap is None:
         file.refuse(root.line, "run_cap", f"is missing: method {method} needs a number of trials")
     drawn: Literal["random", "sobol"] = "random" if method == "random" else "sobol"
-    return Sweep(program, space, drawn, cap, direction, name)
+    return Sweep(program, space, drawn, cap, direction, name, priority)
 
 
 class _File:
@@ -180,6 +184,16 @@ def _run_cap(file: _File, root: Node) -> int | None:
     if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
         file.refuse(node.line, "run_cap", "must be a whole number from 1 on")
     return cap
+
+
+def _priority(file: _File, root: Node) -> int:
+    if "priority" not in root.members:
+        return 0
+    node = root.members["priority"]
+    given = node.value
+    if isinstance(given, bool) or not isinstance(given, int) or not -100 <= given <= 100:
+        file.refuse(node.line, "priority", "must be a whole number from -100 to 100")
+    return given
 
 
 def _values(file: _File, node: Node, key: str, method: str) -> Any:

@@ -137,6 +137,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "state": row.state,
         "paused": bool(row.paused),
         "stopped_by": _stop(row.stopped_by),
+        "priority": row.rank,
         "kind": row.kind or "grid",
         "direction": row.direction,
         "directions": row.aims,

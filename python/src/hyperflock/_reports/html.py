@@ -30,6 +30,8 @@ def study(row: StudyRow) -> str:
                    f"{row.failed} failed), {row.running} running"),
         ("direction", ", ".join(row.aims)),
     ]  # fmt: skip
+    if row.rank:
+        lines.append(("priority", str(row.rank)))
     if stopped := stopped_text(row):
         lines.append(("paused", stopped.splitlines()[0]))
     if row.best_trials or row.complete or row.state != "running":

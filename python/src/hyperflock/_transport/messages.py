@@ -62,6 +62,7 @@ Millis = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
 Seed32 = Annotated[int, Meta(ge=0, le=4294967295)]
 Version = Annotated[int, Meta(ge=0, le=2147483647)]
 DirectionCount = Annotated[int, Meta(ge=1, le=8)]
+Priority = Annotated[int, Meta(ge=-100, le=100)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
 Code = Annotated[str, Meta(max_length=MAX_CODE)]
@@ -424,6 +425,8 @@ class StudySpec(Struct, kw_only=True):
     # chosen by the server: the runtime on which its trials run (R58)
     runtime_index: Sha256 | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
+    # among the studies of its owner; the highest goes first (R61)
+    priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: Name | UnsetType = UNSET  # without it the owner's first
 
@@ -477,6 +480,7 @@ class StudyRow(StudyProgress, Struct):
     bundle: BlobRef
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
     stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
+    priority: Priority | UnsetType = UNSET  # among the studies of its owner (R61); left out: 0
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET  # where the study has one direction (R57)
@@ -564,6 +568,12 @@ class ArtifactRow(Struct):
     bytes: Count
     created_at: Count
     store: Text | UnsetType = UNSET
+
+
+class NewPriority(Struct):
+    """The body of POST /api/studies/<id>/priority (R61)."""
+
+    priority: Priority
 
 
 class LogPage(Struct):

@@ -26,6 +26,7 @@ class StudyProgress:
         direction: Direction
         directions: list[Direction] | UnsetType
         runtime: Runtime
+        priority: int | UnsetType
 
     @property
     def done(self) -> int:
@@ -41,6 +42,11 @@ class StudyProgress:
     def aims(self) -> list[Direction]:
         """The direction of each objective."""
         return self.directions if isinstance(self.directions, list) else [self.direction]
+
+    @property
+    def rank(self) -> int:
+        """The study's priority among those of its owner; 0 if the row has none."""
+        return self.priority if isinstance(self.priority, int) else 0
 
     @property
     def runtime_name(self) -> str:

@@ -138,6 +138,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
                 .total = what.row.total,
                 .next_number = 0,
                 .running = 0,
+                .priority = outcome.priority,
                 .ending = false,
                 .trials = {},
                 .queue = {},

@@ -37,6 +37,7 @@ Outcome ModelStore::apply_one(const storage::CreateStudy& t) {
     return out;
   }
   studies[t.id].created = t;
+  studies[t.id].priority = t.spec.priority;
   Outcome out = outcome(Applied::applied);
   out.study = t.id;
   return out;
@@ -204,6 +205,13 @@ Outcome ModelStore::apply_one(const storage::PauseStudy& t) {
   return outcome(Applied::applied);
 }
 
+Outcome ModelStore::apply_one(const storage::SetPriority& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  const bool changes = std::exchange(found->second.priority, t.priority) != t.priority;
+  return outcome(changes ? Applied::applied : Applied::repeated);
+}
+
 Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);
@@ -224,6 +232,7 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   found->second.stopped_by.reset();
   found->second.state = storage::StudyState::running;
   out.applied = Applied::applied;
+  out.priority = found->second.priority;
   return out;
 }
 
@@ -237,6 +246,7 @@ Outcome ModelStore::apply_one(const storage::ClaimStudy& t) {
   found->second.state = storage::StudyState::running;
   Outcome out = outcome(Applied::applied);
   out.id = ++found->second.generation;
+  out.priority = found->second.priority;
   return out;
 }
 
@@ -289,6 +299,7 @@ storage::Snapshot ModelStore::load() const {
     running.study.total = study.created.total;
     running.study.generation = study.generation;
     running.study.paused = study.paused;
+    running.study.priority = study.priority;
     if (!study.succeeded()) {
       for (const std::int64_t number : study.failed)
         running.failures.push_back(*study.trials.at(number).failure);

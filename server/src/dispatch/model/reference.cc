@@ -89,11 +89,12 @@ Said Reference::submit(const StudyOptions& options) {
   StudyOptions kept = options;
   if (kept.submit_key.empty()) kept.submit_key = "key " + std::to_string(next_key_++);
   for (const auto& [other, study] : studies_) {
-    if (study.options.submit_key != kept.submit_key) continue;
+    if (study.options.submit_key != kept.submit_key || study.options.owner != kept.owner) continue;
     said_.push_back("answer study " + std::to_string(other) + " again");
     return done();
   }
   studies_[id].options = kept;
+  studies_[id].priority = kept.priority;
   changed_.insert(id);
   said_.push_back("answer study " + std::to_string(id));
   finish_event();
@@ -141,6 +142,20 @@ Said Reference::pause(Id study, bool paused) {
     one.alike.clear();
     one.stopped_by.reset();
   }
+  changed_.insert(study);
+  finish_event();
+  return done();
+}
+
+Said Reference::prioritize(Id study, Id priority) {
+  begin();
+  const auto found = studies_.find(study);
+  if (found == studies_.end()) {
+    said_.emplace_back("answer unknown_study");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  if (std::exchange(found->second.priority, priority) == priority) return done();
   changed_.insert(study);
   finish_event();
   return done();
@@ -222,14 +237,22 @@ bool Reference::may_run(const std::string& worker, Id study) const {
 }
 
 std::optional<Reference::Id> Reference::choose(const std::string& worker, bool with_room) const {
-  std::optional<Id> best;
+  std::vector<Id> candidates;
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
     const bool room =
         with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
-    if (!has_work(study) && !room) continue;
-    if (!best || running_of(id) < running_of(*best)) best = id;
+    if (has_work(study) || room) candidates.push_back(id);
+  }
+  std::optional<Id> best;
+  for (const Id id : candidates) {
+    // Of one owner's studies, those of a lower priority do not take part (R61).
+    const bool takes_part = std::none_of(candidates.begin(), candidates.end(), [&](Id other) {
+      return studies_.at(other).options.owner == studies_.at(id).options.owner &&
+             studies_.at(other).priority > studies_.at(id).priority;
+    });
+    if (takes_part && (!best || running_of(id) < running_of(*best))) best = id;
   }
   return best;
 }

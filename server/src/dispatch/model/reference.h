@@ -84,6 +84,7 @@ class Reference {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
     bool paused = false;
+    Id priority = 0;  // among the studies of its owner (R61)
     bool succeeded = false;
     std::map<std::string, Id> alike;  // failed trials by kind (R56)
     std::optional<Id> stopped_by;     // the trial with which it paused itself
@@ -118,6 +119,7 @@ class Reference {
   Said submit(const StudyOptions& options);
   Said cancel(Id study);
   Said pause(Id study, bool paused);
+  Said prioritize(Id study, Id priority);
   Said reissue(Id study);
   Said remove(Id study);
   Said ready(const std::string& worker);

@@ -70,6 +70,10 @@ struct ProposalText {
   std::string operator()(const storage::PauseStudy& t) const {
     return (t.paused ? "pause study " : "resume study ") + std::to_string(to_int(t.study));
   }
+  std::string operator()(const storage::SetPriority& t) const {
+    return "priority of study " + std::to_string(to_int(t.study)) + ' ' +
+           std::to_string(t.priority);
+  }
   std::string operator()(const storage::ReissueTrials& t) const {
     return "replay study " + std::to_string(to_int(t.study));
   }
@@ -382,8 +386,9 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.stall_ms = options.stall_ms;
   spec.max_failures = options.max_failures;
   spec.backend = options.backend;
+  spec.priority = options.priority;
   return handle(
-      StudySubmitted{RequestId{next_request_++}, "ada", options.project, std::move(spec)});
+      StudySubmitted{RequestId{next_request_++}, options.owner, options.project, std::move(spec)});
 }
 
 Said Scenario::cancel(std::int64_t study) {
@@ -403,12 +408,17 @@ storage::StudyRow Scenario::row_of(std::int64_t study) const {
     row.project = created.project;
     row.spec = created.spec;
     row.total = created.total;
+    row.priority = found->second.priority;
     for (const auto& [number, trial] : found->second.trials) {
       row.complete += trial.state == storage::TrialState::complete;
       row.pruned += trial.state == storage::TrialState::pruned;
     }
   }
   return row;
+}
+
+Said Scenario::prioritize(std::int64_t study, std::int64_t priority) {
+  return handle(StudyPriorityRequested{RequestId{next_request_++}, StudyId{study}, priority});
 }
 
 Said Scenario::reissue(std::int64_t study) {

@@ -43,6 +43,7 @@ class ModelStore {
     std::map<std::int64_t, TrialState> trials;
     std::int64_t generation = 0;
     bool paused = false;
+    std::int64_t priority = 0;
     std::optional<std::int64_t> stopped_by{};  // the trial with which it paused itself
     // The failed trials that count for R56, in the order in which they failed.
     std::vector<std::int64_t> failed{};
@@ -74,6 +75,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::EndStudy& t);
   storage::Outcome apply_one(const storage::DeleteStudy& t);
   storage::Outcome apply_one(const storage::PauseStudy& t);
+  storage::Outcome apply_one(const storage::SetPriority& t);
   storage::Outcome apply_one(const storage::ReissueTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
@@ -96,6 +98,8 @@ struct StudyOptions {
   std::string backend{};
   int directions = 0;  // of an ask-and-tell study; 0 for a grid
   std::int64_t max_failures = 0;
+  std::string owner = "ada";
+  std::int64_t priority = 0;
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);
@@ -118,6 +122,7 @@ class Scenario {
   Said submit(const StudyOptions& options);
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
+  Said prioritize(std::int64_t study, std::int64_t priority);
   Said reissue(std::int64_t study);
   // Deletes the study in storage. The dispatcher gets no message, as in a real server. The shadow,
   // if there is one, also removes a few rows of deleted studies.

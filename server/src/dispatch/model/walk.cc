@@ -80,6 +80,8 @@ Said apply(World& world, const Action& a) {
       return world.leave(a.worker);
     case Kind::says:
       return world.says(a.worker, a.reply);
+    case Kind::prioritize:
+      return world.prioritize(a.id, a.amount);
   }
   return {};
 }
@@ -97,11 +99,11 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 25> kNames{
+  static constexpr std::array<const char*, 26> kNames{
       "open",    "close clean", "close lost", "submit",        "cancel", "pause",        "resume",
       "replay",  "remove",      "ready",      "beat",          "report", "should_prune", "complete",
       "failed",  "release",     "checkpoint", "revoke device", "drain",  "after",        "restart",
-      "suggest", "claim",       "leave",      "says"};
+      "suggest", "claim",       "leave",      "says",          "priority"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -123,6 +125,7 @@ std::string text_of(const Action& a) {
     out += " of " + std::to_string(a.study.trials) + " in " + a.study.project + " '" +
            a.study.submit_key + "' limit " + std::to_string(a.study.time_limit_ms) + " stall " +
            std::to_string(a.study.stall_ms) + " failures " + std::to_string(a.study.max_failures) +
+           " of " + a.study.owner + " priority " + std::to_string(a.study.priority) +
            (a.study.backend.empty() ? "" : " on ") + a.study.backend;
   }
   return out;
@@ -229,6 +232,7 @@ std::optional<std::string> Pair::compare_state() const {
     const std::string name = "study " + std::to_string(id);
     const auto& study = store.studies.at(StudyId{id});
     if (study.state != expected.state) return name + " has another state";
+    if (study.priority != expected.priority) return name + " has another priority";
     if (study.paused != expected.paused || study.stopped_by != expected.stopped_by)
       return name + " is paused, or not, otherwise";
     if (study.trials.size() != expected.trials.size()) return name + " has other trials";

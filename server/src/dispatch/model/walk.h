@@ -41,6 +41,7 @@ struct Action {
     claim,
     leave,
     says,
+    prioritize,
   };
   Kind kind = Kind::ready;
   std::string worker{};

@@ -99,6 +99,7 @@ class Walk {
       case Kind::reissue:
       case Kind::close_clean:
       case Kind::suggest:
+      case Kind::prioritize:
       case Kind::claim:
       case Kind::leave:
       case Kind::says:
@@ -199,6 +200,15 @@ class Walk {
     return {.kind = chance(3) ? Kind::pause : Kind::resume, .id = any_study()};
   }
 
+  // Mostly 0, so that studies of equal priority meet.
+  std::int64_t drawn_priority() {
+    return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1;
+  }
+
+  Action prioritize() {
+    return {.kind = Kind::prioritize, .id = any_study(), .amount = drawn_priority()};
+  }
+
   Action draw_action() {
     if (calm_) return draw_calm_action();
     Action action{.worker = std::string(1, static_cast<char>('a' + draw(5)))};
@@ -218,6 +228,7 @@ class Walk {
     if (chance(25)) return {.kind = Kind::reissue, .id = any_study()};
     if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
+    if (chance(20)) return prioritize();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
     if (!pair_.model().connected(worker) || chance(14)) {
@@ -237,7 +248,9 @@ class Walk {
                     .stall_ms = chance(2) ? 90'000 : 0,
                     .backend = chance(4) ? "webgpu" : "",
                     .directions = owned_ && chance(2) ? 1 : 0,
-                    .max_failures = static_cast<std::int64_t>(draw(4))};
+                    .max_failures = static_cast<std::int64_t>(draw(4)),
+                    .owner = chance(2) ? "ada" : "eve",
+                    .priority = drawn_priority()};
     return action;
   }
 
@@ -351,7 +364,8 @@ class Walk {
         failed += trial.state == storage::TrialState::failed;
       }
       for (const auto& [attempt, one] : pair_.model().attempts()) attempts += one.study == id;
-      if ((*row)->state != expected.state || (*row)->paused || (*row)->complete != complete ||
+      if ((*row)->state != expected.state || (*row)->paused != expected.paused ||
+          (*row)->priority != expected.priority || (*row)->complete != complete ||
           (*row)->failed != failed || (*row)->running != 0 || (*row)->attempts != attempts) {
         return name + " has a row that counts otherwise";
       }

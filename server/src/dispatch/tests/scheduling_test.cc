@@ -354,5 +354,69 @@ TEST(Studies, CancelOfAnEndedStudyIsFineAndOfNoneIsNot) {
   EXPECT_EQ(s.cancel(7), (Said{"answer unknown_study"}));
 }
 
+// ---- priorities (R61)
+
+TEST(Scheduling, R61_TheHighestPriorityOfAnOwnerGoesFirst) {
+  Scenario s;
+  s.worker("a").worker("b").worker("c").worker("d");
+  s.study({.trials = 5}).study({.trials = 2, .priority = 3}).study({.trials = 5, .priority = -1});
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  s.ready("b");  // although another study has fewer running attempts
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  s.ready("c");  // the study has no more work
+  EXPECT_EQ(s.last_lease().study, StudyId{1});
+  s.prioritize(3, 1);
+  s.ready("d");
+  EXPECT_EQ(s.last_lease().study, StudyId{3});
+}
+
+TEST(Scheduling, R61_APriorityTakesNothingFromAnotherOwner) {
+  Scenario s;
+  s.study({.trials = 9, .owner = "ada", .priority = 100}).study({.trials = 9, .owner = "ada"});
+  s.study({.trials = 9, .owner = "eve"});
+  std::map<std::int64_t, int> leases;
+  for (const char* worker : {"a", "b", "c", "d", "e", "f"}) {
+    s.worker(worker).ready(worker);
+    ++leases[to_int(s.last_lease().study)];
+  }
+  EXPECT_EQ(leases, (std::map<std::int64_t, int>{{1, 3}, {3, 3}}));
+}
+
+TEST(Scheduling, R61_AStudyThatADeviceCannotRunStopsNoOther) {
+  Scenario s;
+  s.worker("a").worker("b");
+  s.study({.trials = 5}).study({.trials = 5, .backend = "webgpu", .priority = 1});
+  s.ready("a");  // it has no WebGPU
+  EXPECT_EQ(s.last_lease().study, StudyId{1});
+  s.ready("b");
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+}
+
+TEST(Scheduling, R61_ThePriorityStaysAfterARestartAndAReissue) {
+  Scenario s;
+  s.worker("a").study({.trials = 5}).study({.trials = 1, .max_failures = 0});
+  s.prioritize(2, 7);
+  s.ready("a");
+  s.failed("a", 1, protocol::Cause::user_error);  // the study ends with it
+  s.restart();
+  s.worker("a").worker("b");
+  s.reissue(2);
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  s.restart();
+  s.worker("b").worker("c");
+  s.prioritize(1, 8);
+  s.ready("b");
+  EXPECT_EQ(s.last_lease().study, StudyId{1});
+}
+
+TEST(Scheduling, R61_AStudyThatDoesNotExistHasNoPriority) {
+  Scenario s;
+  s.study(1);
+  EXPECT_EQ(s.prioritize(9, 1), Said{"answer unknown_study"});
+  EXPECT_EQ(s.prioritize(1, 0), Said{"answer study 1"});  // as it is
+}
+
 }  // namespace
 }  // namespace hyperflock::dispatch

@@ -140,6 +140,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
       .text("project", row.project)
       .text("state", state_name(row.state));
   if (row.paused) study.boolean("paused", true);
+  if (row.priority != 0) study.integer("priority", row.priority);
   if (row.stopped_by && row.stop_failure) {
     ObjectWriter stop(study.begin("stopped_by"));
     stop.integer("trial", to_int(*row.stopped_by)).integer("failures", row.spec.max_failures);

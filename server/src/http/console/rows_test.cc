@@ -37,6 +37,13 @@ TEST(StudyRow, RunningWithoutABest) {
       R"("runtime":{"chainer":"7.8.1"},"bundle":{"sha256":"ab","bytes":12}})");
 }
 
+TEST(StudyRow, R61_ItHasAPriorityOtherThan0) {
+  storage::StudyRow row = study();
+  row.priority = -3;
+  const std::string json = study_row_json(row);
+  EXPECT_NE(json.find(R"("state":"running","priority":-3,)"), std::string::npos) << json;
+}
+
 TEST(StudyRow, FinishedWithItsBest) {
   storage::StudyRow row = study();
   row.state = storage::StudyState::finished;

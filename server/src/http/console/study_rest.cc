@@ -80,12 +80,13 @@ std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
   return blobs;
 }
 
-// Returns whether two specs ask for the same trials. Name, provenance and the limit of failures do
-// not count, because they change no result.
+// Returns whether two specs ask for the same trials. Name, provenance, priority and the limit of
+// failures do not count, because they change no result.
 bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
   one.name = other.name;
   one.provenance_json = other.provenance_json;
   one.max_failures = other.max_failures;
+  one.priority = other.priority;
   one.versions = other.versions;  // the bundle's lock has them too
   one.runtime_index = other.runtime_index;
   return one == other;
@@ -152,6 +153,17 @@ Status resume(const SiteContext& context, const Request& request, const Reply& r
   TRY(const auto row, usable_study(context, request));
   context.hub.pause_study(row.id, false, note_of(request, "study.resume", {}),
                           row_replier(context, reply));
+  return {};
+}
+
+Status prioritize(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto body, protocol::parse_new_priority(request.body));
+  TRY(const auto row, usable_study(context, request));
+  std::string detail;
+  ObjectWriter(detail).integer("priority", body.priority).end();
+  context.hub.prioritize_study(row.id, body.priority,
+                               note_of(request, "study.priority", {}, std::move(detail)),
+                               row_replier(context, reply));
   return {};
 }
 
@@ -291,7 +303,7 @@ Status placement(const SiteContext& context, const Request& request, const Reply
   return {};
 }
 
-constexpr std::array<Route, 12> kRoutes{{
+constexpr std::array<Route, 13> kRoutes{{
     {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
     {Method::get, "/api/studies", Access::principal, answer<studies>},
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
@@ -300,6 +312,8 @@ constexpr std::array<Route, 12> kRoutes{{
     {Method::post, "/api/studies/{}/cancel", Access::principal, answer_later<cancel>, kSmallBody},
     {Method::post, "/api/studies/{}/pause", Access::principal, answer_later<pause>, kSmallBody},
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
+    {Method::post, "/api/studies/{}/priority", Access::principal, answer_later<prioritize>,
+     kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
     {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},

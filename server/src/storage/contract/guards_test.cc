@@ -368,6 +368,24 @@ TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
   EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::superseded);
 }
 
+TEST_P(StorageContract, R61_AStudyKeepsItsPriority) {
+  EXPECT_EQ(applied(SetPriority{StudyId{1}, 2}), Applied::conflict);
+  CreateStudy create = create_study(1);
+  create.spec.priority = 5;
+  apply_one(create);
+  EXPECT_EQ(study(1).priority, 5);
+  EXPECT_EQ(applied(SetPriority{StudyId{1}, 5}), Applied::repeated);
+  EXPECT_EQ(applied(SetPriority{StudyId{1}, -2}), Applied::applied);
+  reopen();
+  EXPECT_EQ(study(1).priority, -2);
+  EXPECT_EQ(study(1).spec.priority, 5);  // the spec stays as it was submitted
+  EXPECT_EQ(storage().load().value().studies.at(0).study.priority, -2);
+  // Also of a study that has ended, because it may run again.
+  apply({start(1, key(1, 0)), fail(key(1, 0)), end_study(1, StudyState::finished)});
+  EXPECT_EQ(applied(SetPriority{StudyId{1}, 9}), Applied::applied);
+  EXPECT_EQ(apply_one(ReissueTrials{StudyId{1}}).priority, 9);
+}
+
 TEST_P(StorageContract, R53_ARestartForgetsNoPause) {
   apply({create_study(1), start(1, key(1, 0)), pause_study(1)});
   reopen();

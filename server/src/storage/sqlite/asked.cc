@@ -30,6 +30,7 @@ Outcome Writer::apply_one(const ClaimStudy& claim) {
   touch(*study);
   Outcome claimed = of_study(Applied::applied, claim.study);
   claimed.id = study->row.generation;
+  claimed.priority = study->row.priority;
   return claimed;
 }
 

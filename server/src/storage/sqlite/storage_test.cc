@@ -152,6 +152,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
+  EXPECT_EQ(study.priority, 0);
   // The file is older than the deletion of studies. Still, the study's blobs are removed with it.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));

@@ -107,8 +107,8 @@ void Writer::add_study(const CreateStudy& create) {
       std::max<std::size_t>(create.spec.directions.size(), 1));
   db_->run(
       "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
-      " cursor, finished_at, best_value) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
-      create.id, StudyState::running);
+      " cursor, finished_at, best_value, priority) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?)",
+      create.id, StudyState::running, create.spec.priority);
   constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
   const auto add = [&](const protocol::BlobRef& blob) {
     db_->run(kAddBlob, create.project, blob.sha256);
@@ -344,6 +344,15 @@ Outcome Writer::apply_one(const PauseStudy& pause) {
   return of_study(Applied::applied, pause.study);
 }
 
+Outcome Writer::apply_one(const SetPriority& set) {
+  Study* study = find_study(set.study);
+  if (study == nullptr) return of_study(Applied::conflict, set.study);
+  if (study->row.priority == set.priority) return of_study(Applied::repeated, set.study);
+  study->row.priority = set.priority;
+  touch(*study);
+  return of_study(Applied::applied, set.study);
+}
+
 void Writer::cancel_trials(Study& study) {
   std::vector<TrialNumber> unfinished;
   {
@@ -390,6 +399,7 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
   ledger::reopened(study->row);
   touch(*study);
   result.applied = Applied::applied;
+  result.priority = study->row.priority;
   return result;
 }
 
@@ -398,7 +408,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
-      " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq"
+      " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority"
       " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
@@ -427,6 +437,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.artifact_bytes = row.integer(20);
   if (const auto trial = row.maybe_integer(21)) study.stopped_by = TrialNumber{*trial};
   study.forgiven_seq = row.integer(22);
+  study.priority = row.integer(23);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -443,11 +454,11 @@ void Writer::write_changed_studies() {
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
-        " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ? WHERE study = ?",
+        " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
-        row.stopped_by, row.forgiven_seq, row.id);
+        row.stopped_by, row.forgiven_seq, row.priority, row.id);
     study->changed = false;
   }
   changed_.clear();

@@ -64,6 +64,7 @@ class Writer {
   Outcome apply_one(const FailTrial& fail);
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const PauseStudy& pause);
+  Outcome apply_one(const SetPriority& set);
   Outcome apply_one(const ReissueTrials& reissue);
 
   // deletion.cc

@@ -56,6 +56,8 @@ function studyView(row: wire.StudyRow) {
     isPaused: row.paused !== undefined,
     /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
+    /** Among the studies of its owner; the highest gets devices first. */
+    priority: row.priority ?? 0,
     direction: row.direction,
     /** The number of trials, as far as is known: an owner may want more than it has asked for so far. */
     total: Math.max(row.total, row.wanted ?? 0),

@@ -116,6 +116,10 @@ export interface Words {
     readonly owner: string;
     readonly createdAt: string;
     readonly finishedAt: string;
+    /** The label of the priority, what it means, and the button that changes it. */
+    readonly priority: string;
+    readonly priorityHint: string;
+    readonly prioritize: string;
     readonly pause: string;
     readonly resume: string;
     readonly cancel: string;

@@ -132,6 +132,10 @@ export const en: Words = {
     owner: "Submitted by",
     createdAt: "Submitted at",
     finishedAt: "Ended",
+    priority: "Priority",
+    priorityHint:
+      "From -100 to 100. Of your own studies, the one with the highest priority gets devices first.",
+    prioritize: "Set the priority",
     pause: "Pause the study",
     resume: "Resume the study",
     cancel: "Cancel the study",

@@ -138,6 +138,10 @@ export const ja: Words = {
     owner: "登録者",
     createdAt: "登録日時",
     finishedAt: "終了",
+    priority: "優先度",
+    priorityHint:
+      "-100 から 100 まで。自分のスタディの中で、優先度の最も高いものが先に端末を使います。",
+    prioritize: "優先度を設定",
     pause: "スタディを一時停止",
     resume: "スタディを再開",
     cancel: "スタディを中止",

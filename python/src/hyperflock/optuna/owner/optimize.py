@@ -63,6 +63,7 @@ def optimize(
     requires: Requires | None = None,
     time_limit_s: float = 3600,
     max_failures: int | None = DEFAULT_MAX_FAILURES,
+    priority: int = 0,
     wheels: Sequence[str | Path] = (),
 ) -> None:
     """Optimize an objective on volunteers' devices, like ``study.optimize`` on this machine.
@@ -98,7 +99,7 @@ def optimize(
     name
         The study's name at the server. None means the Optuna study's name, or the objective's if
         Optuna chose that name.
-    data, seed, runtime, backend, requires, time_limit_s, max_failures, wheels
+    data, seed, runtime, backend, requires, time_limit_s, max_failures, priority, wheels
         See `Client.grid`. ``seed`` is for the random generators of trials; the sampler has its own.
 
     Raises
@@ -143,6 +144,7 @@ def optimize(
         requires=requires,
         time_limit_s=time_limit_s,
         max_failures=max_failures,
+        priority=priority,
     )
     made = dataclasses.replace(made, submit_key=_key(study, asked_as, made))
     client = Client() if client is None else client

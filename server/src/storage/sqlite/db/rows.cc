@@ -127,6 +127,7 @@ StudyRow read_study(const Query& row) {
   study.artifact_bytes = row.integer(23);
   if (const auto trial = row.maybe_integer(24)) study.stopped_by = TrialNumber{*trial};
   study.forgiven_seq = row.integer(25);
+  study.priority = row.integer(26);
   return study;
 }
 

@@ -74,7 +74,7 @@ std::string asked_attrs_of(const Query& trial_row);
 inline constexpr Sql kSelectStudies =
     "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
     " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq"
+    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // Finished trials with seq > ?2. Unfinished trials have seq 0.
