@@ -379,7 +379,9 @@ TEST_F(RestTest, AStudyIsPausedAndResumed) {
 
 TEST_F(RestTest, R61_AStudyGetsAnotherPriority) {
   const std::string study = "/api/studies/" + std::to_string(server_.submit(2));
-  const auto has_priority = [](const std::string& row) { return row.find("\"priority\"") != row.npos; };
+  const auto has_priority = [](const std::string& row) {
+    return row.find("\"priority\"") != row.npos;
+  };
   EXPECT_FALSE(has_priority(server_.rest("GET", study).body));
   const auto give = [&](const std::string& to, const std::string& body) {
     return server_.rest("POST", to + "/priority", body);

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from hyperflock._model.results import Attempt, TrialError, TrialResult
     from hyperflock._model.sampling import random_point, sobol_point
     from hyperflock._model.space import Scalar
+    from hyperflock._reports.estimate import Progress
     from hyperflock._reports.plots import Plot
     from hyperflock._trial.devices import Device, device
     from hyperflock._trial.fast_step import FastStep, fast_step, scalar
@@ -121,6 +122,7 @@ __all__ = [
     "OwnerError",
     "Placement",
     "Plot",
+    "Progress",
     "ProtocolError",
     "Provenance",
     "Replay",
@@ -174,6 +176,7 @@ _HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "Placement": "_client.placement",
     "Requires": "_client.placement",
     "Plot": "_reports.plots",
+    "Progress": "_reports.estimate",
     "Provenance": "_model.provenance",
     "Replay": "_execution.replay",
     "run_local": "_execution.local",

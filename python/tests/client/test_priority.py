@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hyperflock
 import pytest
@@ -76,11 +77,11 @@ def test_the_same_study_with_another_priority_is_the_same_study(client: Client) 
 
 
 @pytest.mark.parametrize("wrong", [101, -101, 0.5, True, "high", None])
-def test_what_is_no_priority_is_refused(client: Client, wrong: object) -> None:
+def test_what_is_no_priority_is_refused(client: Client, wrong: Any) -> None:
     with pytest.raises(hyperflock.HyperflockError, match="from -100 to 100") as caught:
-        client.grid(objective, {"x": [1]}, priority=wrong)  # type: ignore[arg-type]
+        client.grid(objective, {"x": [1]}, priority=wrong)
     assert (caught.value.code, caught.value.field) == ("bad_number", "priority")
     study = client.grid(objective, {"x": [1]})
     with pytest.raises(hyperflock.HyperflockError) as caught:
-        study.set_priority(wrong)  # type: ignore[arg-type]
+        study.set_priority(wrong)
     assert caught.value.code == "bad_number"

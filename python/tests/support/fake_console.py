@@ -84,6 +84,7 @@ class FakeConsole:
         self.cancelled: set[int] = set()
         self.paused: set[int] = set()
         self.priorities: dict[int, int] = {}
+        self.estimates: dict[int, dict[str, Any]] = {}
         # Method and path of every request, in order, and the hello and watch messages of the
         # WebSocket.
         self.requests: list[str] = []
@@ -269,6 +270,10 @@ class FakeConsole:
                 **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
             }
+            if row["state"] == "running":
+                row["estimate"] = self.estimates.get(
+                    study, {"runs": 0, "devices": 0, "why": "no_run"}
+                )
             if asked is not None:
                 row.update(asked.study_fields())
             if row["state"] != "running":

@@ -42,7 +42,16 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
   study.trials.at(to_int(key.number)).open.push_back(id);
   devices[device].open.push_back(id);
   ++study.running;
+  count_work(study, attempt, 1);
   return attempt;
+}
+
+void State::count_work(Study& study, const Attempt& attempt, int sign) {
+  WorkOfClass& work = study.work[attempt.device_class];
+  work.devices += sign;
+  work.since_sum += sign * attempt.loading_since.ms;
+  work.newest = std::max(work.newest, attempt.loading_since);
+  moved.insert(study.id);
 }
 
 void State::drop_attempt(AttemptId id) {
@@ -57,6 +66,7 @@ void State::drop_attempt(AttemptId id) {
   if (Trial* trial = find_trial(attempt.trial)) std::erase(trial->open, id);
   if (Study* study = find_study(attempt.trial.study)) {
     --study->running;
+    count_work(*study, attempt, -1);
     rank(*study);
   }
   attempts.erase(found);

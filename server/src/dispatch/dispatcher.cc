@@ -21,6 +21,9 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   for (const std::string& project : state.dirty_projects) state.pump(state.projects[project]);
   state.dirty_projects.clear();
   for (const StudyId study : std::exchange(state.owners_to_flush, {})) state.flush_owner(study);
+  // These come before StudyChanged, which makes watchers read the estimate.
+  for (const StudyId study : std::exchange(state.moved, {}))
+    state.effects.emplace_back(WorkChanged{study, state.work_of(study)});
   for (const StudyId study : state.changed) state.effects.emplace_back(StudyChanged{study});
   state.changed.clear();
   return std::exchange(state.effects, {});
@@ -162,6 +165,20 @@ void State::revoke(const Attempt& attempt, AttemptId id, protocol::RevokeCode co
 Millis State::jitter(Millis base) {
   const Millis half = base / 2;
   return half + static_cast<Millis>(random() % static_cast<std::uint64_t>(base - half + 1));
+}
+
+std::optional<StudyWork> State::work_of(StudyId id) {
+  const Study* study = find_study(id);
+  if (study == nullptr) return std::nullopt;
+  StudyWork work{.runs = study->stats.runs, .run_ms = study->stats.run_ms, .classes = {}};
+  for (const auto& [device_class, one] : study->work) {
+    if (one.devices == 0) continue;
+    const auto own = study->class_stats.find(device_class);
+    const bool known = own != study->class_stats.end() && own->second.runs > 0;
+    work.classes.push_back(one);
+    work.classes.back().run_ms = known ? own->second.run_ms : study->stats.run_ms;
+  }
+  return work;
 }
 
 Study* State::find_study(StudyId id) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "dispatch/estimate.h"
 #include "dispatch/event.h"
 #include "protocol/messages.h"
 #include "storage/transition.h"
@@ -41,6 +43,13 @@ struct StudyChanged {
   StudyId study{};
 };
 
+// The devices that compute a study, or the usual duration of its runs, have changed. Without
+// `work` the study does not run any more.
+struct WorkChanged {
+  StudyId study{};
+  std::optional<StudyWork> work{};
+};
+
 // Lines that a running attempt printed. `dropped` counts the lines that were left out before them.
 // Lines are kept in memory only (R39).
 struct Printed {
@@ -56,7 +65,8 @@ struct OwnerChanged {
   bool attached = false;
 };
 
-using Effect = std::variant<Propose, Send, Close, Answer, StudyChanged, Printed, OwnerChanged>;
+using Effect =
+    std::variant<Propose, Send, Close, Answer, StudyChanged, WorkChanged, Printed, OwnerChanged>;
 using Effects = std::vector<Effect>;
 
 }  // namespace hyperflock::dispatch

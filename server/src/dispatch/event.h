@@ -125,10 +125,10 @@ struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};
 
-using Event =
-    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
-                 StudyReissueRequested, StudyClaimed, OwnerReplied, OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing,
-                 DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                           StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
+                           StudyReissueRequested, StudyClaimed, OwnerReplied, OwnerClosed,
+                           CheckpointStored, ArtifactStored, DeviceErasing, DeviceRevoked,
+                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -64,6 +64,7 @@ void State::reset() {
   }
   for (const auto& [id, study] : studies) {
     if (study.asked && study.asked->owner) effects.emplace_back(OwnerChanged{id, false});
+    moved.insert(id);
   }
   pending.clear();
   sessions.clear();
@@ -105,10 +106,13 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   const bool started = outcome.applied == Applied::applied;
   if (started && !attempt.end_state) {
     attempt.committed = true;
+    Study& study = studies.at(key.study);
+    count_work(study, attempt, -1);
     attempt.loading_since = attempt.progressed = now;
+    count_work(study, attempt, 1);
     touch(what.attempt, attempt);
     changed.insert(key.study);
-    if (Study& study = studies.at(key.study); study.asked) {
+    if (study.asked) {
       add_item(study, protocol::StartedCall{key.number, what.attempt, attempt.device});
       follow_lead(key);
     }
@@ -167,6 +171,7 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
       learn_run(study->class_stats[what.device_class], what.run_ms);
+      moved.insert(study->id);
     }
     if (what.result) queue_result(what, outcome);
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)

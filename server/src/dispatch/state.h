@@ -22,6 +22,7 @@
 #include "dispatch/alike.h"
 #include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
+#include "dispatch/estimate.h"
 #include "dispatch/runtime_stats.h"
 #include "dispatch/study_order.h"
 
@@ -122,9 +123,10 @@ struct Study {
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
-  std::optional<Standing> rank;  // its place in Project::ranked; nullopt: not ranked
-  RuntimeStats stats{};              // of all its attempts
+  std::optional<Standing> rank;                // its place in Project::ranked; nullopt: not ranked
+  RuntimeStats stats{};                        // of all its attempts
   std::map<std::string, RuntimeStats> class_stats{};  // by class of device
+  std::map<std::string, WorkOfClass> work{};          // open attempts by class, without `run_ms`
   std::optional<Asked> asked{};                       // of an ask-and-tell study
 
   // Moves the cursor to the next trial that is not in memory.
@@ -246,10 +248,10 @@ struct PendingReissue {
   RequestId request{};
   Study study;  // used if the study is not in memory
 };
-using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
-                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingPriority,
-                             PendingReissue, PendingClaim, PendingAsk, PendingSuggestion,
-                             PendingConstraints>;
+using Pending =
+    std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall, PendingPoints,
+                 PendingFail, PendingEnd, PendingPause, PendingPriority, PendingReissue,
+                 PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -260,6 +262,7 @@ struct State {
   Instant now;
   Effects effects;                       // of the current event
   std::set<StudyId> changed;             // studies that StudyChanged names after the event
+  std::set<StudyId> moved;               // studies that WorkChanged names after the event
   std::set<std::string> dirty_projects;  // projects with new work since the event began
   bool read_only = true;                 // until Restored
   bool draining = false;
@@ -295,6 +298,8 @@ struct State {
   // Proposes a transition for a session's message. It is pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
+  // Returns what is known of a study that runs (R63).
+  std::optional<StudyWork> work_of(StudyId id);
   // Sends the error with this code. `text` replaces the usual sentence for the code.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
                   std::optional<std::int64_t> call = {}, std::string_view text = {});
@@ -404,8 +409,8 @@ struct State {
   // Returns whether the session's last trial belongs to this study and the owner has not been sent
   // the end of that trial yet.
   bool owner_awaits_result(const Session& session, const Study& study);
-  // Returns the next study for this worker (R31, R61), or null. `work_or_room` includes studies without
-  // work whose owner has room to ask for more.
+  // Returns the next study for this worker (R31, R61), or null. `work_or_room` includes studies
+  // without work whose owner has room to ask for more.
   enum class Among { work_or_room, work };
   Study* choose(const Project& project, const Session& session, Among among = Among::work_or_room);
   TransitionId start(Study& study, SessionId id, Session& session);
@@ -427,6 +432,9 @@ struct State {
   // afterwards. REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
+  // Counts the attempt among those of its class, or removes it from the count (R63). The moment
+  // when it was leased must not change in between.
+  void count_work(Study& study, const Attempt& attempt, int sign);
   // Removes the attempt from memory. Call requeue() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
   // Ends a live attempt with this failure, which counts by its cause (R18).

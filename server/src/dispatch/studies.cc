@@ -141,6 +141,7 @@ void State::on(const ArtifactStored& event) {
 void State::open_study(Study study) {
   const StudyId id = study.id;
   rank(studies.emplace(id, std::move(study)).first->second);
+  moved.insert(id);
 }
 
 void State::end_if_finished(Study& study) {
@@ -182,6 +183,7 @@ void State::drop_study(StudyId id) {
     if (study->asked->due) silences.erase({*study->asked->due, id});
   }
   studies.erase(id);
+  moved.insert(id);
 }
 
 void State::on(const Restored& event) {

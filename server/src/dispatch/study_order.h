@@ -75,7 +75,7 @@ class StudyOrder {
   using Turn = std::pair<std::int64_t, StudyId>;  // by running attempts, then by age
   struct Owned {
     std::map<std::int64_t, std::set<Turn>, std::greater<>> levels{};  // by priority
-    std::set<Turn> turns{};                                          // of all priorities
+    std::set<Turn> turns{};                                           // of all priorities
   };
 
   static Turn turn_of(const Standing& one) { return {one.running, one.study}; }

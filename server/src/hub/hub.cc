@@ -133,6 +133,15 @@ class StrandHub final : public Hub {
     return owned_.contains(study);
   }
 
+  dispatch::Estimate estimate(StudyId study, std::int64_t open_trials) const override {
+    dispatch::StudyWork work;
+    {
+      const std::lock_guard lock(work_mutex_);
+      if (const auto found = work_.find(study); found != work_.end()) work = found->second;
+    }
+    return dispatch::estimate(work, open_trials, now());
+  }
+
   void watch(StudyId study, std::weak_ptr<Watcher> watcher) override {
     push(Task([this, study, watcher = std::move(watcher)] { watchers_.add(study, watcher); }));
   }
@@ -408,6 +417,14 @@ class StrandHub final : public Hub {
               },
               [this](dispatch::Answer& answer) { on_answer(answer); },
               [this](dispatch::StudyChanged& changed) { watchers_.wake(changed.study); },
+              [this](dispatch::WorkChanged& changed) {
+                const std::lock_guard lock(work_mutex_);
+                if (changed.work) {
+                  work_.insert_or_assign(changed.study, *std::move(changed.work));
+                } else {
+                  work_.erase(changed.study);
+                }
+              },
               [this](dispatch::Printed& printed) {
                 outputs_.add(printed.trial, printed.attempt, std::move(printed.lines),
                              printed.dropped);
@@ -562,6 +579,9 @@ class StrandHub final : public Hub {
 
   mutable std::mutex owned_mutex_;
   std::set<StudyId> owned_;  // ask-and-tell studies whose owner is attached; under owned_mutex_
+
+  mutable std::mutex work_mutex_;
+  std::map<StudyId, dispatch::StudyWork> work_;  // of running studies; under work_mutex_
 
   std::mutex inbox_mutex_;
   std::vector<Input>

@@ -93,6 +93,10 @@ class Hub {
   // Returns whether the owner of this ask-and-tell study is connected.
   virtual bool is_owned(StudyId study) const = 0;
 
+  // Returns how long a study will still take, of which this many trials have no outcome (R63). If it
+  // does not run, nothing is known.
+  virtual dispatch::Estimate estimate(StudyId study, std::int64_t open_trials) const = 0;
+
   // ---- connections of researchers
 
   // Wakes the watcher once now and after each durable change of the study, until the watcher is

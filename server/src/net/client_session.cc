@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "http/console/rows.h"
+#include "http/console/study_access.h"
 #include "net/session_base.h"
 
 namespace hyperflock::net {
@@ -224,8 +225,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       rows.error = finished.error();
       return rows;
     }
-    rows.study = http::study_row_json(
-        *study, context_.hub.is_owned(id) ? http::Sampler::attached : http::Sampler::away);
+    rows.study = http::shown_study_json(context_.hub, *study);
     std::size_t bytes = 0;
     for (const storage::TrialDetail& trial : *finished) {
       rows.trials.push_back(http::trial_row_json(trial));

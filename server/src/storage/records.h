@@ -48,7 +48,7 @@ struct StudyRow {
   std::string project;
   protocol::StudySpec spec;
   StudyState state = StudyState::running;
-  bool paused = false;  // its trials are not leased; only of a running study (R53)
+  bool paused = false;        // its trials are not leased; only of a running study (R53)
   std::int64_t priority = 0;  // among the studies of its owner (R61)
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.
   std::optional<TrialNumber> stopped_by{};

@@ -232,10 +232,10 @@ struct StoreConstraints {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 SetPriority, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
-                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
-                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
-                 NoteAudit, TrimAudit>;
+                 SetPriority, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion,
+                 StoreConstraints, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
+                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
+                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

@@ -24,6 +24,7 @@ import {
   backendText,
   deviceText,
   doneOf,
+  estimateText,
   missingText,
   noBestOf,
   progressOf,
@@ -42,6 +43,7 @@ function Progress({ study, store }: Props) {
   const words = store.words.value;
   const format = store.format.value;
   const { counts } = words.study;
+  const estimate = estimateText(study, words, format);
   const rows: readonly (readonly [string, number])[] = [
     [counts.complete, study.complete],
     [counts.pruned, study.pruned],
@@ -53,6 +55,7 @@ function Progress({ study, store }: Props) {
     <section class="card stack">
       <h2>{words.study.progress}</h2>
       <ProgressBar label={words.study.progress} {...progressOf(study, words, format)} />
+      {estimate === null ? null : <p data-estimate>{estimate}</p>}
       <Pairs rows={rows.map(([label, count]) => [label, format.integer(count)])} />
     </section>
   );

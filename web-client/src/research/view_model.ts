@@ -117,6 +117,25 @@ export function progressOf(study: StudyRow, words: Words, format: Formatter) {
   };
 }
 
+/** Returns how long a study will still take, or why that is not known; null if it has ended. */
+export function estimateText(study: StudyRow, words: Words, format: Formatter): string | null {
+  const told = study.estimate;
+  if (told === null) {
+    return null;
+  }
+  const { estimate } = words.study;
+  const work = told.deviceMs === null ? [] : [estimate.work(format.duration(told.deviceMs))];
+  if (told.leftMs !== null) {
+    const left = estimate.left(format.duration(told.leftMs), format.integer(told.devices));
+    return format.list([left, ...work]);
+  }
+  const { why } = estimate;
+  return format.list([
+    Object.hasOwn(why, told.why) ? why[told.why as keyof typeof why] : why.other,
+    ...work,
+  ]);
+}
+
 function className(name: string, words: Words): string {
   return Object.hasOwn(words.classes, name)
     ? words.classes[name as keyof Words["classes"]]

@@ -113,6 +113,16 @@ export const samplerRow = fields({
 });
 export type SamplerRow = v.InferOutput<typeof samplerRow>;
 
+/** How long a study that runs will still take (R63). */
+export const estimateRow = fields({
+  runs: integer(),
+  devices: integer(),
+  left_ms: v.exactOptional(integer()),
+  device_ms: v.exactOptional(integer()),
+  why: v.exactOptional(text(MAX_CODE)),
+});
+export type EstimateRow = v.InferOutput<typeof estimateRow>;
+
 /** A study as the server shows it. */
 export const studyRow = fields({
   study: integer(1),
@@ -145,6 +155,7 @@ export const studyRow = fields({
   directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
   sampler: v.exactOptional(samplerRow),
   wanted: v.exactOptional(integer()),
+  estimate: v.exactOptional(estimateRow),
 });
 export type StudyRow = v.InferOutput<typeof studyRow>;
 

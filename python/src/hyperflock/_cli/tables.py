@@ -23,6 +23,7 @@ from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import Attempt, TrialResult
 from hyperflock._model.space import values_of
 from hyperflock._reports.best import best_line, is_best
+from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
 from hyperflock._reports.stopped import stopped_text
@@ -127,6 +128,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         ("study", f"{study.id} '{study.name}'"),
         ("state", state_text(row)),
         ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
+        *(("estimate", text) for text in (estimate_text(row),) if text),
         ("attempts", str(row.attempts)),
         ("direction", ", ".join(row.aims)),
         ("runtime", study.runtime),

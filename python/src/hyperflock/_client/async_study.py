@@ -40,6 +40,7 @@ from hyperflock._reports import export as _export
 from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
 from hyperflock._reports.best import NO_BEST, no_best
+from hyperflock._reports.estimate import Progress, duration_text, progress_of
 from hyperflock._reports.export import Format, TextFormat
 from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
 from hyperflock._reports.progress import Bar, wanted
@@ -317,6 +318,15 @@ class AsyncStudy(StudyView):
     async def placement(self) -> Placement:
         """Fetch how many connected devices may run the trials, and why others may not."""
         return placement_of(await self._http.get(f"{self._path}/placement"))
+
+    async def progress(self) -> Progress:
+        """Fetch how far the study is, and the server's estimate of how long it will still take.
+
+        The server learns how long trials run on each kind of device, and counts the devices that
+        compute the study now. Nothing is known before the first trial has finished.
+        """
+        await self.refresh()
+        return progress_of(self._row)
 
     async def cancel(self) -> AsyncStudy:
         """End the study now; running attempts stop, and results so far are kept."""
@@ -635,7 +645,9 @@ class AsyncStudy(StudyView):
     def _show(self, bar: Bar, given: int) -> None:
         row = self._row
         bar.total(len(self))  # an owner may want more trials than at first
-        bar.move(given, running=row.running, best=self.best_text, failed=row.failed)
+        left_s = progress_of(row).left_s
+        left = {} if left_s is None else {"left": duration_text(left_s)}
+        bar.move(given, running=row.running, best=self.best_text, failed=row.failed, **left)
 
 
 def number_of(given: Any, what: str) -> int:

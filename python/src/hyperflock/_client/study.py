@@ -94,6 +94,7 @@ class Study(StudyView):
     download_artifact = blocking(AsyncStudy.download_artifact)
     refresh = blocking_chained(AsyncStudy.refresh)
     placement = blocking(AsyncStudy.placement)
+    progress = blocking(AsyncStudy.progress)
     cancel = blocking_chained(AsyncStudy.cancel)
     pause = blocking_chained(AsyncStudy.pause)
     resume = blocking_chained(AsyncStudy.resume)

@@ -29,6 +29,7 @@ from hyperflock._base.errors import HyperflockError
 from hyperflock._base.text import clean, csv_cell
 from hyperflock._model.results import TrialResult, params_of, space_of, trial_error
 from hyperflock._model.space import values_of
+from hyperflock._reports.estimate import estimate_dict
 from hyperflock._transport.messages import BestRow, Dimension, StopRow, StudyRow, ValueRange
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "failed": row.failed,
         "running": row.running,
         "attempts": row.attempts,
+        "estimate": estimate_dict(row),
         "best": best
         and {"trial": best.trial, "value": best.value, "params": params_of(best.params)},
         "best_trials": row.best_trials if isinstance(row.best_trials, list) else None,

@@ -14,6 +14,7 @@ from html import escape
 from hyperflock._base.text import clean
 from hyperflock._model.results import params_of
 from hyperflock._reports.best import best_line, best_text
+from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.messages import BestRow, SamplerRow, StudyRow
 
@@ -30,6 +31,8 @@ def study(row: StudyRow) -> str:
                    f"{row.failed} failed), {row.running} running"),
         ("direction", ", ".join(row.aims)),
     ]  # fmt: skip
+    if estimate := estimate_text(row):
+        lines.append(("estimate", estimate))
     if row.rank:
         lines.append(("priority", str(row.rank)))
     if stopped := stopped_text(row):

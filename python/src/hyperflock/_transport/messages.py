@@ -456,6 +456,17 @@ class SamplerRow(Struct):
     since: Count
 
 
+class EstimateRow(Struct):
+    """How long a study that runs will still take (R63)."""
+
+    runs: Count  # accepted runs from which the server has learnt since its start
+    devices: Count  # those that compute it now
+    left_ms: Millis | UnsetType = UNSET  # until its end, if these devices go on
+    device_ms: Millis | UnsetType = UNSET  # time of devices that it will still take
+    # why `left_ms` is missing: `paused`, `no_total`, `no_run` or `no_device`
+    why: Code | UnsetType = UNSET
+
+
 class StudyRow(StudyProgress, Struct):
     """A study as the server shows it."""
 
@@ -492,6 +503,7 @@ class StudyRow(StudyProgress, Struct):
     ) = UNSET
     sampler: SamplerRow | UnsetType = UNSET
     wanted: Count | UnsetType = UNSET  # how many trials the owner means to have; 0: unknown
+    estimate: EstimateRow | UnsetType = UNSET  # while it runs
 
 
 class DeviceRow(Struct):

@@ -166,6 +166,7 @@ Scenario::Scenario(const Scenario& other)
       last_delay_(other.last_delay_),
       last_lease_(other.last_lease_),
       last_call_(other.last_call_),
+      works_(other.works_),
       owners_(other.owners_) {}
 
 std::unique_ptr<Dispatcher> Scenario::new_dispatcher() const {
@@ -277,6 +278,12 @@ void Scenario::note(const Effect& effect, Said& said) {
                                    ? "study " + std::to_string(to_int(answer->result.value()))
                                    : answer->result.error().code;
     said.push_back("answer " + result + (answer->repeated ? " again" : ""));
+  } else if (const auto* moved = std::get_if<WorkChanged>(&effect)) {
+    if (moved->work) {
+      works_.insert_or_assign(moved->study, *moved->work);
+    } else {
+      works_.erase(moved->study);
+    }
   } else if (const auto* changed = std::get_if<StudyChanged>(&effect)) {
     said.push_back("study " + std::to_string(to_int(changed->study)) + " changed");
   }

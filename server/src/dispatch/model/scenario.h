@@ -213,6 +213,12 @@ class Scenario {
   std::int64_t last_delay() const { return last_delay_; }  // of the last wait
   protocol::Lease last_lease() const { return last_lease_; }
   protocol::OwnerCall last_call() const { return last_call_; }
+  // How long a study will still take (R63), of which this many trials have no outcome.
+  Estimate estimate(std::int64_t study, std::int64_t open_trials) const {
+    const auto found = works_.find(StudyId{study});
+    return dispatch::estimate(found == works_.end() ? StudyWork{} : found->second, open_trials,
+                              now_);
+  }
   std::optional<SessionId> session_of(const std::string& worker) const;
   std::set<std::string> sessions() const;  // of devices
   // Returns whether the owner was sent a batch that it has not confirmed.
@@ -257,6 +263,7 @@ class Scenario {
   std::int64_t last_delay_ = 0;
   protocol::Lease last_lease_;
   protocol::OwnerCall last_call_;
+  std::map<StudyId, StudyWork> works_;  // of running studies
   struct Owner {
     StudyId study{};
     std::int64_t sent = 0;  // the newest batch

@@ -100,10 +100,11 @@ bool names_change(const std::string& line) {
 
 std::string text_of(const Action& a) {
   static constexpr std::array<const char*, 26> kNames{
-      "open",    "close clean", "close lost", "submit",        "cancel", "pause",        "resume",
-      "replay",  "remove",      "ready",      "beat",          "report", "should_prune", "complete",
-      "failed",  "release",     "checkpoint", "revoke device", "drain",  "after",        "restart",
-      "suggest", "claim",       "leave",      "says",          "priority"};
+      "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
+      "resume",       "replay",      "remove",     "ready",   "beat",       "report",
+      "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
+      "drain",        "after",       "restart",    "suggest", "claim",      "leave",
+      "says",         "priority"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);

@@ -201,9 +201,7 @@ class Walk {
   }
 
   // Mostly 0, so that studies of equal priority meet.
-  std::int64_t drawn_priority() {
-    return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1;
-  }
+  std::int64_t drawn_priority() { return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1; }
 
   Action prioritize() {
     return {.kind = Kind::prioritize, .id = any_study(), .amount = drawn_priority()};

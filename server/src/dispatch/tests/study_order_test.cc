@@ -61,9 +61,8 @@ TEST(StudyOrder, R61_AgreesWithASearchThroughAllStudies) {
     for (const Listed& one : listed) {
       if (draw(3) > 0) fitting.push_back(one.standing.study);
     }
-    const auto given = order.first([&](StudyId id) {
-      return std::find(fitting.begin(), fitting.end(), id) != fitting.end();
-    });
+    const auto given = order.first(
+        [&](StudyId id) { return std::find(fitting.begin(), fitting.end(), id) != fitting.end(); });
     ASSERT_EQ(given, first_of(listed, fitting)) << "after step " << step;
     ASSERT_EQ(order.empty(), listed.empty());
   }
@@ -80,7 +79,7 @@ TEST(StudyOrder, R61_ALeaseLooksAtOneOfManyStudies) {
     return true;
   });
   // Of ada's studies, those of priority 6 take part, and of these one without a running attempt.
-  EXPECT_EQ(next, StudyId{650});
+  EXPECT_EQ(next, StudyId{300});
   EXPECT_LE(looks, 2);  // one of each owner
 }
 

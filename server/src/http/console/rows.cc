@@ -117,6 +117,27 @@ void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sam
       .end();
 }
 
+// Appends how long the study will still take (R63), or why that is not known.
+void append_estimate(std::string& out, const storage::StudyRow& row,
+                     const dispatch::Estimate& estimate) {
+  const bool counts = open_trials(row).has_value();
+  ObjectWriter body(out);
+  body.integer("runs", estimate.runs).integer("devices", estimate.devices);
+  if (counts && estimate.device_ms) body.integer("device_ms", *estimate.device_ms);
+  if (row.paused) {
+    body.text("why", "paused");
+  } else if (!counts) {
+    body.text("why", "no_total");
+  } else if (estimate.runs == 0) {
+    body.text("why", "no_run");
+  } else if (!estimate.left_ms) {
+    body.text("why", "no_device");
+  } else {
+    body.integer("left_ms", *estimate.left_ms);
+  }
+  body.end();
+}
+
 // Returns whether a complete trial meets its constraints; true for any other trial.
 bool is_feasible(const storage::TrialDetail& detail) {
   const storage::TrialRow& row = detail.trial;
@@ -130,7 +151,14 @@ bool is_feasible(const storage::TrialDetail& detail) {
 
 }  // namespace
 
-std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
+std::optional<std::int64_t> open_trials(const storage::StudyRow& row) {
+  if (row.spec.kind == protocol::StudyKind::asked && row.wanted == 0) return std::nullopt;
+  const std::int64_t goal = std::max(row.total, row.wanted);
+  return std::max<std::int64_t>(goal - row.complete - row.pruned - row.failed, 0);
+}
+
+std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
+                           const dispatch::Estimate& estimate) {
   std::string out;
   out.reserve(1024);
   ObjectWriter study(out);
@@ -183,6 +211,8 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler) {
                 [&numbers](TrialNumber number) { append_integer(numbers, to_int(number)); });
   }
   if (asked) append_asked(study, row, sampler);
+  if (row.state == storage::StudyState::running)
+    append_estimate(study.begin("estimate"), row, estimate);
   study.end();
   return out;
 }

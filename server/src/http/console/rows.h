@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "dispatch/estimate.h"
 #include "storage/records.h"
 
 namespace hyperflock::http {
@@ -32,7 +35,13 @@ class CurveRoom {
   std::size_t points_ = 0;
 };
 
-std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away);
+// Returns how many trials of the study have no outcome yet; nothing if that is not known, because
+// its owner has not said how many it wants.
+std::optional<std::int64_t> open_trials(const storage::StudyRow& row);
+
+// `estimate` is written only for a study that runs.
+std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away,
+                           const dispatch::Estimate& estimate = {});
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);
 
 }  // namespace hyperflock::http

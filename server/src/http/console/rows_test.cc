@@ -34,7 +34,8 @@ TEST(StudyRow, RunningWithoutABest) {
       R"("direction":"maximize","total":3,"complete":2,"pruned":0,"failed":0,"running":1,"attempts":4,"cursor":9,)"
       R"("entry":"m:f","seed":5,"created_at":1000,)"
       R"("space":[{"name":"c","values":[4,1.0,null]},{"name":"d","values":["x"]}],)"
-      R"("runtime":{"chainer":"7.8.1"},"bundle":{"sha256":"ab","bytes":12}})");
+      R"("runtime":{"chainer":"7.8.1"},"bundle":{"sha256":"ab","bytes":12},)"
+      R"("estimate":{"runs":0,"devices":0,"why":"no_run"}})");
 }
 
 TEST(StudyRow, R61_ItHasAPriorityOtherThan0) {
@@ -42,6 +43,29 @@ TEST(StudyRow, R61_ItHasAPriorityOtherThan0) {
   row.priority = -3;
   const std::string json = study_row_json(row);
   EXPECT_NE(json.find(R"("state":"running","priority":-3,)"), std::string::npos) << json;
+}
+
+TEST(StudyRow, R63_ItHasAnEstimateWhileItRuns) {
+  const auto has = [](const storage::StudyRow& row, const dispatch::Estimate& estimate,
+                      const std::string& text) {
+    const std::string json = study_row_json(row, Sampler::away, estimate);
+    EXPECT_NE(json.find(R"("estimate":{)" + text + "}}"), std::string::npos) << json;
+  };
+  storage::StudyRow row = study();
+  const dispatch::Estimate known{.runs = 4, .devices = 2, .left_ms = 90'000, .device_ms = 180'000};
+  has(row, known, R"("runs":4,"devices":2,"device_ms":180000,"left_ms":90000)");
+  has(row, {.runs = 4, .device_ms = 7'000},
+      R"("runs":4,"devices":0,"device_ms":7000,"why":"no_device")");
+  has(row, {.devices = 2}, R"("runs":0,"devices":2,"why":"no_run")");
+  row.paused = true;
+  has(row, known, R"("runs":4,"devices":2,"device_ms":180000,"why":"paused")");
+  row = study();
+  row.spec.kind = protocol::StudyKind::asked;
+  has(row, known, R"("runs":4,"devices":2,"why":"no_total")");
+  row.wanted = 10;
+  EXPECT_EQ(open_trials(row), 8);
+  row.state = storage::StudyState::finished;
+  EXPECT_EQ(study_row_json(row, Sampler::away, known).find("estimate"), std::string::npos);
 }
 
 TEST(StudyRow, FinishedWithItsBest) {

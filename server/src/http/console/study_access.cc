@@ -4,12 +4,19 @@
 #include <utility>
 
 #include "http/console/console_rest.h"
+#include "http/console/rows.h"
 #include "http/core/router.h"
 
 namespace hyperflock::http {
 
 Error unknown_study() {
   return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
+}
+
+std::string shown_study_json(const Hub& hub, const storage::StudyRow& row) {
+  const std::int64_t open = open_trials(row).value_or(0);
+  return study_row_json(row, hub.is_owned(row.id) ? Sampler::attached : Sampler::away,
+                        hub.estimate(row.id, open));
 }
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study) {

@@ -1,5 +1,5 @@
-// Says who may see a study, and notes in the audit log that it was read. All routes of the console
-// below /api/studies/<id> use this. Any thread.
+// Says who may see a study, shows its row, and notes in the audit log that it was read. All routes
+// of the console below /api/studies/<id> use this. Any thread.
 #pragma once
 
 #include <string>
@@ -11,6 +11,9 @@
 namespace hyperflock::http {
 
 Error unknown_study();
+
+// Returns the study's row as JSON, with what the hub knows: its owner's presence and its estimate.
+std::string shown_study_json(const Hub& hub, const storage::StudyRow& row);
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study);
 

@@ -27,10 +27,6 @@ Error closed_project() {
                "This study's project is not open to you any more; ask an administrator."};
 }
 
-std::string row_json(const SiteContext& context, const storage::StudyRow& row) {
-  return study_row_json(row, context.hub.is_owned(row.id) ? Sampler::attached : Sampler::away);
-}
-
 // Reads the study's row and replies with it, or with the error that `objection` returns for it.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
@@ -38,7 +34,7 @@ void reply_with_row(const SiteContext& context, StudyId id, int status, const Re
     TRY(const auto row, context.storage.study(id));
     if (!row) return unknown_study();
     if (objection) TRY(objection(*row));
-    return json_response(status, row_json(context, *row));
+    return json_response(status, shown_study_json(context.hub, *row));
   };
   if (!context.readers.post([read, reply] { respond(reply, read()); })) {
     respond(reply, Error{"storage_unavailable",
@@ -212,14 +208,14 @@ Result<Response> studies(const SiteContext& context, const Request& request) {
   for (const storage::StudyRow& row : rows) {
     if (!may_see(request.principal, row)) continue;
     if (!std::exchange(first, false)) out += ',';
-    out += row_json(context, row);
+    out += shown_study_json(context.hub, row);
   }
   return json_response(200, out + "]}");
 }
 
 Result<Response> study(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
-  return json_response(200, row_json(context, row));
+  return json_response(200, shown_study_json(context.hub, row));
 }
 
 // Sends the spec as it was submitted.

@@ -90,6 +90,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    db.exec("ALTER TABLE study_progress DROP COLUMN priority");
     db.exec("DROP TABLE series");
     db.exec("DROP TABLE series_names");
     db.exec("ALTER TABLE checkpoints DROP COLUMN logged");
@@ -108,6 +109,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_THAT(storage->study(StudyId{2}).value()->best_trials,
               testing::ElementsAre(TrialNumber{0}));
   EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
+  EXPECT_EQ(storage->study(StudyId{1}).value()->priority, 0);  // servers knew no priorities (R61)
 }
 
 // The file is older than several tokens per person and limits of enrolment codes.

@@ -45,6 +45,18 @@ function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire
   return { device, class: kind, engine, backend, adapter } as const;
 }
 
+function estimateView(row: wire.EstimateRow) {
+  return {
+    devices: row.devices,
+    /** Until the study ends, if these devices go on; null: not known. */
+    leftMs: row.left_ms ?? null,
+    /** Time of devices that it will still take; null: not known. */
+    deviceMs: row.device_ms ?? null,
+    /** Why `leftMs` is not known. */
+    why: row.why ?? "",
+  } as const;
+}
+
 function studyView(row: wire.StudyRow) {
   return {
     study: row.study,
@@ -67,6 +79,7 @@ function studyView(row: wire.StudyRow) {
     running: row.running,
     attempts: row.attempts,
     cursor: row.cursor,
+    estimate: row.estimate === undefined ? null : estimateView(row.estimate),
     entry: row.entry,
     seed: row.seed,
     /** Unix ms. */

@@ -66,6 +66,14 @@ export interface Words {
       readonly open: string;
       readonly attempts: string;
     };
+    /** How long the study will still take: with `devices` at work, and in time of devices. Or why that is not known. */
+    readonly estimate: {
+      readonly left: (time: string, devices: string) => string;
+      readonly work: (time: string) => string;
+      readonly why: Readonly<
+        Record<"paused" | "no_total" | "no_run" | "no_device" | "other", string>
+      >;
+    };
     readonly direction: Readonly<Record<"minimize" | "maximize", string>>;
     readonly best: string;
     readonly bestTrial: (number: string) => string;

@@ -73,6 +73,19 @@ export const en: Words = {
       open: "Still open",
       attempts: "Attempts",
     },
+    estimate: {
+      left: (time, devices) => `About ${time} left with the devices at work now (${devices})`,
+      work: (time) => `about ${time} of device time`,
+      why: {
+        paused: "It is not known when the study ends: it is paused",
+        no_total:
+          "It is not known when the study ends: its sampler has not said how many trials it wants",
+        no_run:
+          "It is not known when the study ends: no trial has finished since the server started",
+        no_device: "It is not known when the study ends: no device computes it now",
+        other: "It is not known when the study ends",
+      },
+    },
     direction: { minimize: "smaller is better", maximize: "larger is better" },
     best: "Best trial",
     bestTrial: (number) => `Trial ${number}`,

@@ -79,6 +79,17 @@ export const ja: Words = {
       open: "未終了",
       attempts: "試みの数",
     },
+    estimate: {
+      left: (time, devices) => `今計算している端末（${devices} 台）で残り約 ${time}`,
+      work: (time) => `端末の計算時間は約 ${time}`,
+      why: {
+        paused: "一時停止中のため、終了時刻は分かりません",
+        no_total: "サンプラーが試行の数を知らせていないため、終了時刻は分かりません",
+        no_run: "サーバーの起動後に終わった試行がないため、終了時刻は分かりません",
+        no_device: "計算している端末がないため、終了時刻は分かりません",
+        other: "終了時刻は分かりません",
+      },
+    },
     direction: { minimize: "小さいほど良い", maximize: "大きいほど良い" },
     best: "最良の試行",
     bestTrial: (number) => `試行 ${number}`,
