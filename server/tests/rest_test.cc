@@ -398,6 +398,82 @@ TEST_F(RestTest, R61_AStudyGetsAnotherPriority) {
   EXPECT_NE(log.find(R"("study.priority")"), log.npos) << log;
 }
 
+TEST_F(RestTest, R64_FailedTrialsGetOtherCode) {
+  const std::int64_t id = server_.submit(2);
+  const std::string study = "/api/studies/" + std::to_string(id);
+  const auto replay = [&](const nlohmann::json& code) {
+    return server_.rest("POST", study + "/replay", nlohmann::json{{"code", code}}.dump());
+  };
+  const std::string sha256 = server_.upload("mended");
+  const nlohmann::json bundle{{"sha256", sha256}, {"bytes", 6}};
+  const nlohmann::json code{{"entry", "mended:objective"}, {"bundle", bundle}};
+  EXPECT_EQ(code_of(replay(code)), "409 no_failed_trial");
+
+  TestWorker worker(server_, server_.join());
+  worker.send(TestWorker::failure(worker.await_lease().attempt));
+  worker.receive<protocol::ResultAck>();
+  ASSERT_TRUE(until([&] { return json_at(server_.rest("GET", study).body, "failed") == "1"; }));
+
+  const auto with = [&code](const char* field, const nlohmann::json& value) {
+    auto changed = code;
+    changed[field] = value;
+    return changed;
+  };
+  EXPECT_EQ(code_of(replay(nlohmann::json::object())), "422 missing_field");
+  EXPECT_EQ(code_of(replay(with("entry", "nothing"))), "422 bad_field");
+  EXPECT_EQ(code_of(replay(with("bundle", {{"sha256", missing_}, {"bytes", 6}}))),
+            "422 unknown_blob");
+  EXPECT_EQ(json_at(replay(with("bundle", {{"sha256", sha256}, {"bytes", 7}})).body, "error.field"),
+            "code.bundle.bytes");
+  const auto mended = replay(code);
+  EXPECT_EQ(mended.status, 200) << mended.body;
+  EXPECT_EQ(json_at(mended.body, "code_version"), "2");
+  EXPECT_EQ(json_at(mended.body, "entry"), "mended:objective");
+  EXPECT_EQ(json_at(mended.body, "failed"), "0");
+
+  const protocol::Lease next = worker.await_lease();
+  EXPECT_EQ(next.entry, "mended:objective");
+  EXPECT_EQ(next.bundle.sha256, sha256);
+  const std::string trial = server_.rest("GET", study + "/trials/0").body;
+  EXPECT_EQ(json_at(trial, "code_version"), "2");
+  EXPECT_EQ(json_at(trial, "attempts_list.0.code_version"), "1");
+
+  EXPECT_EQ(json_at(server_.rest("GET", study + "/spec").body, "entry"), "mended:objective");
+  const std::string first = server_.rest("GET", study + "/spec?code_version=1").body;
+  EXPECT_EQ(json_at(first, "entry"), "module:function");
+  const std::string before = json_at(first, "bundle.sha256");
+  EXPECT_EQ(server_.rest("GET", study + "/blobs/" + before).status, 200);
+  EXPECT_EQ(server_.rest("GET", study + "/blobs/" + sha256).body, "mended");
+  EXPECT_EQ(code_of(server_.rest("GET", study + "/spec?code_version=3")), "404 not_found");
+  EXPECT_EQ(code_of(server_.rest("GET", study + "/spec?code_version=x")), "422 bad_number");
+}
+
+TEST_F(RestTest, R65_AStudyGetsALargerSpace) {
+  const std::string study = "/api/studies/" + std::to_string(server_.submit(2));
+  const auto extend = [&](const nlohmann::json& values) {
+    const nlohmann::json dimension{{"name", "x"}, {"values", values}};
+    const nlohmann::json body{{"space", nlohmann::json::array({dimension})}};
+    return server_.rest("POST", study + "/extend", body.dump());
+  };
+  const auto larger = extend({5, 1, 0});
+  EXPECT_EQ(larger.status, 200) << larger.body;
+  EXPECT_EQ(json_at(larger.body, "total"), "3");
+  EXPECT_EQ(json_at(larger.body, "space"), R"([{"name":"x","values":[0,1,5]}])");
+  EXPECT_EQ(extend({0, 1, 5}).status, 200);
+  const auto lost = extend({0, 5, 6});
+  EXPECT_EQ(code_of(lost), "409 space_changed");
+  EXPECT_EQ(json_at(lost.body, "error.message"),
+            "\"x\" has lost the value 1; an extended space keeps every name and every value of the "
+            "study's space.");
+  EXPECT_EQ(code_of(extend(nlohmann::json::array())), "422 empty_space");
+  EXPECT_EQ(code_of(server_.rest("POST", study + "/extend", "{}")), "422 missing_field");
+  EXPECT_EQ(json_at(server_.rest("GET", study + "/spec").body, "grown"), R"([{"values":[2]}])");
+  const std::string asked = "/api/studies/" + std::to_string(server_.submit_asked("asked"));
+  EXPECT_EQ(code_of(server_.rest("POST", asked + "/extend", "{}")), "409 not_a_grid");
+  server_.rest("POST", study + "/cancel");
+  EXPECT_EQ(code_of(extend({0, 1, 5, 6})), "409 study_cancelled");
+}
+
 TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   const std::string bundle(300'000, 'q');
   const std::string sha256 = server_.upload(bundle);

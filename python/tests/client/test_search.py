@@ -235,30 +235,48 @@ def test_optuna_gets_the_values_of_points(client: Client, server: FakeConsole) -
     assert found.trials[0].distributions["net"] == CategoricalDistribution(["a", "('b', 2)", None])
 
 
-def refused(client: Client, space: Any, **options: Any) -> hyperflock.StudyExistsError:
+def refused(
+    client: Client, space: Any, code: str = "study_exists", **options: Any
+) -> hyperflock.StudyExistsError:
     with pytest.raises(hyperflock.StudyExistsError) as caught:
         client.grid(objective, space, name="g", once=True, **options)
-    assert caught.value.code == "study_exists"
+    assert caught.value.code == code
     return caught.value
 
 
-def test_a_larger_grid_under_the_same_name_says_which_points_are_missing(client: Client) -> None:
+def test_a_larger_grid_under_the_same_name_extends_the_study(
+    client: Client, server: FakeConsole
+) -> None:
     first = client.grid(objective, {"x": [1, 2], "y": ["a", ("b", 1)]}, name="g", once=True)
-    error = refused(client, {"x": [1, 2, 3], "y": ["a", ("b", 1), "c"]})
+    params = finished(server, first, 4)
+    again = client.grid(objective, {"x": [3, 1, 2], "y": ["a", ("b", 1), "c"]}, name="g", once=True)
+    assert (again.id, len(again), again.state) == (first.id, 9, "running")
+    assert [trial.params for trial in again.trials] == params
+    repeated = client.grid(
+        objective, {"y": ["c", "a", ("b", 1)], "x": [1, 2, 3]}, name="g", once=True
+    )
+    assert (repeated.id, len(repeated)) == (first.id, 9)
+
+
+def test_a_grid_that_lost_a_value_is_refused(client: Client) -> None:
+    first = client.grid(objective, {"x": [1, 2], "y": ["a"]}, name="g", once=True)
+    error = refused(client, {"x": [2, 3], "y": ["a"]}, "space_changed")
     assert error.study == first.id
-    assert "lacks 5 of these 9 points" in error.message
-    wanted = [(1, "c"), (2, "c"), (3, "a"), (3, ("b", 1)), (3, "c")]
-    assert [(p["x"], p["y"]) for p in error.missing] == wanted
+    assert error.missing == [{"x": 3, "y": "a"}]
+    assert len(first.refresh()) == 2
     rest = client.grid(objective, error.missing, name="g 2", once=True)
-    assert (len(rest), len(first.refresh())) == (5, 4)
+    assert len(rest) == 1
+    with pytest.raises(hyperflock.StudyExistsError) as caught:  # without `once` nothing is extended
+        client.grid(objective, {"x": [1, 2, 3], "y": ["a"]}, name="g", submit_key="name:g")
+    assert caught.value.code == "study_exists"
+    assert "lacks 1 of these 3 points" in caught.value.message
 
 
 def test_points_and_grids_are_compared_by_their_points(client: Client) -> None:
     client.grid(objective, {"x": [1, 2], "y": [1.0]}, name="g", once=True)
     assert refused(client, [{"y": 1.0, "x": 2}, {"y": 1, "x": 2}]).missing == [{"y": 1, "x": 2}]
-    fewer = refused(client, {"x": [2], "y": [1.0]})
+    fewer = refused(client, {"x": [2], "y": [1.0]}, "space_changed")
     assert fewer.missing == []
-    assert "has the same key, and all 1 of these points" in fewer.message
 
 
 def test_other_content_under_the_same_name_is_named(client: Client) -> None:
@@ -273,6 +291,6 @@ def test_other_content_under_the_same_name_is_named(client: Client) -> None:
 def test_a_space_too_large_to_compare_is_named_only(client: Client) -> None:
     names = [f"n{index}" for index in range(20)]
     client.grid(objective, {name: [1, 2] for name in names}, name="g", once=True)
-    error = refused(client, {name: [1, 2, 3] for name in names})
-    assert error.message.endswith("differs in: space")
+    error = refused(client, {name: [1, 3] for name in names}, "space_changed")
+    assert "has lost the value 2" in error.message
     assert error.missing == []

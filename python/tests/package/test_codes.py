@@ -30,7 +30,7 @@ from hyperflock._base.codes import BUNDLE_CODES, CODES
 from hyperflock._cli import command as _cli
 from hyperflock._cli import dashboard as _cli_dashboard
 from hyperflock._cli import demo as _cli_demo
-from hyperflock._cli import submit as _cli_submit
+from hyperflock._cli import script as _script
 from hyperflock._client.submission import Submission
 from hyperflock._execution import dry_run as _dry_run
 from hyperflock._execution import worker as _worker
@@ -286,7 +286,7 @@ def _replayed(
 ) -> None:
     source = script or "def objective(trial):\n    return 1.0\n"
     (scene.folder / "again.py").write_text(source)
-    made = _cli_submit._bundle(str(scene.folder / "again.py"), [])
+    made = _script.bundle_of(str(scene.folder / "again.py"), [])
     study = scene.client.submit(Submission(made, SPACE, [], "again"))
     scene.server.finish(study.id, 0, state, value=1.0)
     if damage:

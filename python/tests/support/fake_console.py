@@ -29,6 +29,7 @@ from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
 from hyperflock._transport import frames
 from hyperflock._transport import messages as _protocol
+from hyperflock._transport.validation import convert
 from patience import LIMIT_S
 from websockets.frames import Opcode
 from websockets.http11 import Request
@@ -84,6 +85,7 @@ class FakeConsole:
         self.cancelled: set[int] = set()
         self.paused: set[int] = set()
         self.priorities: dict[int, int] = {}
+        self.earlier_specs: dict[int, list[_protocol.StudySpec]] = {}
         self.estimates: dict[int, dict[str, Any]] = {}
         # Method and path of every request, in order, and the hello and watch messages of the
         # WebSocket.
@@ -270,6 +272,8 @@ class FakeConsole:
                 **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
                 "bundle": msgspec.to_builtins(spec.bundle),
             }
+            if study in self.earlier_specs:
+                row["code_version"] = len(self.earlier_specs[study]) + 1
             if row["state"] == "running":
                 row["estimate"] = self.estimates.get(
                     study, {"runs": 0, "devices": 0, "why": "no_run"}
@@ -394,6 +398,33 @@ class FakeConsole:
             200, {"study": study, "trials": trials, "artifacts": len(files), "bytes": size}
         )
 
+    def _extend(self, study: int, body: dict[str, Any]) -> _Answer:
+        spec = self.specs[study]
+        given = {d["name"]: [json.dumps(v) for v in d["values"]] for d in body["space"]}
+        space = []
+        for known in spec.space:
+            values = [json.dumps(v) for v in known.values]
+            lost = [v for v in values if v not in given.get(known.name, [])]
+            if lost:
+                message = f'"{known.name}" has lost the value {lost[0]}'
+                return _refusal(409, "space_changed", message, "space")
+            more = [v for v in given[known.name] if v not in values]
+            space.append(_protocol.Dimension(known.name, [*known.values, *map(json.loads, more)]))
+        self.specs[study] = msgspec.structs.replace(spec, space=space)
+        self._notify()
+        return _json(200, self.study_row(study))
+
+    def _take_code(self, study: int, code: _protocol.NewCode) -> None:
+        self.earlier_specs.setdefault(study, []).append(self.specs[study])
+        self.specs[study] = msgspec.structs.replace(
+            self.specs[study],
+            entry=code.entry,
+            bundle=code.bundle,
+            data=code.data,
+            versions=code.versions,
+            provenance=code.provenance,
+        )
+
     def _series_row(self, study: int, row: dict[str, Any]) -> dict[str, Any]:
         series = self.series.get((study, row["trial"]), [])
         return {"trial": row["trial"], "seq": row["seq"], "series": series}
@@ -416,7 +447,10 @@ class FakeConsole:
             case "GET", []:
                 return _json(200, self.study_row(study))
             case "GET", ["spec"]:
-                return _json(200, msgspec.to_builtins(self.specs[study]))
+                version = int(query.partition("=")[2] or 0)
+                earlier = self.earlier_specs.get(study, [])
+                specs = [*earlier, self.specs[study]]
+                return _json(200, msgspec.to_builtins(specs[version - 1]))
             case "GET", ["blobs", sha256]:
                 return _Answer(200, self.blobs[sha256])
             case "GET", ["placement"]:
@@ -433,12 +467,19 @@ class FakeConsole:
                 (self.paused.add if change == "pause" else self.paused.discard)(study)
                 self._notify()
                 return _json(200, self.study_row(study))
+            case "POST", ["extend"]:
+                return self._extend(study, json.loads(body))
             case "POST", ["priority"]:
                 self.priorities[study] = json.loads(body)["priority"]
                 return _json(200, self.study_row(study))
             case "DELETE", []:
                 return self._delete(study)
             case "POST", ["replay"]:
+                reissue = convert(json.loads(body), _protocol.Reissue)
+                if isinstance(reissue.code, _protocol.NewCode):
+                    if not any(row["state"] == "failed" for row in self.finished[study]):
+                        return _refusal(409, "no_failed_trial", "no trial has failed")
+                    self._take_code(study, reissue.code)
                 for row in self.finished[study]:
                     if row["state"] == "failed":
                         self.begun.setdefault(study, set()).add(row["trial"])

@@ -51,7 +51,7 @@ void State::count_work(Study& study, const Attempt& attempt, int sign) {
   work.devices += sign;
   work.since_sum += sign * attempt.loading_since.ms;
   work.newest = std::max(work.newest, attempt.loading_since);
-  moved.insert(study.id);
+  work_changed.insert(study.id);
 }
 
 void State::drop_attempt(AttemptId id) {

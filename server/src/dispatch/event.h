@@ -69,6 +69,16 @@ struct StudyReissueRequested {
   storage::StudyRow study;
   storage::Quota quota{};  // of the caller
   std::optional<storage::NoteAudit> note{};
+  std::optional<protocol::NewCode> code{};  // of the trials that follow (R64)
+  std::string runtime_index{};              // the runtime of this code
+};
+// A request to extend the space of a study (R65). `study` is its row as stored.
+struct StudyExtendRequested {
+  RequestId request{};
+  storage::StudyRow study;
+  protocol::Extension more;
+  storage::Quota quota{};  // of the caller
+  std::optional<storage::NoteAudit> note{};
 };
 // A researcher's connection claims an ask-and-tell study (R42). `study` is its row as stored.
 struct StudyClaimed {
@@ -125,10 +135,11 @@ struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};
 
-using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
-                           StudyReissueRequested, StudyClaimed, OwnerReplied, OwnerClosed,
-                           CheckpointStored, ArtifactStored, DeviceErasing, DeviceRevoked,
-                           BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event =
+    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                 StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
+                 StudyReissueRequested, StudyExtendRequested, StudyClaimed, OwnerReplied,
+                 OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing, DeviceRevoked,
+                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

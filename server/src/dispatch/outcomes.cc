@@ -50,6 +50,7 @@ void State::reset() {
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
     if (const auto* pause = std::get_if<PendingPause>(&what)) request = pause->request;
     if (const auto* priority = std::get_if<PendingPriority>(&what)) request = priority->request;
+    if (const auto* more = std::get_if<PendingExtension>(&what)) request = more->request;
     if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
     if (request) {
       effects.emplace_back(Answer{
@@ -64,7 +65,7 @@ void State::reset() {
   }
   for (const auto& [id, study] : studies) {
     if (study.asked && study.asked->owner) effects.emplace_back(OwnerChanged{id, false});
-    moved.insert(id);
+    work_changed.insert(id);
   }
   pending.clear();
   sessions.clear();
@@ -171,7 +172,7 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
       learn_run(study->class_stats[what.device_class], what.run_ms);
-      moved.insert(study->id);
+      work_changed.insert(study->id);
     }
     if (what.result) queue_result(what, outcome);
     if (const std::optional<TrialKey> trial = outcome.trial ? outcome.trial : what.trial)
@@ -290,6 +291,39 @@ void State::on_outcome(PendingPriority& what, const storage::Outcome& outcome) {
   effects.emplace_back(Answer{what.request, what.study});
 }
 
+void State::on_outcome(PendingExtension& what, const storage::Outcome& outcome) {
+  const StudyId id = what.study.id;
+  Study* study = find_study(id);
+  if (outcome.applied == Applied::applied) {
+    changed.insert(id);
+    const bool ended = study == nullptr;
+    if (ended) study = &what.study;
+    study->spec = *outcome.spec;
+    study->total = protocol::trial_count(study->spec);
+    if (ended) {
+      study->priority = outcome.priority;
+      study->next_number = outcome.id;
+      open_study(std::move(what.study));
+    } else {
+      rank(*study);
+    }
+  }
+  if (outcome.applied == Applied::applied || outcome.applied == Applied::repeated) {
+    effects.emplace_back(Answer{what.request, id});
+  } else if (outcome.excess) {
+    effects.emplace_back(Answer{what.request, storage::quota_error(*outcome.excess)});
+  } else {
+    const Error error = outcome.refusal ? Error{"space_changed",
+                                                "Another request has extended the study: read "
+                                                "its space and extend it again."}
+                        : outcome.applied == Applied::superseded
+                            ? Error{"study_cancelled", "A study that was cancelled stays so."}
+                            : Error{"unknown_study", "No study has this number."};
+    effects.emplace_back(Answer{what.request, error});
+  }
+  if (Study* running = find_study(id)) end_if_finished(*running);
+}
+
 void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
   const StudyId id = what.study.id;
   Study* study = find_study(id);
@@ -301,6 +335,10 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
       study = find_study(id);
     }
     study->failures.clear();  // no trial of the study is failed any more
+    if (outcome.spec) {
+      study->spec = *outcome.spec;
+      if (!what.keeps_checkpoints) drop_checkpoints(*study);
+    }
     for (const TrialNumber number : outcome.trials) {
       study->trials.try_emplace(to_int(number));
       requeue({id, number}, 0);
@@ -316,7 +354,13 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     effects.emplace_back(Answer{what.request, error});
     return;
   }
-  effects.emplace_back(Answer{what.request, id});
+  if (outcome.applied == Applied::repeated && what.has_code) {
+    effects.emplace_back(Answer{
+        what.request,
+        Error{"no_failed_trial", "No trial of the study has failed: the study keeps its code."}});
+  } else {
+    effects.emplace_back(Answer{what.request, id});
+  }
   if (study != nullptr) end_if_finished(*study);
 }
 

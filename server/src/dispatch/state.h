@@ -244,14 +244,20 @@ struct PendingPriority {
   StudyId study{};
   std::int64_t priority = 0;
 };
-struct PendingReissue {
+struct PendingExtension {
   RequestId request{};
   Study study;  // used if the study is not in memory
 };
+struct PendingReissue {
+  RequestId request{};
+  Study study;            // used if the study is not in memory
+  bool has_code = false;  // other code comes with it (R64)
+  bool keeps_checkpoints = true;
+};
 using Pending =
     std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall, PendingPoints,
-                 PendingFail, PendingEnd, PendingPause, PendingPriority, PendingReissue,
-                 PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
+                 PendingFail, PendingEnd, PendingPause, PendingPriority, PendingExtension,
+                 PendingReissue, PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -262,7 +268,7 @@ struct State {
   Instant now;
   Effects effects;                       // of the current event
   std::set<StudyId> changed;             // studies that StudyChanged names after the event
-  std::set<StudyId> moved;               // studies that WorkChanged names after the event
+  std::set<StudyId> work_changed;        // studies that WorkChanged names after the event
   std::set<std::string> dirty_projects;  // projects with new work since the event began
   bool read_only = true;                 // until Restored
   bool draining = false;
@@ -484,6 +490,7 @@ struct State {
   void on_outcome(PendingEnd& what, const storage::Outcome& outcome);
   void on_outcome(PendingPause& what, const storage::Outcome& outcome);
   void on_outcome(PendingPriority& what, const storage::Outcome& outcome);
+  void on_outcome(PendingExtension& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void apply_result(const PendingResult& what, const storage::Outcome& outcome);
   // Counts the workers whose trial of this study has ended as demand again (R45).
@@ -498,13 +505,19 @@ struct State {
   bool pause_pending(StudyId id) const;
   void on(const StudyPriorityRequested& event);
   void on(const StudyReissueRequested& event);
+  void on(const StudyExtendRequested& event);
+  // Returns an ended study as it is when it runs again, without trials.
+  static Study reopened(const storage::StudyRow& row);
   void on(const CheckpointStored& event);
   void on(const ArtifactStored& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
   void restore_trial(Study& study, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
-  // Returns whether a reissue of the study has no outcome yet. Until then the study must not end.
+  // Forgets the checkpoints of a study that has got other code (R64).
+  void drop_checkpoints(Study& study);
+  // Returns whether a reissue or an extension of the study has no outcome yet. Until then the study
+  // must not end.
   bool reissue_pending(StudyId id) const;
   // Removes a study that has ended in storage, and revokes its attempts.
   void drop_study(StudyId id);

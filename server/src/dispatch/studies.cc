@@ -11,6 +11,10 @@ Error unavailable() {
   return {"storage_unavailable", "The server cannot write now; try again later."};
 }
 
+Error not_a_grid() {
+  return {"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
+}
+
 }  // namespace
 
 void State::on(const StudySubmitted& event) {
@@ -104,27 +108,55 @@ void State::on(const StudyReissueRequested& event) {
   }
   const storage::StudyRow& row = event.study;
   if (row.spec.kind == protocol::StudyKind::asked) {
-    effects.emplace_back(Answer{event.request, Error{"not_a_grid",
-                                                     "The owner of the study asks for its trials: "
-                                                     "let it ask for more."}});
+    effects.emplace_back(Answer{event.request, not_a_grid()});
     return;
   }
-  Study reopened{.id = row.id,
-                 .owner = row.owner,
-                 .project = row.project,
-                 .spec = row.spec,
-                 .total = row.total,
-                 .next_number = row.total,
-                 .running = 0,
-                 .priority = row.priority,
-                 .ending = false,
-                 .trials = {},
-                 .queue = {},
-                 .rank = {}};
-  reopened.succeeded = row.complete + row.pruned > 0;
-  propose(storage::ReissueTrials{row.id, event.quota},
-          PendingReissue{event.request, std::move(reopened)});
+  propose(storage::ReissueTrials{row.id, event.quota, event.code, event.runtime_index},
+          PendingReissue{event.request, reopened(row), event.code.has_value(),
+                         !event.code || event.code->checkpoints});
   propose_note(event.note, row.id);
+}
+
+void State::on(const StudyExtendRequested& event) {
+  if (read_only) {
+    effects.emplace_back(Answer{event.request, unavailable()});
+    return;
+  }
+  const storage::StudyRow& row = event.study;
+  if (row.spec.kind == protocol::StudyKind::asked) {
+    effects.emplace_back(Answer{event.request, not_a_grid()});
+    return;
+  }
+  propose(storage::ExtendStudy{row.id, event.more, event.quota},
+          PendingExtension{event.request, reopened(row)});
+  propose_note(event.note, row.id);
+}
+
+Study State::reopened(const storage::StudyRow& row) {
+  Study study{.id = row.id,
+              .owner = row.owner,
+              .project = row.project,
+              .spec = row.spec,
+              .total = row.total,
+              .next_number = row.total,
+              .running = 0,
+              .priority = row.priority,
+              .ending = false,
+              .trials = {},
+              .queue = {},
+              .rank = {}};
+  study.succeeded = row.complete + row.pruned > 0;
+  return study;
+}
+
+void State::drop_checkpoints(Study& study) {
+  for (auto& [number, trial] : study.trials) {
+    trial.checkpoint.reset();
+    // An attempt without an outcome starts in storage after the change.
+    for (const AttemptId id : trial.open) {
+      if (Attempt& attempt = attempts.at(id); !attempt.committed) attempt.from.reset();
+    }
+  }
 }
 
 void State::on(const CheckpointStored& event) {
@@ -141,7 +173,7 @@ void State::on(const ArtifactStored& event) {
 void State::open_study(Study study) {
   const StudyId id = study.id;
   rank(studies.emplace(id, std::move(study)).first->second);
-  moved.insert(id);
+  work_changed.insert(id);
 }
 
 void State::end_if_finished(Study& study) {
@@ -160,7 +192,9 @@ void State::end_if_finished(Study& study) {
 bool State::reissue_pending(StudyId id) const {
   return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
     const auto* reissue = std::get_if<PendingReissue>(&one.second);
-    return reissue != nullptr && reissue->study.id == id;
+    const auto* extension = std::get_if<PendingExtension>(&one.second);
+    return (reissue != nullptr && reissue->study.id == id) ||
+           (extension != nullptr && extension->study.id == id);
   });
 }
 
@@ -183,7 +217,7 @@ void State::drop_study(StudyId id) {
     if (study->asked->due) silences.erase({*study->asked->due, id});
   }
   studies.erase(id);
-  moved.insert(id);
+  work_changed.insert(id);
 }
 
 void State::on(const Restored& event) {

@@ -192,10 +192,21 @@ class StrandHub final : public Hub {
                  std::move(done));
   }
 
-  void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                     Callback<StudyId> done) override {
-    change_study(dispatch::StudyReissueRequested{{}, std::move(study), quota, std::move(note)},
+  void reissue_study(Reissue given, Callback<StudyId> done) override {
+    change_study(dispatch::StudyReissueRequested{{},
+                                                 std::move(given.study),
+                                                 given.quota,
+                                                 std::move(given.note),
+                                                 std::move(given.code),
+                                                 std::move(given.runtime_index)},
                  std::move(done));
+  }
+
+  void extend_study(Extension given, Callback<StudyId> done) override {
+    change_study(
+        dispatch::StudyExtendRequested{
+            {}, std::move(given.study), std::move(given.more), given.quota, std::move(given.note)},
+        std::move(done));
   }
 
   void delete_study(StudyId study, storage::NoteAudit note, Committed done) override {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,23 @@ struct Submission {
   protocol::StudySpec spec;
   storage::Quota quota;
   storage::NoteAudit note;
+};
+
+// A request to issue failed trials again.
+struct Reissue {
+  storage::StudyRow study;  // as just read from storage
+  storage::Quota quota{};
+  storage::NoteAudit note{};
+  std::optional<protocol::NewCode> code{};  // of the trials that follow (R64)
+  std::string runtime_index{};              // the runtime of this code
+};
+
+// A request to extend the space of a study (R65).
+struct Extension {
+  storage::StudyRow study;  // as just read from storage
+  protocol::Extension more;
+  storage::Quota quota{};
+  storage::NoteAudit note{};
 };
 
 struct Submitted {
@@ -93,8 +111,8 @@ class Hub {
   // Returns whether the owner of this ask-and-tell study is connected.
   virtual bool is_owned(StudyId study) const = 0;
 
-  // Returns how long a study will still take, of which this many trials have no outcome (R63). If it
-  // does not run, nothing is known.
+  // Returns how long a study will still take, of which this many trials have no outcome (R63). If
+  // it does not run, nothing is known.
   virtual dispatch::Estimate estimate(StudyId study, std::int64_t open_trials) const = 0;
 
   // ---- connections of researchers
@@ -124,10 +142,12 @@ class Hub {
   // Gives the study another priority among those of its owner (R61).
   virtual void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
                                 Callback<StudyId> done) = 0;
-  // Issues the failed trials of a study again. `study` is its row as just read from storage.
-  // Errors: those of storage; `quota_exceeded` if an ended study would run again.
-  virtual void reissue_study(storage::StudyRow study, storage::Quota quota, storage::NoteAudit note,
-                             Callback<StudyId> done) = 0;
+  // Issues the failed trials of a study again. Errors: those of storage; `quota_exceeded` if an
+  // ended study would run again; `no_failed_trial` if other code is given for none.
+  virtual void reissue_study(Reissue reissue, Callback<StudyId> done) = 0;
+  // Gives a study more trials; an ended one runs again. Errors: those of storage; `quota_exceeded`;
+  // `space_changed` if another request was faster.
+  virtual void extend_study(Extension extension, Callback<StudyId> done) = 0;
   // Deletes a study that has ended and writes `note` with it. Outcomes: `superseded` if it has not
   // ended; `conflict` if no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;

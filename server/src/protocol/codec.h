@@ -38,8 +38,11 @@ std::string serialize(const ClientMessage& message);
 // Reads the body of POST /api/studies.
 Result<StudySpec> parse_study_spec(std::string_view text);
 std::string serialize_study_spec(const StudySpec& spec);
-// Reads the body of POST /api/studies/<id>/priority.
+// Read the bodies of POST /api/studies/<id>/replay and /priority.
+Result<Reissue> parse_reissue(std::string_view text);
 Result<NewPriority> parse_new_priority(std::string_view text);
+// Reads the body of POST /api/studies/<id>/extend, for a study of this kind (R65).
+Result<Extension> parse_extension(std::string_view text, StudyKind kind);
 // Appends `[{"name", "values", "range"?}]`.
 void append_space(std::string& out, const std::vector<Dimension>& space);
 

@@ -370,6 +370,11 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("numpy"_key, m.numpy, Characters{kMaxText});
 }
 
+template <typename Codec, Is<Grown> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("values"_key, m.values, List{Integer{1}, kMaxDimensions});
+}
+
 template <typename Codec, Is<StudySpec> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("name"_key, m.name, Characters{kMaxText, 1});
@@ -379,6 +384,7 @@ void visit_fields(Codec& codec, M& m) {
   directions_rule(codec, m);
   codec.required("bundle"_key, m.bundle, Object{});
   space_rule(codec, m);
+  grown_rule(codec, m);
   trials_rule(codec, m);
   data_rule(codec, m);
   codec.defaulted("seed"_key, m.seed, Integer{});
@@ -397,6 +403,21 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("priority"_key, m.priority, Integer{-100, 100});
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});
+}
+
+template <typename Codec, Is<NewCode> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("entry"_key, m.entry, Checked{read_module_function});
+  codec.required("bundle"_key, m.bundle, Object{});
+  data_rule(codec, m);
+  codec.optional("versions"_key, m.versions, Object{});
+  provenance_rule(codec, m);
+  codec.defaulted("checkpoints"_key, m.checkpoints, Flag{});
+}
+
+template <typename Codec, Is<Reissue> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.optional("code"_key, m.code, Object{});
 }
 
 template <typename Codec, Is<NewPriority> M>

@@ -297,6 +297,12 @@ struct Versions {
   bool operator==(const Versions&) const = default;
 };
 
+// How many values each name of a grid had before it was extended (R65).
+struct Grown {
+  std::vector<std::int64_t> values;
+  bool operator==(const Grown&) const = default;
+};
+
 // What a researcher submits.
 struct StudySpec {
   std::string name;
@@ -307,6 +313,8 @@ struct StudySpec {
   std::vector<Direction> directions{};  // of an ask-and-tell study; the first is `direction`
   BlobRef bundle;
   std::vector<Dimension> space;
+  std::vector<Grown>
+      grown{};              // set by the server: the spaces before it was extended, in order (R65)
   std::int64_t trials = 0;  // of a random or Sobol study
   std::vector<DataRef> data{};
   std::int64_t seed = 0;
@@ -323,6 +331,23 @@ struct StudySpec {
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // without it the owner's first
   bool operator==(const StudySpec&) const = default;
+};
+
+// The code of a study's next trials, if it is not the code that was submitted (R64).
+struct NewCode {
+  std::string entry;  // `module:function`
+  BlobRef bundle;
+  std::vector<DataRef> data{};
+  Versions versions{};
+  std::string provenance_json{};  // `provenance` on the wire
+  bool checkpoints = false;       // its trials continue from checkpoints of the earlier code
+  bool operator==(const NewCode&) const = default;
+};
+
+// The body of POST /api/studies/<id>/replay (R33).
+struct Reissue {
+  std::optional<NewCode> code{};
+  bool operator==(const Reissue&) const = default;
 };
 
 // The body of POST /api/studies/<id>/priority (R61).

@@ -31,11 +31,17 @@ void directions_rule(Reader& codec, StudySpec& spec);
 void directions_rule(Writer& codec, const StudySpec& spec);
 void space_rule(Reader& codec, StudySpec& spec);
 void space_rule(Writer& codec, const StudySpec& spec);
+void grown_rule(Reader& codec, StudySpec& spec);
+void grown_rule(Writer& codec, const StudySpec& spec);
 void trials_rule(Reader& codec, StudySpec& spec);
 void trials_rule(Writer& codec, const StudySpec& spec);
 void data_rule(Reader& codec, StudySpec& spec);
 void data_rule(Writer& codec, const StudySpec& spec);
 void provenance_rule(Reader& codec, StudySpec& spec);
 void provenance_rule(Writer& codec, const StudySpec& spec);
+void data_rule(Reader& codec, NewCode& code);
+void data_rule(Writer& codec, const NewCode& code);
+void provenance_rule(Reader& codec, NewCode& code);
+void provenance_rule(Writer& codec, const NewCode& code);
 
 }  // namespace hyperflock::protocol

@@ -152,11 +152,48 @@ void space_rule(Writer& codec, const StudySpec& spec) {
   append_space(codec.begin("space"_key), spec.space);
 }
 
+// Each earlier space of a grid is a part of the next one, and the last of the space itself.
+void grown_rule(Reader& codec, StudySpec& spec) {
+  codec.optional("grown"_key, spec.grown, List{Object{}, kMaxRows});
+  const Value grown = codec.in().find("grown");
+  const auto refuse = [&grown] {
+    grown.bad_field("the numbers of values that the names of a grid had, none above the next");
+  };
+  if (!spec.grown.empty() && spec.kind != StudyKind::grid) return refuse();
+  for (std::size_t i = 0; i < spec.grown.size(); ++i) {
+    const std::vector<std::int64_t>& counts = spec.grown[i].values;
+    if (counts.size() != spec.space.size()) return refuse();
+    for (std::size_t d = 0; d < counts.size(); ++d) {
+      const auto next = i + 1 < spec.grown.size() && d < spec.grown[i + 1].values.size()
+                            ? spec.grown[i + 1].values[d]
+                            : static_cast<std::int64_t>(spec.space[d].values_json.size());
+      if (counts[d] > next) return refuse();
+    }
+  }
+}
+void grown_rule(Writer& codec, const StudySpec& spec) {
+  codec.optional("grown"_key, spec.grown, List{Object{}, kMaxRows});
+}
+
 void trials_rule(Reader& codec, StudySpec& spec) {
   if (is_drawn(spec.kind)) codec.required("trials"_key, spec.trials, Integer{{.low = 1}});
 }
 void trials_rule(Writer& codec, const StudySpec& spec) {
   codec.optional("trials"_key, spec.trials, Integer{});
+}
+
+Result<Extension> parse_extension(std::string_view text, StudyKind kind) {
+  const Result<Json> json = parse_object(text);
+  if (!json) return json.error();
+  Problem problem;
+  const Value body(*json, problem);
+  Reader codec(body);
+  StudySpec spec;
+  spec.kind = kind;
+  space_rule(codec, spec);
+  trials_rule(codec, spec);
+  if (problem.found()) return problem.error();
+  return Extension{std::move(spec.space), spec.trials};
 }
 
 void append_space(std::string& out, const std::vector<Dimension>& space) {

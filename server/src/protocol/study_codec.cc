@@ -23,6 +23,14 @@ Result<Body> parse_body(std::string_view text) {
   return body;
 }
 
+void read_data(const Value& in, std::vector<DataRef>& out) {
+  const Value data = in.find("data");
+  read(data, List{Object{}, kMaxData}, out);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    require_unique(data.element(i)["name"], out[i].name, names);
+}
+
 std::string read_provenance(const Value& in) {
   if (!in.present()) return "{}";
   std::string out;
@@ -63,15 +71,13 @@ void directions_rule(Writer& codec, const StudySpec& spec) {
   codec.required("directions"_key, spec.directions, List{EnumName{}, kMaxValues});
 }
 
-void data_rule(Reader& codec, StudySpec& spec) {
-  const Value data = codec.in().find("data");
-  read(data, List{Object{}, kMaxData}, spec.data);
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < spec.data.size(); ++i)
-    require_unique(data.element(i)["name"], spec.data[i].name, names);
-}
+void data_rule(Reader& codec, StudySpec& spec) { read_data(codec.in(), spec.data); }
 void data_rule(Writer& codec, const StudySpec& spec) {
   codec.required("data"_key, spec.data, List{Object{}, kMaxData});
+}
+void data_rule(Reader& codec, NewCode& code) { read_data(codec.in(), code.data); }
+void data_rule(Writer& codec, const NewCode& code) {
+  codec.required("data"_key, code.data, List{Object{}, kMaxData});
 }
 
 void provenance_rule(Reader& codec, StudySpec& spec) {
@@ -79,6 +85,12 @@ void provenance_rule(Reader& codec, StudySpec& spec) {
 }
 void provenance_rule(Writer& codec, const StudySpec& spec) {
   codec.required("provenance"_key, spec.provenance_json, JsonObject{});
+}
+void provenance_rule(Reader& codec, NewCode& code) {
+  code.provenance_json = read_provenance(codec.in().find("provenance"));
+}
+void provenance_rule(Writer& codec, const NewCode& code) {
+  codec.required("provenance"_key, code.provenance_json, JsonObject{});
 }
 
 Result<StudySpec> parse_study_spec(std::string_view text) { return parse_body<StudySpec>(text); }
@@ -88,6 +100,8 @@ std::string serialize_study_spec(const StudySpec& spec) {
   write(out, Object{}, spec);
   return out;
 }
+
+Result<Reissue> parse_reissue(std::string_view text) { return parse_body<Reissue>(text); }
 
 Result<NewPriority> parse_new_priority(std::string_view text) {
   return parse_body<NewPriority>(text);

@@ -2,11 +2,161 @@
 #include "protocol/study_spec.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "base/ids.h"
 #include "protocol/sampling.h"
 
 namespace hyperflock::protocol {
+
+namespace {
+
+// A part of a grid: for each name the range of its values, from the first to behind the last.
+using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::int64_t size_of(const Box& box) {
+  std::int64_t size = 1;
+  for (const auto& [first, end] : box) size *= end - first;
+  return size;
+}
+
+// Returns point `number` of a box as JSON text; the last name varies fastest.
+std::string point_of(const std::vector<Dimension>& space, const Box& box, std::int64_t number) {
+  // The stride of a name is the number of points that the names after it span.
+  std::int64_t stride = size_of(box);
+  std::string out = "{";
+  for (std::size_t d = 0; d < space.size(); ++d) {
+    const std::int64_t count = box[d].second - box[d].first;
+    stride /= count;
+    if (out.size() > 1) out += ',';
+    out += space[d].name_json;
+    out += ':';
+    out += space[d].values_json[static_cast<std::size_t>(box[d].first + number / stride % count)];
+  }
+  return out += '}';
+}
+
+// Returns point `number` of a grid that was extended (R65). The points of the first space come
+// first. What an extension adds is one box for each name with new values: these values with the
+// earlier values of the names before it, and with all values of the names after it. So each point
+// of the larger space is in exactly one box.
+std::string grown_point(const StudySpec& spec, std::int64_t number) {
+  const std::size_t names = spec.space.size();
+  Box box;
+  for (const std::int64_t count : spec.grown.front().values) box.emplace_back(0, count);
+  if (number < size_of(box)) return point_of(spec.space, box, number);
+  number -= size_of(box);
+  for (std::size_t i = 0; i < spec.grown.size(); ++i) {
+    const std::vector<std::int64_t>& before = spec.grown[i].values;
+    const auto after = [&](std::size_t d) {
+      return i + 1 < spec.grown.size()
+                 ? spec.grown[i + 1].values[d]
+                 : static_cast<std::int64_t>(spec.space[d].values_json.size());
+    };
+    for (std::size_t added = 0; added < names; ++added) {
+      for (std::size_t d = 0; d < names; ++d)
+        box[d] = {d == added ? before[d] : 0, d < added ? before[d] : after(d)};
+      const std::int64_t size = size_of(box);
+      if (number < size) return point_of(spec.space, box, number);
+      number -= size;
+    }
+  }
+  return {};  // REQUIRES excludes this
+}
+
+Error space_changed(const std::string& what) {
+  return Error{"space_changed",
+               what + "; an extended space keeps every name and every value of the study's space.",
+               "space"};
+}
+
+const Dimension* find_name(const std::vector<Dimension>& space, const std::string& name_json) {
+  const auto found = std::find_if(space.begin(), space.end(),
+                                  [&](const Dimension& one) { return one.name_json == name_json; });
+  return found == space.end() ? nullptr : &*found;
+}
+
+// Checks that both spaces have the same names.
+Status same_names(const std::vector<Dimension>& space, const std::vector<Dimension>& more) {
+  for (const Dimension& dimension : space) {
+    if (find_name(more, dimension.name_json) == nullptr)
+      return space_changed("The name " + dimension.name_json + " is missing");
+  }
+  if (more.size() != space.size()) return space_changed("There is a further name");
+  return {};
+}
+
+// Returns the texts of `more` that `known` lacks, in order. A text counts as often as it occurs.
+// Returns nothing if a text of `known` is missing; `lost` is then this text.
+std::optional<std::vector<std::size_t>> new_ones(const std::vector<std::string>& known,
+                                                 const std::vector<std::string>& more,
+                                                 std::string& lost) {
+  std::map<std::string, std::int64_t> left;
+  for (const std::string& text : known) ++left[text];
+  std::vector<std::size_t> added;
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    const auto found = left.find(more[i]);
+    if (found == left.end() || found->second == 0) {
+      added.push_back(i);
+    } else {
+      --found->second;
+    }
+  }
+  for (const std::string& text : known) {
+    if (left.at(text) == 0) continue;
+    lost = text;
+    return std::nullopt;
+  }
+  return added;
+}
+
+Result<StudySpec> extended_grid(const StudySpec& spec, const std::vector<Dimension>& more) {
+  TRY(same_names(spec.space, more));
+  StudySpec out = spec;
+  Grown before;
+  bool grows = false;
+  for (Dimension& dimension : out.space) {
+    const std::vector<std::string>& given = find_name(more, dimension.name_json)->values_json;
+    before.values.push_back(static_cast<std::int64_t>(dimension.values_json.size()));
+    std::string lost;
+    const auto added = new_ones(dimension.values_json, given, lost);
+    if (!added) return space_changed(dimension.name_json + " has lost the value " + lost);
+    grows |= !added->empty();
+    for (const std::size_t i : *added) dimension.values_json.push_back(given[i]);
+  }
+  if (!grows) return spec;
+  if (grid_size(out.space) == 0)
+    return Error{"space_too_large", "The space may have at most 2^53-1 points; split it.", "space"};
+  out.grown.push_back(std::move(before));
+  return out;
+}
+
+Result<StudySpec> extended_points(const StudySpec& spec, const std::vector<Dimension>& more) {
+  TRY(same_names(spec.space, more));
+  // The points of a space as texts, with the names in the order of the study's space.
+  const auto points_of = [&spec](const std::vector<Dimension>& space) {
+    std::vector<std::string> points(space.front().values_json.size());
+    for (const Dimension& dimension : spec.space) {
+      const Dimension& one = *find_name(space, dimension.name_json);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        points[i] += (points[i].empty() ? "" : ", ") + one.name_json + ": " + one.values_json[i];
+    }
+    return points;
+  };
+  std::string lost;
+  const auto added = new_ones(points_of(spec.space), points_of(more), lost);
+  if (!added) return space_changed("The point " + lost + " is missing");
+  StudySpec out = spec;
+  for (Dimension& dimension : out.space) {
+    const Dimension& given = *find_name(more, dimension.name_json);
+    for (const std::size_t i : *added) dimension.values_json.push_back(given.values_json[i]);
+  }
+  return out;
+}
+
+}  // namespace
 
 bool needs_webgpu(const StudySpec& spec) {
   const Requirements& wanted = spec.requires_device;
@@ -39,18 +189,10 @@ std::int64_t grid_size(const std::vector<Dimension>& space) {
 }
 
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number) {
-  // The stride of a parameter is the number of points that the parameters after it span.
-  std::int64_t stride = grid_size(space);
-  std::string out = "{";
-  for (const Dimension& dimension : space) {
-    const auto count = static_cast<std::int64_t>(dimension.values_json.size());
-    stride /= count;
-    if (out.size() > 1) out += ',';
-    out += dimension.name_json;
-    out += ':';
-    out += dimension.values_json[static_cast<std::size_t>(number / stride % count)];
-  }
-  return out += '}';
+  Box all;
+  for (const Dimension& dimension : space)
+    all.emplace_back(0, static_cast<std::int64_t>(dimension.values_json.size()));
+  return point_of(space, all, number);
 }
 
 std::int64_t trial_count(const StudySpec& spec) {
@@ -69,7 +211,8 @@ std::int64_t trial_count(const StudySpec& spec) {
 }
 
 std::string trial_params(const StudySpec& spec, std::int64_t number) {
-  if (spec.kind == StudyKind::grid) return grid_point(spec.space, number);
+  if (spec.kind == StudyKind::grid)
+    return spec.grown.empty() ? grid_point(spec.space, number) : grown_point(spec, number);
   if (spec.kind != StudyKind::points)
     return sampled_point(spec.kind, spec.seed, spec.space, number);
   std::string out = "{";
@@ -80,6 +223,42 @@ std::string trial_params(const StudySpec& spec, std::int64_t number) {
     out += dimension.values_json[static_cast<std::size_t>(number)];
   }
   return out += '}';
+}
+
+bool runs_code(const StudySpec& spec, const NewCode& code) {
+  return spec.entry == code.entry && spec.bundle == code.bundle && spec.data == code.data;
+}
+
+StudySpec with_code(StudySpec spec, const NewCode& code, const std::string& runtime_index) {
+  spec.entry = code.entry;
+  spec.bundle = code.bundle;
+  spec.data = code.data;
+  spec.versions = code.versions;
+  spec.runtime_index = runtime_index;
+  spec.provenance_json = code.provenance_json;
+  return spec;
+}
+
+Result<StudySpec> extended(const StudySpec& spec, const Extension& more) {
+  switch (spec.kind) {
+    case StudyKind::grid:
+      return extended_grid(spec, more.space);
+    case StudyKind::points:
+      return extended_points(spec, more.space);
+    case StudyKind::random:
+    case StudyKind::sobol: {
+      if (more.space != spec.space)
+        return space_changed("The space of a random or Sobol study differs");
+      if (more.trials < spec.trials)
+        return space_changed("The study has " + std::to_string(spec.trials) + " trials already");
+      StudySpec out = spec;
+      out.trials = more.trials;
+      return out;
+    }
+    case StudyKind::asked:
+      break;
+  }
+  return Error{"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
 }
 
 std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number) {

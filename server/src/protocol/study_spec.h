@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "protocol/messages.h"
 
 namespace hyperflock::protocol {
@@ -31,6 +32,24 @@ std::int64_t trial_count(const StudySpec& spec);
 
 // Returns the parameters of a trial as JSON text. REQUIRES: 0 <= number < trial_count(spec).
 std::string trial_params(const StudySpec& spec, std::int64_t number);
+
+// Returns whether the spec runs this code already.
+bool runs_code(const StudySpec& spec, const NewCode& code);
+
+// Returns the spec with this code in place of its own (R64).
+StudySpec with_code(StudySpec spec, const NewCode& code, const std::string& runtime_index);
+
+// A space with more values than that of a study, or more trials in it (R65).
+struct Extension {
+  std::vector<Dimension> space;
+  std::int64_t trials = 0;  // of a random or Sobol study
+};
+
+// Returns the spec with what is new in the extension behind what it has: values that its space
+// lacks, points that its list lacks, or further trials. So numbers and points of trials stay. If
+// nothing is new, it returns the spec as it is. Errors: `space_changed` if the extension lacks
+// something of the spec's space or has another name, `space_too_large`, `not_a_grid`.
+Result<StudySpec> extended(const StudySpec& spec, const Extension& more);
 
 // Returns the seed of a trial (R32).
 std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number);

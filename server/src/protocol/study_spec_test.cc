@@ -2,9 +2,12 @@
 // golden files.
 #include "protocol/study_spec.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "protocol/codec.h"
 
 namespace hyperflock::protocol {
 namespace {
@@ -74,6 +77,128 @@ TEST(Placement, R40_WhatIsMissingHasItsCode) {
   EXPECT_EQ(unmet(spec, gpu_device()), "little_memory");
   spec.requires_device = {.cores = 5};
   EXPECT_EQ(unmet(spec, gpu_device()), "few_cores");
+}
+
+// ---- larger spaces (R65)
+
+StudySpec grid_of(std::vector<Dimension> space) {
+  StudySpec spec;
+  spec.space = std::move(space);
+  return spec;
+}
+
+std::vector<std::string> points_of(const StudySpec& spec) {
+  std::vector<std::string> points;
+  for (std::int64_t number = 0; number < trial_count(spec); ++number)
+    points.push_back(trial_params(spec, number));
+  return points;
+}
+
+std::string code_of(const Result<StudySpec>& refused) {
+  return refused ? "accepted" : refused.error().code;
+}
+
+TEST(Extended, R65_NewPointsComeAfterThoseOfTheStudy) {
+  const StudySpec spec = grid_of({{"\"a\"", {"1", "2"}}, {"\"b\"", {"3"}}});
+  const auto more = extended(spec, {{{"\"b\"", {"4", "3"}}, {"\"a\"", {"5", "2", "1"}}}});
+  ASSERT_TRUE(more.has_value());
+  EXPECT_THAT(points_of(*more),
+              testing::ElementsAre(R"({"a":1,"b":3})", R"({"a":2,"b":3})",    // as before
+                                   R"({"a":5,"b":3})", R"({"a":5,"b":4})",    // the new value of a
+                                   R"({"a":1,"b":4})", R"({"a":2,"b":4})"));  // that of b
+}
+
+TEST(Extended, R65_NumbersStayAndEveryPointComesOnce) {
+  std::uint64_t state = 11;
+  const auto draw = [&state](std::uint64_t below) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::int64_t>((state >> 33) % below);
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Dimension> space;
+    for (std::int64_t d = 0; d <= draw(3); ++d)
+      space.push_back({"\"" + std::string(1, static_cast<char>('a' + d)) + "\"", {"0"}});
+    StudySpec spec = grid_of(space);
+    for (int step = 0; step < 4; ++step) {
+      for (Dimension& dimension : space) {
+        for (std::int64_t more = draw(3); more > 0; --more)
+          dimension.values_json.push_back(std::to_string(dimension.values_json.size()));
+      }
+      const std::vector<std::string> before = points_of(spec);
+      const auto larger = extended(spec, {space});
+      ASSERT_TRUE(larger.has_value());
+      const std::vector<std::string> after = points_of(*larger);
+      ASSERT_EQ(std::vector<std::string>(after.begin(), after.begin() + std::ssize(before)),
+                before);
+      const std::vector<std::string> whole = points_of(grid_of(space));
+      ASSERT_EQ(std::set<std::string>(after.begin(), after.end()),
+                std::set<std::string>(whole.begin(), whole.end()));
+      ASSERT_EQ(after.size(), whole.size());
+      // It is the same after it was stored and read.
+      StudySpec full = *larger;
+      full.name = full.submit_key = "s";
+      full.entry = "m:f";
+      full.bundle.sha256 = std::string(64, 'a');
+      full.chainer = "7.8.1";
+      full.provenance_json = "{}";
+      ASSERT_EQ(parse_study_spec(serialize_study_spec(full)).value(), full);
+      spec = *larger;
+    }
+  }
+}
+
+TEST(Extended, R65_NothingNewChangesNothing) {
+  const StudySpec spec = grid_of({{"\"a\"", {"1", "1.0"}}, {"\"b\"", {"null"}}});
+  EXPECT_EQ(extended(spec, {{{"\"b\"", {"null"}}, {"\"a\"", {"1.0", "1"}}}}).value(), spec);
+}
+
+TEST(Extended, R65_ASpaceThatLostSomethingIsRefused) {
+  const StudySpec spec = grid_of({{"\"a\"", {"1", "2"}}, {"\"b\"", {"3"}}});
+  const Dimension b{"\"b\"", {"3"}};
+  const auto lost = extended(spec, {{{"\"a\"", {"1", "2.0", "3"}}, b}});
+  EXPECT_EQ(code_of(lost), "space_changed");
+  EXPECT_EQ(lost.error().field, "space");
+  EXPECT_THAT(lost.error().message, testing::StartsWith("\"a\" has lost the value 2; an extended"));
+  EXPECT_EQ(code_of(extended(spec, {{{"\"a\"", {"1", "2"}}}})), "space_changed");
+  EXPECT_EQ(code_of(extended(spec, {{{"\"a\"", {"1", "2"}}, {"\"c\"", {"3"}}}})), "space_changed");
+  EXPECT_EQ(code_of(extended(spec, {{{"\"a\"", {"1", "2"}}, b, {"\"c\"", {"3"}}}})),
+            "space_changed");
+}
+
+TEST(Extended, R65_OfTwoEqualValuesBothStay) {
+  const StudySpec spec = grid_of({{"\"a\"", {"1", "1"}}});
+  EXPECT_EQ(code_of(extended(spec, {{{"\"a\"", {"1", "2"}}}})), "space_changed");
+  EXPECT_EQ(trial_count(extended(spec, {{{"\"a\"", {"1", "2", "1"}}}}).value()), 3);
+}
+
+TEST(Extended, R65_ASpaceMayGrowTooLarge) {
+  std::vector<Dimension> space;
+  for (int d = 0; d < 52; ++d) space.push_back({"\"n" + std::to_string(d) + "\"", {"0", "1"}});
+  const StudySpec spec = grid_of(space);
+  for (Dimension& dimension : space) dimension.values_json.emplace_back("2");
+  EXPECT_EQ(code_of(extended(spec, {space})), "space_too_large");
+}
+
+TEST(Extended, R65_PointsOfAListGoBehindItsPoints) {
+  StudySpec spec = grid_of({{"\"a\"", {"1", "2"}}, {"\"b\"", {"3", "4"}}});
+  spec.kind = StudyKind::points;
+  const auto more = extended(spec, {{{"\"b\"", {"4", "9", "3"}}, {"\"a\"", {"2", "1", "1"}}}});
+  EXPECT_THAT(points_of(more.value()),
+              testing::ElementsAre(R"({"a":1,"b":3})", R"({"a":2,"b":4})", R"({"a":1,"b":9})"));
+  EXPECT_EQ(code_of(extended(spec, {{{"\"b\"", {"4", "9"}}, {"\"a\"", {"2", "1"}}}})),
+            "space_changed");
+}
+
+TEST(Extended, R65_DrawnStudiesGetMoreTrials) {
+  StudySpec spec = grid_of({{"\"a\"", {}, ValueRange{.low = 0, .high = 1}}});
+  spec.kind = StudyKind::random;
+  spec.trials = 4;
+  EXPECT_EQ(extended(spec, {spec.space, 9}).value().trials, 9);
+  EXPECT_EQ(code_of(extended(spec, {spec.space, 3})), "space_changed");
+  EXPECT_EQ(code_of(extended(spec, {{{"\"a\"", {}, ValueRange{.low = 0, .high = 2}}}, 9})),
+            "space_changed");
+  spec.kind = StudyKind::asked;
+  EXPECT_EQ(code_of(extended(spec, {})), "not_a_grid");
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ struct StudyRow {
   StudyState state = StudyState::running;
   bool paused = false;        // its trials are not leased; only of a running study (R53)
   std::int64_t priority = 0;  // among the studies of its owner (R61)
+  // The version of its code, from 1, and the first one whose checkpoints attempts get (R64).
+  std::int64_t code = 1;
+  std::int64_t resumable_code = 1;
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.
   std::optional<TrialNumber> stopped_by{};
   std::optional<protocol::Failure> stop_failure{};
@@ -127,6 +130,7 @@ struct AttemptRow {
   std::int64_t started_at = 0;
   std::int64_t finished_at = 0;
   std::string attrs{};     // JSON text that came with its result; empty: none
+  std::int64_t code = 1;   // the version of the study's code that it runs (R64)
   std::string software{};  // the software that computed its result, as name/version; empty: unknown
 };
 

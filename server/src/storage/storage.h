@@ -77,6 +77,8 @@ class Storage {
   virtual Result<Identities> identities() = 0;
   virtual Result<std::vector<StudyRow>> studies() = 0;  // newest first
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
+  // Returns the spec of a study when this version of its code was the newest (R64).
+  virtual Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) = 0;
   // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,7 +28,8 @@ struct CreateStudy {
 
 // Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is
 // new (else `conflict`). A study that does not exist is a `conflict`. Inserts the trial's row when
-// it has none.
+// it has none. The attempt runs the newest version of the study's code. It begins without `from` if
+// checkpoints of that version's code are not handed out any more (R64).
 struct StartAttempt {
   AttemptId attempt{};
   TrialKey trial;
@@ -89,7 +91,9 @@ struct AppendPoints {
 
 // Guard: the attempt exists and belongs to `device` (else `conflict`), is live, and its trial is
 // not finished (else `superseded`). If the newest checkpoint of the trial is the same blob of the
-// same attempt, the outcome is `repeated`. The trial keeps its newest kKeptCheckpoints.
+// same attempt, the outcome is `repeated`. So it is if the attempt runs an earlier version of the
+// study's code whose checkpoints are not handed out any more (R64); nothing is stored then, and
+// Outcome::dropped has the blob. The trial keeps its newest kKeptCheckpoints.
 // `checkpoint.attempt` is the attempt that saved it.
 struct StoreCheckpoint {
   std::string device;
@@ -173,8 +177,26 @@ struct SetPriority {
 // attempts stay as evidence, but do not count against the budgets of their trials any more, and
 // Snapshot leaves them out. Their checkpoints are dropped. Outcome::trials lists the reissued
 // trials.
+//
+// With `code`, the study gets a new version of its code, unless it runs this code already. The
+// attempts that start from then on run the new version, and Outcome::spec is the study's new spec.
+// Attempts that run continue. Without `code->checkpoints`, all checkpoints of the study are
+// dropped, and so are those that an attempt of an earlier version saves from then on.
 struct ReissueTrials {
   StudyId study{};
+  Quota quota{};
+  std::optional<protocol::NewCode> code{};
+  std::string runtime_index{};  // the runtime of the new code
+};
+
+// Guard: the study exists (else `conflict`), was not cancelled (else `superseded`), and `more`
+// extends its space (else `superseded` with Refusal::space_changed). If nothing is new, the outcome
+// is `repeated`. `quota` must have room for the new trials, and for all if the study does not run
+// (else `superseded`, with Outcome::excess). The study then has them and runs (again).
+// Outcome::spec is its new spec, and Outcome::id the number of trials that it had.
+struct ExtendStudy {
+  StudyId study{};
+  protocol::Extension more{};
   Quota quota{};
 };
 
@@ -232,7 +254,7 @@ struct StoreConstraints {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 SetPriority, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion,
+                 SetPriority, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion,
                  StoreConstraints, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
                  CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
                  EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
@@ -253,7 +275,7 @@ struct Freed {
 };
 
 // The reason why an artifact of a live attempt, or the series of a report, were refused.
-enum class Refusal { artifact_exists, artifact_count, series_count, series_size };
+enum class Refusal { artifact_exists, artifact_count, series_count, series_size, space_changed };
 
 struct Outcome {
   Applied applied = Applied::applied;
@@ -267,12 +289,13 @@ struct Outcome {
   std::int64_t id = 0;
   std::int64_t token = 0;               // CreatePrincipal: of the first token
   std::optional<Excess> excess{};       // the limit of the quota that was exceeded
-  std::optional<Refusal> refusal{};     // StoreArtifact, AppendPoints
+  std::optional<Refusal> refusal{};     // StoreArtifact, AppendPoints, ExtendStudy
   std::vector<std::string> dropped{};   // uploaded blobs that no row names any more
   std::optional<Freed> freed{};         // DeleteStudy
   std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
   bool paused = false;                  // FailTrial: whether the study paused with it
-  std::int64_t priority = 0;            // ReissueTrials, ClaimStudy: the study's
+  std::int64_t priority = 0;            // ReissueTrials, ExtendStudy, ClaimStudy: the study's
+  std::shared_ptr<const protocol::StudySpec> spec{};  // ReissueTrials, ExtendStudy: the new one
   bool operator==(const Outcome&) const = default;
 };
 

@@ -144,6 +144,7 @@ export const studyRow = fields({
   space: list(dimension),
   runtime: runtime,
   bundle: blobRef,
+  code_version: v.exactOptional(integer(1)),
   paused: v.exactOptional(flag),
   stopped_by: v.exactOptional(stopRow),
   priority: v.exactOptional(integer(-100, 100)),
@@ -183,6 +184,7 @@ export const attemptRow = fields({
   resumed_from: v.exactOptional(integer(1)),
   resumed_step: v.exactOptional(integer()),
   software: v.exactOptional(text(MAX_RECORDED_SOFTWARE)),
+  code_version: v.exactOptional(integer(1)),
   error: v.exactOptional(failure),
 });
 export type AttemptRow = v.InferOutput<typeof attemptRow>;
@@ -218,6 +220,7 @@ export const trialRow = fields({
   load_ms: integer(),
   seq: integer(),
   accepted_attempt: v.exactOptional(integer(1)),
+  code_version: v.exactOptional(integer(1)),
   device: v.exactOptional(deviceRow),
   error: v.exactOptional(failure),
   points: v.exactOptional(list(point)),

@@ -12,8 +12,10 @@ from typing import Annotated
 import typer
 
 from hyperflock._base.errors import HyperflockError, NoCompleteTrialError
+from hyperflock._bundle.wheels import read_wheels
 from hyperflock._cli import notice as _notice
 from hyperflock._cli import tables as _tables
+from hyperflock._cli.script import bundle_of, read_space
 from hyperflock._cli.shared import (
     EXIT_NO_RESULT,
     Json,
@@ -265,10 +267,70 @@ def priority(
     return 0
 
 
-@command("hyperflock retry 3")
-def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
-    """Issue every failed trial of a study again; a finished study runs again."""
-    return _changed(Client(url, token).study(study_id).retry(), as_json)
+@command("hyperflock retry 3", "hyperflock retry 3 --script mended.py")
+def retry(
+    study_id: StudyId,
+    script: Annotated[
+        str | None,
+        typer.Option(
+            help="SCRIPT.py or package.module with the mended objective, with ':function'.",
+            show_default=False,
+        ),
+    ] = None,
+    keep_checkpoints: Annotated[
+        bool,
+        typer.Option("--keep-checkpoints", help="Continue from checkpoints of the code before it."),
+    ] = False,
+    wheel: Annotated[
+        list[str] | None, typer.Option(help="A pure Python wheel it imports; may be repeated.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Issue every failed trial of a study again; a finished study runs again.
+
+    With --script they and the trials that have not begun run the mended objective. Results so far
+    are kept.
+    """
+    if script is None and (keep_checkpoints or wheel):
+        raise typer.BadParameter("--keep-checkpoints and --wheel go with --script")
+    bundle = None if script is None else bundle_of(script, read_wheels(wheel or []))
+    study = Client(url, token).study(study_id)
+    return _changed(study.retry_with(bundle, keep_checkpoints=keep_checkpoints), as_json)
+
+
+@command(
+    "hyperflock extend 3 --space '{\"rate\": [0.1, 0.01, 0.001]}'",
+    "hyperflock extend 3 --space space.json",
+    "hyperflock extend 4 --trials 200",
+)
+def extend(
+    study_id: StudyId,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            help="The study's space with more values, as JSON or a file of it.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of a random or Sobol study, how many.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    token: Token = None,
+) -> int:
+    """Add the points that a larger space has; a finished study runs again.
+
+    The trials that exist keep their numbers and results.
+    """
+    if (space is None) == (trials is None):
+        raise typer.BadParameter("give one of --space and --trials")
+    larger = None if space is None else read_space(space)
+    study = Client(url, token).study(study_id).extend(larger, trials=trials)
+    return _changed(study, as_json)
 
 
 def watch_study(

@@ -7,14 +7,14 @@ import json
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
-from hyperflock._base.errors import HyperflockError, InvalidSpaceError
-from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_script
+from hyperflock._base.errors import HyperflockError
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
-from hyperflock._bundle.wheels import Wheel, read_wheels
+from hyperflock._bundle.wheels import read_wheels
+from hyperflock._cli.script import bundle_of, read_space
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
 from hyperflock._cli.studies import watch_study
 from hyperflock._client.client import Client
@@ -143,7 +143,7 @@ def submit(
     sweep = _search(script, space, direction)
     name = name or sweep.name
     key = key_of(name, submit_key, once=once)
-    bundle = _bundle(sweep.program, read_wheels(wheel or []))
+    bundle = bundle_of(sweep.program, read_wheels(wheel or []))
     made = Submission(
         bundle=bundle,
         space=sweep.space,
@@ -160,6 +160,7 @@ def submit(
         max_failures=max_failures or None,
         priority=sweep.priority if priority is None else priority,
         submit_key=key,
+        extends=once,
     )
     if dry_run_in is not None:
         if dry_run_in is DryRunIn.browser:
@@ -188,43 +189,12 @@ def _search(script: str, space: str | None, direction: Direction | None) -> Swee
         if space is None:
             raise typer.BadParameter("a script needs --space; a sweep file has its own")
         chosen = direction or Direction.minimize
-        return Sweep(script, _space(space), None, 0, chosen.value, None)
+        return Sweep(script, read_space(space), None, 0, chosen.value, None)
     if space is not None or direction is not None:
         raise typer.BadParameter("a sweep file has space and direction; leave the options out")
     path = Path(script)
     sweep = read_sweep(path)
     return dataclasses.replace(sweep, program=str(path.parent / sweep.program))
-
-
-def _bundle(target: str, wheels: list[Wheel]) -> Bundle:
-    """Return the bundle of ``path/to/script.py:function`` or ``package.module:function``."""
-    where, colon, function = target.rpartition(":")
-    # The last colon separates the function, because a path may contain a drive's colon.
-    if not colon or not function.isidentifier():
-        where, function = target, "objective"
-    if where.endswith(".py"):
-        return bundle_script(where, function, wheels)
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    return bundle_module(where, function, wheels)
-
-
-def _space(text: str) -> Any:
-    if not text.lstrip().startswith(("{", "[")):
-        try:
-            text = Path(text).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidSpaceError(
-                f"--space is neither JSON nor a file of JSON: {error}", code="bad_space"
-            ) from None
-    try:
-        space = json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
-        raise InvalidSpaceError(f"--space is not JSON: {error}", code="bad_space") from None
-    if not isinstance(space, dict | list):
-        raise InvalidSpaceError("--space is neither an object nor a list", code="bad_space")
-    return space
 
 
 def _requires(text: str | None) -> Requires | None:
@@ -237,12 +207,6 @@ def _requires(text: str | None) -> Requires | None:
     if not isinstance(requires, dict):
         raise HyperflockError("--requires is not a JSON object", code="bad_field", field="requires")
     return cast(Requires, requires)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name is there twice")
-    return dict(pairs)
 
 
 def _data(items: list[str]) -> dict[str, str]:

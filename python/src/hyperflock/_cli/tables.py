@@ -138,6 +138,8 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     ]
     if row.rank:
         lines.append(("priority", str(row.rank)))
+    if row.code_count > 1:
+        lines.append(("code", f"version {row.code_count}"))
     if row.kind == "asked":
         lines.append(("sampler", sampler_text(row)))
     elif row.kind:
@@ -263,6 +265,8 @@ def attempt_texts(trial: TrialResult) -> list[str]:
     for run in trial.attempt_list or ():
         device = f"{run.device} ({run.device_class}, {run.engine}, {_computed_on(run)})"
         text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
+        if run.code_version > 1:
+            text += f", version {run.code_version} of the code"
         if run.error:
             text += f"\n  [{run.error.code}] {run.error.message}"
             text += "".join(f"\n  {line}" for line in run.error.traceback.splitlines())

@@ -24,7 +24,7 @@ from hyperflock._base.errors import (
 )
 from hyperflock._base.text import clean
 from hyperflock._client.async_study import AsyncStudy, number_of
-from hyperflock._client.other_content import explained
+from hyperflock._client.other_content import extended
 from hyperflock._client.searches import AsyncSearches
 from hyperflock._client.submission import Submission
 from hyperflock._client.uploads import upload_missing
@@ -111,7 +111,7 @@ class AsyncClient(AsyncSearches):
         try:
             row = await self._http.post("/api/studies", body)
         except StudyExistsError as error:
-            raise await explained(self._http, made, error) from None
+            row = await extended(self._http, made, error)
         except ServerError as error:
             if error.code != "unknown_blob":
                 raise

@@ -13,7 +13,7 @@ import asyncio
 import math
 import operator
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,17 +25,30 @@ from hyperflock._base.errors import (
     NotFoundError,
     WaitTimeoutError,
 )
+from hyperflock._bundle.bundle import Bundle, bundle_objective
+from hyperflock._bundle.wheels import read_wheels
 from hyperflock._client import artifacts as _artifacts
 from hyperflock._client import deletion as _deletion
 from hyperflock._client.artifacts import Artifact
 from hyperflock._client.deletion import Deleted
 from hyperflock._client.idle_notice import SLICE_S, Waiting
 from hyperflock._client.log import log_lines
+from hyperflock._client.mending import retry
+from hyperflock._client.other_content import extend
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.submission import check_priority
 from hyperflock._client.view import StudyView
-from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
+from hyperflock._execution.replay import (
+    DEFAULT_TOLERANCE,
+    Replay,
+    ReplayOn,
+    fetch_spec,
+    replay,
+    spec_of,
+)
 from hyperflock._model.results import TrialResult, series_of, trial_result
+from hyperflock._model.space import SearchSpace, Space, dimensions_of
+from hyperflock._model.spec import kind_of
 from hyperflock._reports import export as _export
 from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
@@ -79,8 +92,8 @@ class AsyncStudy(StudyView):
         self._newest: dict[int, TrialResult] = {}
         self._seqs: dict[int, int] = {}
         self._behind = 0
-        # The submitted spec, which never changes.
-        self._spec: StudySpec | None = None
+        # The specs by the version of the code; those that are here never change.
+        self._specs: dict[int, StudySpec] = {}
 
     def __aiter__(self) -> AsyncIterator[TrialResult]:
         """Yield each finished trial once, until the study has ended."""
@@ -165,10 +178,13 @@ class AsyncStudy(StudyView):
         series = {}
         if row.get("last"):  # an older server has none
             series = series_of(convert(await self._http.get(f"{where}/series"), SeriesOfTrial))
+        told = convert(row, TrialRow)
+        version = told.code_version if isinstance(told.code_version, int) else 1
         # An older server does not serve the spec.
         with suppress(NotFoundError):
-            self._spec = self._spec or await fetch_spec(self._http, self.id)
-        return replace(trial_result(convert(row, TrialRow), self._spec), series=series)
+            if version not in self._specs:
+                self._specs[version] = await spec_of(self._http, told)
+        return replace(trial_result(told, self._specs.get(version)), series=series)
 
     async def series(self) -> dict[int, dict[str, tuple[tuple[int, float], ...]]]:
         """Fetch what the finished trials logged: (step, value) pairs by trial and by name.
@@ -359,10 +375,88 @@ class AsyncStudy(StudyView):
         again.
 
         Use it when the cause of the failures is gone: an error of the trials or lost devices.
-        Trials that succeeded do not change.
+        Trials that succeeded do not change. `retry_failed` runs them with mended code.
         """
-        await self._change("replay")
+        return await self.retry_with(None)
+
+    def retry_failed(
+        self,
+        objective: Callable[[Any], Any] | None = None,
+        *,
+        keep_checkpoints: bool = False,
+        wheels: Sequence[str | Path] = (),
+    ) -> Coroutine[Any, Any, AsyncStudy]:
+        """Issue every failed trial again with a mended objective, which the trials that have not
+        begun get too.
+
+        Trials that succeeded keep their results, and running ones continue with the code that they
+        have. `TrialResult.code_version` says which version of the code computed a result. The
+        study's data, options and space stay. A paused study stays paused until `resume`.
+
+        Parameters
+        ----------
+        objective
+            What `Client.grid` takes. None means the code of the study, as in `retry`.
+        keep_checkpoints
+            Let trials continue from checkpoints that the earlier code saved. Without it each of
+            them starts from the beginning.
+        wheels
+            As for `Client.grid`.
+
+        Raises
+        ------
+        BundleError
+            The objective cannot be sent. In this case nothing has been sent.
+        ServerError
+            ``no_failed_trial``: no trial has failed, so the study keeps its code.
+            ``study_cancelled``, ``not_a_grid``: the study cannot go on in this way.
+            ``runtime_mismatch``: no device of the server has the runtime of the code.
+            ``quota_exceeded``: a finished study would run again.
+        """
+        # This must be here, because it reads its caller's stack.
+        bundle = None if objective is None else bundle_objective(objective, read_wheels(wheels))
+        return self.retry_with(bundle, keep_checkpoints=keep_checkpoints)
+
+    async def retry_with(
+        self, bundle: Bundle | None, *, keep_checkpoints: bool = False
+    ) -> AsyncStudy:
+        """Issue every failed trial again, with a bundle of mended code if one is given."""
+        row = await retry(self._http, self.id, bundle, keep_checkpoints=keep_checkpoints)
+        self._row = convert(row, StudyRow)
         self._newest = {n: t for n, t in self._newest.items() if t.state != "failed"}
+        return self
+
+    async def extend(
+        self, space: Space | SearchSpace | None = None, *, trials: int | None = None
+    ) -> AsyncStudy:
+        """Add the trials that a larger space has and the study lacks; a finished study runs again.
+
+        The trials that exist keep their numbers and results, and the new ones get the numbers
+        after them. If nothing is new, nothing changes.
+
+        Parameters
+        ----------
+        space
+            The study's space with more values of its names; of a list of points, the list with
+            more points. Every value and point of the study must be in it, in any order. None
+            means the study's own space.
+        trials
+            The new number of trials of a random or Sobol study, whose space stays.
+
+        Raises
+        ------
+        ServerError
+            ``space_changed``: the space lacks a value, a point or a name of the study, or has a
+            further name. ``not_a_grid``: the study asks its owner for trials.
+            ``study_cancelled``. ``quota_exceeded``: you may not have so many trials.
+        InvalidSpaceError
+            The space cannot be sent.
+        """
+        spec = await fetch_spec(self._http, self.id)
+        dimensions = spec.space if space is None else dimensions_of(space, kind_of(spec))
+        count = spec.trials if trials is None else trials
+        row = await extend(self._http, self.id, dimensions, count)
+        self._row = convert(row, StudyRow)
         return self
 
     async def delete(self) -> Deleted:

@@ -1,9 +1,10 @@
-"""Explains why a submission is refused with ``study_exists``: what differs from the earlier study.
+"""Handles a submission that is refused with ``study_exists``, because its key has another study.
 
-    raise await explained(http, made, error)
+    row = await extended(http, made, error)
 
-If only the space differs, the error has the points that the earlier study lacks. The coroutines run
-on any event loop.
+If the submission may extend the study and only has a larger space, the study gets the new points.
+Otherwise the error says what differs, and has the points that the study lacks. Coroutines for any
+event loop.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from hyperflock._base.errors import HyperflockError, StudyExistsError
+import msgspec
+from msgspec import UnsetType
+
+from hyperflock._base.errors import HyperflockError, ServerError, StudyExistsError
 from hyperflock._base.param_values import params_text
 from hyperflock._base.text import clean
 from hyperflock._client.submission import Submission
@@ -21,7 +25,7 @@ from hyperflock._model.grid import count_of, point_of
 from hyperflock._model.spec import kind_of, parse_spec
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import StudySpec
+from hyperflock._transport.messages import Dimension, StudySpec
 
 # The most missing points in an error, and the most points of a study that are compared.
 MAX_MISSING = 10_000
@@ -44,26 +48,65 @@ _WORDS = {
 }
 
 
-async def explained(http: Http, made: Submission, error: StudyExistsError) -> StudyExistsError:
-    """Return an error that also says what differs. If the server does not answer, return ``error``
-    unchanged.
+async def extended(http: Http, made: Submission, error: StudyExistsError) -> Any:
+    """Extend the study with the key of a submission by what its space lacks, and return its row.
+
+    Raises
+    ------
+    StudyExistsError
+        The submission does not extend studies, or more than the space differs: the error with what
+        differs. ``space_changed``: the space lacks something that the study has.
     """
     spec = parse_spec(made.body().decode())
     try:
         found = await _earlier(http, spec)
     except HyperflockError:
-        return error
+        raise error from None
     if found is None:
-        return error
+        raise error
     study, earlier = found
-    differ = [
-        word for name, word in _WORDS.items() if getattr(spec, name) != getattr(earlier, name)
-    ]
+    differ = [word for name, word in _WORDS.items() if _differs(name, spec, earlier)]
+    if made.extends and set(differ) <= {"space", "number of trials"}:
+        try:
+            return await extend(http, study, spec.space, spec.trials)
+        except ServerError as refused:
+            if refused.code != "space_changed":
+                raise
+            error = StudyExistsError(refused.message, code=refused.code, field=refused.field)
+    raise await _explained(error, spec, study, earlier, differ)
+
+
+async def extend(http: Http, study: int, space: list[Dimension], trials: int | UnsetType) -> Any:
+    """Ask the server to extend a study, and return its row as the server sent it."""
+    body: dict[str, Any] = {"space": msgspec.to_builtins(space)}
+    if isinstance(trials, int):
+        body["trials"] = trials
+    return await http.post(f"/api/studies/{study}/extend", body)
+
+
+def _differs(name: str, spec: StudySpec, earlier: StudySpec) -> bool:
+    if name == "limits":  # how many failures pause a study changes no result
+        one, other = spec.limits, earlier.limits
+        return (one.time_limit_ms, one.stall_ms) != (other.time_limit_ms, other.stall_ms)
+    return bool(getattr(spec, name) != getattr(earlier, name))
+
+
+async def _explained(
+    error: StudyExistsError, spec: StudySpec, study: int, earlier: StudySpec, differ: list[str]
+) -> StudyExistsError:
+    """Return the error with what differs, and with the points that the study lacks."""
     head = f"study {study} '{clean(earlier.name, limit=100)}' has the same key"
+    changed = error.code == "space_changed"
     if set(differ) <= {"method", "space"} and _is_listed(spec) and _is_listed(earlier):
-        return await in_thread(lambda: _of_points(head, study, spec, earlier))
-    what = ", ".join(differ) or "content"
-    return StudyExistsError(f"{head}, but differs in: {what}", study=study)
+        told = await in_thread(lambda: _of_points(head, study, spec, earlier))
+    else:
+        what = ", ".join(differ) or "content"
+        told = StudyExistsError(f"{head}, but differs in: {what}", study=study)
+    if not changed:
+        return told
+    return StudyExistsError(
+        f"{head}; {error.message}", code=error.code, study=study, missing=told.missing
+    )
 
 
 async def _earlier(http: Http, spec: StudySpec) -> tuple[int, StudySpec] | None:

@@ -145,7 +145,9 @@ class AsyncSearches(ABC):
             Makes submitting idempotent: a second submission with the same key and content returns
             the first study. None means a new key.
         once
-            Use ``name`` as the key: the study is submitted once and found again afterwards.
+            Use ``name`` as the key: the study is submitted once and found again afterwards. If the
+            space has more values or points than that of the study, the study is extended by them
+            (`Study.extend`).
         wheels
             Pure Python wheels (``...-py3-none-any.whl``) that the objective imports from.
         dry_run
@@ -168,6 +170,7 @@ class AsyncSearches(ABC):
             Something cannot be sent. In this case nothing has been sent.
         StudyExistsError
             The key, or the name with ``once``, belongs to a study with other content.
+            ``space_changed``: with ``once``, the space lacks something that the study has.
         DryRunError
             The dry run could not start or finish.
         ServerError, ServerUnreachableError, HyperflockError
@@ -326,7 +329,8 @@ class AsyncSearches(ABC):
             )
         given: dict[str, Any] = dict(options)
         progress = given.pop("progress", None)
-        key = key_of(name, given.pop("submit_key", None), once=given.pop("once", False))
+        once = given.pop("once", False)
+        key = key_of(name, given.pop("submit_key", None), once=once)
         wheels = given.pop("wheels", ())
         chainer_of(given.get("runtime", DEFAULT_RUNTIME))
         requirements_of(given.get("requires"))
@@ -341,6 +345,7 @@ class AsyncSearches(ABC):
                 data=await _loop.in_thread(lambda: prepare(data)),
                 name=name or name_of(objective),
                 submit_key=key,
+                extends=once,
                 method=method,
                 trials=trials,
                 **given,

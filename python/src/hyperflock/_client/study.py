@@ -100,6 +100,9 @@ class Study(StudyView):
     resume = blocking_chained(AsyncStudy.resume)
     set_priority = blocking_chained(AsyncStudy.set_priority)
     retry = blocking_chained(AsyncStudy.retry)
+    retry_failed = blocking_chained(AsyncStudy.retry_failed)
+    retry_with = blocking_chained(AsyncStudy.retry_with)
+    extend = blocking_chained(AsyncStudy.extend)
     delete = blocking(AsyncStudy.delete)
     replay = blocking(AsyncStudy.replay)
 

@@ -96,6 +96,8 @@ class Submission:
     max_failures: int | None = DEFAULT_MAX_FAILURES
     priority: int = 0
     submit_key: str | None = None
+    # A study with this key that has a smaller space is extended.
+    extends: bool = False
     backend: Backend | None = None
     requires: Requires | None = None
     # The number of points that `method` draws from the space. If it is 0, every point of the space

@@ -73,6 +73,11 @@ class StudyView(ABC):
         return self.row.rank
 
     @property
+    def code_version(self) -> int:
+        """The newest version of its code, from 1; `retry_failed` makes a new one."""
+        return self.row.code_count
+
+    @property
     def done(self) -> int:
         """How many trials have finished."""
         return self.row.done

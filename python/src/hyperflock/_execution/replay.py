@@ -108,9 +108,16 @@ class Replay:
         return "\n".join([f"{head} {self.tolerance:g}", *rows, *notes])
 
 
-async def fetch_spec(http: Http, study: int) -> StudySpec:
-    """Fetch a study's spec as it was submitted."""
-    return parse_spec(json.dumps(await http.get(f"/api/studies/{study}/spec")))
+async def fetch_spec(http: Http, study: int, code_version: int | None = None) -> StudySpec:
+    """Fetch a study's spec with the newest version of its code, or with another version."""
+    chosen = "" if code_version is None else f"?code_version={code_version}"
+    return parse_spec(json.dumps(await http.get(f"/api/studies/{study}/spec{chosen}")))
+
+
+async def spec_of(http: Http, row: TrialRow) -> StudySpec:
+    """Fetch the spec with the code that computed a trial."""
+    version = row.code_version if isinstance(row.code_version, int) else None
+    return await fetch_spec(http, row.study, version)
 
 
 async def replay(
@@ -142,8 +149,8 @@ async def replay(
         )
     if not trust:
         await _refuse_code_of_others(http, study)
-    spec = await fetch_spec(http, study)
     row = convert(await http.get(f"/api/studies/{study}/trials/{number}"), TrialRow)
+    spec = await spec_of(http, row)
     recorded = trial_result(row, spec)
     if recorded.state not in {"complete", "pruned", "failed"}:
         raise ReplayError(

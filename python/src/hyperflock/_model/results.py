@@ -84,6 +84,8 @@ class Attempt:
     resumed_from, resumed_step : int or None
         The run whose checkpoint this one continued, and the last step reported before that
         checkpoint.
+    code_version : int
+        The version of the study's code that it ran.
     """
 
     id: int
@@ -102,6 +104,7 @@ class Attempt:
     error: TrialError | None
     resumed_from: int | None = None
     resumed_step: int | None = None
+    code_version: int = 1
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,8 @@ class TrialResult:
         Seconds in the objective, and seconds of loading before it.
     attempts : int
         The number of its runs, including lost ones.
+    code_version : int
+        The version of the study's code that computed it, from 1; see `Study.retry_failed`.
     error : TrialError or None
         Why it failed.
     constraints : dict of str to float
@@ -164,6 +169,7 @@ class TrialResult:
     started_at: datetime | None
     finished_at: datetime | None
     error: TrialError | None
+    code_version: int = 1
     constraints: dict[str, float] = field(default_factory=dict)
     user_attrs: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, float] = field(default_factory=dict)
@@ -264,6 +270,7 @@ def trial_result(row: TrialRow, spec: StudySpec | None = None) -> TrialResult:
         started_at=_when(row.started_at),
         finished_at=_when(row.finished_at),
         error=trial_error(row.error) if isinstance(row.error, Failure) else None,
+        code_version=row.code_version if isinstance(row.code_version, int) else 1,
         constraints=constraints_of(row),
         user_attrs=attached.user,
         summary={**last_of(row), **attached.summary},
@@ -376,6 +383,7 @@ def _attempt(row: AttemptRow) -> Attempt:
         error=trial_error(row.error) if isinstance(row.error, Failure) else None,
         resumed_from=row.resumed_from if isinstance(row.resumed_from, int) else None,
         resumed_step=row.resumed_step if isinstance(row.resumed_step, int) else None,
+        code_version=row.code_version if isinstance(row.code_version, int) else 1,
     )
 
 

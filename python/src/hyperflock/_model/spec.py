@@ -6,6 +6,7 @@ The module is pure; any thread may use it.
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -81,6 +82,7 @@ def check_spec(spec: StudySpec) -> None:
         check_dimensions(spec.space, kind_of(spec))
         if is_drawn(kind_of(spec)):
             _check_trials(spec)
+    _check_grown(spec)
     seen = set()
     for index, ref in enumerate(spec.data):
         if ref.name in seen:
@@ -91,6 +93,20 @@ def check_spec(spec: StudySpec) -> None:
         seen.add(ref.name)
     if len(json.dumps(spec.provenance, separators=(",", ":")).encode()) > MAX_PROVENANCE_BYTES:
         raise ProtocolError("the provenance is too long", code="too_long", field="provenance")
+
+
+def _check_grown(spec: StudySpec) -> None:
+    """Check that each earlier space of a grid is a part of the next one."""
+    if not isinstance(spec.grown, list) or not spec.grown:
+        return
+    spaces = [one.values for one in spec.grown]
+    spaces.append([len(dimension.values) for dimension in spec.space])
+    fits = kind_of(spec) == "grid" and all(
+        len(one) == len(following) and all(map(int.__le__, one, following))
+        for one, following in pairwise(spaces)
+    )
+    if not fits:
+        raise _bad("grown", "does not lead from one space to the next")
 
 
 def _check_trials(spec: StudySpec) -> None:

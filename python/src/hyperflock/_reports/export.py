@@ -161,6 +161,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "requires": to_builtins(row.requires) if row.requires else {},
         "entry": clean(row.entry),
         "bundle_sha256": row.bundle.sha256,
+        "code_version": row.code_count,
         "created_at": _iso(row.created_at),
         "finished_at": _iso(finished) if finished else None,
     }
@@ -246,6 +247,8 @@ def _columns(study: StudyRow, trials: Sequence[TrialResult]) -> list[_Column]:
         for name in _names_in(trial.user_attrs for trial in trials)
     ]
     head = [_Column(name, dtype, attrgetter(name)) for name, dtype in _HEAD]
+    if study.code_count > 1:
+        head.append(_Column("code_version", "int64", attrgetter("code_version")))
     middle = [_Column(name, dtype, _ERRORS.get(name, attrgetter(name))) for name, dtype in _MIDDLE]
     return [*head, *values, *middle, *params, *summary, *attributes]
 

@@ -402,6 +402,12 @@ class Versions(Struct, omit_defaults=True):
     numpy: Text | UnsetType = UNSET
 
 
+class Grown(Struct):
+    """How many values each name of a grid had before it was extended (R65)."""
+
+    values: Annotated[list[Ordinal], Meta(max_length=MAX_DIMENSIONS)]
+
+
 class StudySpec(Struct, kw_only=True):
     """What a researcher submits."""
 
@@ -416,6 +422,8 @@ class StudySpec(Struct, kw_only=True):
     ) = UNSET
     bundle: BlobRef
     space: list[Dimension]
+    # set by the server: the spaces before it was extended, in order (R65)
+    grown: Annotated[list[Grown], Meta(max_length=MAX_ROWS)] | UnsetType = UNSET
     trials: Count | UnsetType = UNSET  # of a random or Sobol study
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = []
     seed: Count = 0
@@ -429,6 +437,23 @@ class StudySpec(Struct, kw_only=True):
     priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: Name | UnsetType = UNSET  # without it the owner's first
+
+
+class NewCode(Struct):
+    """The code of a study's next trials, if it is not the code that was submitted (R64)."""
+
+    entry: ModuleFunction
+    bundle: BlobRef
+    data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = []
+    versions: Versions | UnsetType = UNSET
+    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
+    checkpoints: bool = False  # its trials continue from checkpoints of the earlier code
+
+
+class Reissue(Struct):
+    """The body of POST /api/studies/<id>/replay (R33)."""
+
+    code: NewCode | UnsetType = UNSET
 
 
 class BestRow(Struct):
@@ -489,6 +514,7 @@ class StudyRow(StudyProgress, Struct):
     space: list[Dimension]
     runtime: Runtime
     bundle: BlobRef
+    code_version: Ordinal | UnsetType = UNSET  # the newest version of its code (R64); left out: 1
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
     stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
     priority: Priority | UnsetType = UNSET  # among the studies of its owner (R61); left out: 0
@@ -531,6 +557,7 @@ class AttemptRow(Struct):
     resumed_from: AttemptId | UnsetType = UNSET  # the attempt whose checkpoint it began with
     resumed_step: Count | UnsetType = UNSET
     software: RecordedSoftware | UnsetType = UNSET  # what computed it (R52)
+    code_version: Ordinal | UnsetType = UNSET  # of the code that it runs (R64)
     error: Failure | UnsetType = UNSET
 
 
@@ -555,6 +582,7 @@ class TrialRow(Struct):
     load_ms: Millis
     seq: Count  # its place in the order in which trials finished
     accepted_attempt: AttemptId | UnsetType = UNSET
+    code_version: Ordinal | UnsetType = UNSET  # of the code of its deciding attempt (R64)
     device: DeviceRow | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
     points: list[Point] | UnsetType = UNSET

@@ -27,6 +27,7 @@ class StudyProgress:
         directions: list[Direction] | UnsetType
         runtime: Runtime
         priority: int | UnsetType
+        code_version: int | UnsetType
 
     @property
     def done(self) -> int:
@@ -47,6 +48,11 @@ class StudyProgress:
     def rank(self) -> int:
         """The study's priority among those of its owner; 0 if the row has none."""
         return self.priority if isinstance(self.priority, int) else 0
+
+    @property
+    def code_count(self) -> int:
+        """How many versions of its code the study has had."""
+        return self.code_version if isinstance(self.code_version, int) else 1
 
     @property
     def runtime_name(self) -> str:

@@ -56,7 +56,9 @@ Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
   row.id = t.attempt;
   row.trial = t.trial;
   row.kind = t.kind;
-  row.from = t.from;
+  row.code = study->second.code;
+  if (t.from && attempts.at(t.from->attempt).code >= study->second.resumable_code)
+    row.from = t.from;
   row.device = t.device;
   row.device_class = t.device_class;
   row.adapter = t.adapter;
@@ -143,6 +145,8 @@ Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
   TrialState& trial = studies.at(key.study).trials[to_int(key.number)];
   if (found->second.state != AttemptState::live || trial.state != storage::TrialState::running)
     return outcome(Applied::superseded, key);
+  if (found->second.code < studies.at(key.study).resumable_code)
+    return outcome(Applied::repeated, key);
   const bool same = trial.checkpoint && trial.checkpoint->attempt == t.checkpoint.attempt &&
                     trial.checkpoint->blob == t.checkpoint.blob;
   trial.checkpoint = t.checkpoint;
@@ -212,6 +216,30 @@ Outcome ModelStore::apply_one(const storage::SetPriority& t) {
   return outcome(changes ? Applied::applied : Applied::repeated);
 }
 
+Outcome ModelStore::apply_one(const storage::ExtendStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  StudyState& study = found->second;
+  Outcome out = outcome(Applied::superseded);
+  if (study.state == storage::StudyState::cancelled) return out;
+  const auto after = protocol::extended(study.created.spec, t.more);
+  if (!after) {
+    out.refusal = storage::Refusal::space_changed;
+    return out;
+  }
+  if (*after == study.created.spec) return outcome(Applied::repeated);
+  out.applied = Applied::applied;
+  out.id = study.created.total;
+  out.priority = study.priority;
+  out.spec = std::make_shared<const protocol::StudySpec>(*after);
+  study.created.spec = *after;
+  study.created.total = protocol::trial_count(*after);
+  // Failures from before a study ended do not count when it runs again (R56).
+  if (study.state == storage::StudyState::finished) study.failed.clear();
+  study.state = storage::StudyState::running;
+  return out;
+}
+
 Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);
@@ -233,6 +261,14 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   found->second.state = storage::StudyState::running;
   out.applied = Applied::applied;
   out.priority = found->second.priority;
+  StudyState& study = found->second;
+  if (!t.code || protocol::runs_code(study.created.spec, *t.code)) return out;
+  study.created.spec = protocol::with_code(study.created.spec, *t.code, t.runtime_index);
+  out.spec = std::make_shared<const protocol::StudySpec>(study.created.spec);
+  ++study.code;
+  if (t.code->checkpoints) return out;
+  study.resumable_code = study.code;
+  for (auto& [number, trial] : study.trials) trial.checkpoint.reset();
   return out;
 }
 

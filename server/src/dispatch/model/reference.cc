@@ -161,7 +161,32 @@ Said Reference::prioritize(Id study, Id priority) {
   return done();
 }
 
-Said Reference::reissue(Id study) {
+Said Reference::extend(Id study, Id trials) {
+  begin();
+  const auto found = studies_.find(study);
+  const bool known = found != studies_.end();
+  if (!known || found->second.asked() || found->second.state == StudyState::cancelled) {
+    said_.emplace_back(!known                  ? "answer unknown_study"
+                       : found->second.asked() ? "answer not_a_grid"
+                                               : "answer study_cancelled");
+    return done();
+  }
+  Study& one = found->second;
+  if (trials < one.options.trials) {
+    said_.emplace_back("answer space_changed");
+    return done();
+  }
+  said_.push_back("answer study " + std::to_string(study));
+  if (trials == one.options.trials) return done();
+  one.options.trials = trials;
+  if (one.state == StudyState::finished) one.alike.clear();  // failures count anew
+  one.state = StudyState::running;
+  changed_.insert(study);
+  finish_event();
+  return done();
+}
+
+Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps) {
   begin();
   const auto found = studies_.find(study);
   const bool known = found != studies_.end();
@@ -173,6 +198,14 @@ Said Reference::reissue(Id study) {
     said_.emplace_back(known ? "answer study_cancelled" : "answer unknown_study");
     return done();
   }
+  const bool any =
+      std::any_of(found->second.trials.begin(), found->second.trials.end(),
+                  [](const auto& one) { return one.second.state == TrialState::failed; });
+  // Other code is for failed trials; without one, it is not taken (R64).
+  if (!any && !code.empty()) {
+    said_.emplace_back("answer no_failed_trial");
+    return done();
+  }
   said_.push_back("answer study " + std::to_string(study));
   for (auto& [id, trial] : found->second.trials) {
     if (trial.state != TrialState::failed) continue;
@@ -182,6 +215,14 @@ Said Reference::reissue(Id study) {
     found->second.state = StudyState::running;
     found->second.queue.push_back(id);
     changed_.insert(study);
+  }
+  if (!code.empty() && code != found->second.code_name) {
+    found->second.code_name = code;
+    ++found->second.code;
+    if (keeps == Scenario::Keeps::nothing) {
+      found->second.resumable = found->second.code;
+      for (auto& [id, trial] : found->second.trials) trial.saved.reset();
+    }
   }
   finish_event();
   return done();
@@ -310,6 +351,7 @@ Reference::Started Reference::start(Id study, Id trial, const std::string& worke
   attempt.again = again;
   attempt.device = worker;
   attempt.from = studies_.at(study).trials[trial].saved;
+  attempt.code = studies_.at(study).code;
   attempt.seen = attempt.leased = attempt.progressed = now_;
   attempt.patience = patience(attempt);
   open_of(worker).push_back(attempt.id);

@@ -32,6 +32,7 @@ class Reference {
     Id trial = 0;
     bool again = false;  // whether it is a duplicate
     std::optional<Saved> from;
+    Id code = 1;  // the version of the study's code
     std::string device;
     storage::AttemptState state = storage::AttemptState::live;
     std::optional<protocol::Verdict> verdict;  // the verdict on its first result
@@ -85,6 +86,10 @@ class Reference {
     storage::StudyState state = storage::StudyState::running;
     bool paused = false;
     Id priority = 0;  // among the studies of its owner (R61)
+    // The version and the name of its code, and the first version whose checkpoints are handed out.
+    Id code = 1;
+    std::string code_name = "f";
+    Id resumable = 1;
     bool succeeded = false;
     std::map<std::string, Id> alike;  // failed trials by kind (R56)
     std::optional<Id> stopped_by;     // the trial with which it paused itself
@@ -120,7 +125,9 @@ class Reference {
   Said cancel(Id study);
   Said pause(Id study, bool paused);
   Said prioritize(Id study, Id priority);
-  Said reissue(Id study);
+  Said extend(Id study, Id trials);
+  Said reissue(Id study, const std::string& code = {},
+               Scenario::Keeps keeps = Scenario::Keeps::nothing);
   Said remove(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);

@@ -54,6 +54,7 @@ Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
   Attempt* attempt = own(worker, id);
   if (attempt == nullptr || attempt->state != AttemptState::live) return done();
   Trial& trial = trial_of(*attempt);
+  if (attempt->code < studies_.at(attempt->study).resumable) return done();  // not stored (R64)
   if (trial.saved == Saved{id, blob}) return done();
   trial.saved = Saved{id, blob};
   touch_running(*attempt);

@@ -74,8 +74,11 @@ struct ProposalText {
     return "priority of study " + std::to_string(to_int(t.study)) + ' ' +
            std::to_string(t.priority);
   }
+  std::string operator()(const storage::ExtendStudy& t) const {
+    return "extend study " + std::to_string(to_int(t.study));
+  }
   std::string operator()(const storage::ReissueTrials& t) const {
-    return "replay study " + std::to_string(to_int(t.study));
+    return "replay study " + std::to_string(to_int(t.study)) + (t.code ? " with other code" : "");
   }
   std::string operator()(const storage::StoreCheckpoint& t) const {
     return "checkpoint of " + number(t.checkpoint.attempt);
@@ -135,6 +138,17 @@ struct ItemText {
            (m.failure ? ' ' + m.failure->code : "") + points_text(m.points);
   }
 };
+
+std::vector<protocol::Dimension> space_of(std::int64_t trials) {
+  protocol::Dimension dimension{"\"x\"", {}};
+  for (std::int64_t i = 0; i < trials; ++i) dimension.values_json.push_back(std::to_string(i));
+  return {std::move(dimension)};
+}
+
+bool same_spec(const std::shared_ptr<const protocol::StudySpec>& one,
+               const std::shared_ptr<const protocol::StudySpec>& other) {
+  return one && other ? *one == *other : !one && !other;
+}
 
 std::string proposal_text(const storage::Transition& transition) {
   return std::visit(ProposalText{}, transition);
@@ -242,7 +256,9 @@ storage::Outcome Scenario::apply(const storage::Transition& transition) {
   const storage::Outcome& outcome = given.value().at(0);
   const bool same_study = !expected.study || outcome.study == expected.study;
   if (outcome.applied != expected.applied || outcome.verdict != expected.verdict || !same_study ||
-      outcome.trials != expected.trials || outcome.paused != expected.paused) {
+      outcome.refusal != expected.refusal || outcome.trials != expected.trials ||
+      outcome.paused != expected.paused || outcome.priority != expected.priority ||
+      !same_spec(outcome.spec, expected.spec)) {
     troubles_.push_back(proposal_text(transition) + ": the shadow says " +
                         std::to_string(static_cast<int>(outcome.applied)) + ", the model " +
                         std::to_string(static_cast<int>(expected.applied)));
@@ -381,10 +397,7 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.provenance_json = "{}";
   spec.bundle = {std::string(64, 'a'), 1};
   if (options.directions == 0) {
-    protocol::Dimension dimension{"\"x\"", {}};
-    for (std::int64_t i = 0; i < options.trials; ++i)
-      dimension.values_json.push_back(std::to_string(i));
-    spec.space = {std::move(dimension)};
+    spec.space = space_of(options.trials);
   } else {
     spec.kind = protocol::StudyKind::asked;
     spec.directions.resize(static_cast<std::size_t>(options.directions));
@@ -428,8 +441,20 @@ Said Scenario::prioritize(std::int64_t study, std::int64_t priority) {
   return handle(StudyPriorityRequested{RequestId{next_request_++}, StudyId{study}, priority});
 }
 
-Said Scenario::reissue(std::int64_t study) {
-  return handle(StudyReissueRequested{RequestId{next_request_++}, row_of(study)});
+Said Scenario::reissue(std::int64_t study, const std::string& code, Keeps keeps) {
+  StudyReissueRequested request{RequestId{next_request_++}, row_of(study)};
+  if (!code.empty()) {
+    request.code = protocol::NewCode{.entry = "m:" + code,
+                                     .bundle = {std::string(64, 'a'), 1},
+                                     .provenance_json = "{}",
+                                     .checkpoints = keeps == Keeps::checkpoints};
+  }
+  return handle(request);
+}
+
+Said Scenario::extend(std::int64_t study, std::int64_t trials) {
+  return handle(StudyExtendRequested{
+      RequestId{next_request_++}, row_of(study), {.space = space_of(trials)}, {}, {}});
 }
 
 Said Scenario::remove(std::int64_t study) {

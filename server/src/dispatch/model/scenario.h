@@ -44,6 +44,8 @@ class ModelStore {
     std::int64_t generation = 0;
     bool paused = false;
     std::int64_t priority = 0;
+    std::int64_t code = 1;                     // the version of its code (R64)
+    std::int64_t resumable_code = 1;           // the first version whose checkpoints are handed out
     std::optional<std::int64_t> stopped_by{};  // the trial with which it paused itself
     // The failed trials that count for R56, in the order in which they failed.
     std::vector<std::int64_t> failed{};
@@ -76,6 +78,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::DeleteStudy& t);
   storage::Outcome apply_one(const storage::PauseStudy& t);
   storage::Outcome apply_one(const storage::SetPriority& t);
+  storage::Outcome apply_one(const storage::ExtendStudy& t);
   storage::Outcome apply_one(const storage::ReissueTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
@@ -123,7 +126,11 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said prioritize(std::int64_t study, std::int64_t priority);
-  Said reissue(std::int64_t study);
+  // With `code`, the study gets other code of this name, and keeps its checkpoints or not.
+  enum class Keeps { checkpoints, nothing };
+  Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing);
+  // Gives the study a space of this many values.
+  Said extend(std::int64_t study, std::int64_t trials);
   // Deletes the study in storage. The dispatcher gets no message, as in a real server. The shadow,
   // if there is one, also removes a few rows of deleted studies.
   Said remove(std::int64_t study);

@@ -45,7 +45,8 @@ Said apply(World& world, const Action& a) {
     case Kind::resume:
       return world.pause(a.id, false);
     case Kind::reissue:
-      return world.reissue(a.id);
+      return world.reissue(a.id, a.name,
+                           a.next ? Scenario::Keeps::checkpoints : Scenario::Keeps::nothing);
     case Kind::remove:
       return world.remove(a.id);
     case Kind::ready:
@@ -82,6 +83,8 @@ Said apply(World& world, const Action& a) {
       return world.says(a.worker, a.reply);
     case Kind::prioritize:
       return world.prioritize(a.id, a.amount);
+    case Kind::extend:
+      return world.extend(a.id, a.amount);
   }
   return {};
 }
@@ -99,12 +102,12 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 26> kNames{
+  static constexpr std::array<const char*, 27> kNames{
       "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
       "resume",       "replay",      "remove",     "ready",   "beat",       "report",
       "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
       "drain",        "after",       "restart",    "suggest", "claim",      "leave",
-      "says",         "priority"};
+      "says",         "priority",    "extend"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -114,6 +117,7 @@ std::string text_of(const Action& a) {
   if (a.next) out += " next";
   if (a.amount != 0) out += ' ' + std::to_string(a.amount);
   for (const AttemptId id : a.held) out += " holds #" + std::to_string(to_int(id));
+  if (a.kind == Kind::reissue && !a.name.empty()) out += " with code " + a.name;
   if (a.kind == Kind::suggest) out += ' ' + a.name + ' ' + a.distribution;
   if (a.kind == Kind::says) {
     out += " room " + std::to_string(a.reply.room) + (a.reply.finish ? " finish" : "");
@@ -253,7 +257,8 @@ std::optional<std::string> Pair::compare_state() const {
   std::int64_t live = 0;
   for (const auto& [id, expected] : model_.attempts()) {
     const auto found = store.attempts.find(AttemptId{id});
-    if (found == store.attempts.end() || found->second.state != expected.state)
+    if (found == store.attempts.end() || found->second.state != expected.state ||
+        found->second.code != expected.code)
       return "attempt #" + std::to_string(id) + " is stored otherwise";
     live += expected.state == storage::AttemptState::live;
   }

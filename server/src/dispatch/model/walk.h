@@ -42,6 +42,7 @@ struct Action {
     leave,
     says,
     prioritize,
+    extend,
   };
   Kind kind = Kind::ready;
   std::string worker{};

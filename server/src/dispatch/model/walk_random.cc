@@ -100,6 +100,7 @@ class Walk {
       case Kind::close_clean:
       case Kind::suggest:
       case Kind::prioritize:
+      case Kind::extend:
       case Kind::claim:
       case Kind::leave:
       case Kind::says:
@@ -203,6 +204,18 @@ class Walk {
   // Mostly 0, so that studies of equal priority meet.
   std::int64_t drawn_priority() { return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1; }
 
+  Action extend() {
+    return {
+        .kind = Kind::extend, .id = any_study(), .amount = 1 + static_cast<std::int64_t>(draw(8))};
+  }
+
+  // With the code of the study, with other code, or with that of an earlier draw.
+  Action reissue() {
+    Action action{.kind = Kind::reissue, .id = any_study(), .next = chance(3)};
+    if (!chance(3)) action.name = std::string(1, static_cast<char>('f' + draw(3)));
+    return action;
+  }
+
   Action prioritize() {
     return {.kind = Kind::prioritize, .id = any_study(), .amount = drawn_priority()};
   }
@@ -223,10 +236,11 @@ class Walk {
     if (owned_ && chance(4)) return draw_owner_action();
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(50)) return {.kind = Kind::cancel, .id = any_study()};
-    if (chance(25)) return {.kind = Kind::reissue, .id = any_study()};
+    if (chance(25)) return reissue();
     if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
     if (chance(20)) return prioritize();
+    if (chance(30)) return extend();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
     if (!pair_.model().connected(worker) || chance(14)) {
@@ -374,7 +388,7 @@ class Walk {
           const auto& one = pair_.model().attempts().at(to_int(attempt.id));
           const bool again = attempt.kind == protocol::AttemptKind::duplicate;
           const std::int64_t from = attempt.from ? to_int(attempt.from->attempt) : 0;
-          if (one.state != attempt.state || one.again != again ||
+          if (one.state != attempt.state || one.again != again || one.code != attempt.code ||
               (one.from ? one.from->first : 0) != from) {
             return "attempt #" + std::to_string(to_int(attempt.id)) + " has another row";
           }

@@ -245,5 +245,97 @@ TEST(Revocation, R34_ARevokedDeviceGetsNoSessionEvenWhenItWasCheckedJustBefore) 
   EXPECT_THAT(s.open("c"), Not(IsEmpty()));
 }
 
+// ---- other code (R64)
+
+using Keeps = Scenario::Keeps;
+
+// A study of three trials: the first failed, the second runs on device b, the third has not begun.
+Scenario one_failed() {
+  Scenario s;
+  s.worker("a").worker("b").study(3);
+  s.ready("a");
+  s.ready("b");
+  s.failed("a", 1, Cause::user_error);
+  return s;
+}
+
+TEST(OtherCode, R64_LeasesThatFollowRunIt) {
+  Scenario s = one_failed();
+  EXPECT_EQ(s.last_lease().entry, "m:f");
+  EXPECT_THAT(s.reissue(1, "g"), Contains("answer study 1"));
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 0"));
+  EXPECT_EQ(s.last_lease().entry, "m:g");
+  EXPECT_THAT(s.complete("b", 2, 0.5, true), Contains(HasSubstr("result_ack #2 accepted")));
+  EXPECT_EQ(s.last_lease().entry, "m:g");  // also the trial that had not begun
+  s.restart();
+  s.worker("c");
+  s.release("c", 9);
+  EXPECT_EQ(s.store().attempts.at(AttemptId{2}).code, 1);
+  EXPECT_EQ(s.store().attempts.at(AttemptId{3}).code, 2);
+}
+
+TEST(OtherCode, R64_ItNeedsAFailedTrial) {
+  Scenario s;
+  s.worker("a").study(2);
+  EXPECT_EQ(s.reissue(1, "g"), Said{"answer no_failed_trial"});
+  s.ready("a");
+  EXPECT_EQ(s.last_lease().entry, "m:f");
+}
+
+TEST(OtherCode, R64_AStudyEndsAlthoughOtherCodeWasRefused) {
+  Scenario s;
+  s.worker("a").study(1);
+  s.ready("a");
+  s.hold();
+  s.reissue(1, "g");
+  s.complete("a", 1);
+  s.resume();
+  EXPECT_EQ(study_state(s), storage::StudyState::finished);
+}
+
+TEST(OtherCode, R64_ALeaseOfTheSameMomentRunsWhatIsStoredWithIt) {
+  Scenario s = one_failed();
+  s.hold();
+  s.ready("a");  // the third trial, before the change
+  s.reissue(1, "g");
+  s.worker("c").ready("c");
+  s.commit(1);
+  EXPECT_EQ(s.last_lease().entry, "m:f");
+  s.resume();
+  s.ready("c");
+  EXPECT_EQ(s.last_lease().entry, "m:g");
+  for (const auto& [id, attempt] : s.store().attempts)
+    EXPECT_EQ(attempt.code, to_int(id) > 3 ? 2 : 1);
+}
+
+TEST(OtherCode, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
+  for (const Keeps keeps : {Keeps::nothing, Keeps::checkpoints}) {
+    Scenario s = one_failed();
+    s.checkpoint("b", 2, 7);
+    s.reissue(1, "g", keeps);
+    s.checkpoint("b", 2, 8);  // the device does not know of the change
+    s.release("b", 2);
+    s.worker("c");
+    const bool kept = keeps == Keeps::checkpoints;
+    EXPECT_THAT(s.ready("c"), Contains("c < lease #3 trial 0"));
+    s.worker("d");
+    EXPECT_THAT(s.ready("d"),
+                Contains(kept ? "d < lease #4 trial 1 from #2/8" : "d < lease #4 trial 1"));
+    EXPECT_THAT(s.troubles(), IsEmpty());
+  }
+}
+
+TEST(OtherCode, R64_ALeaseThatWasDecidedBeforeBeginsWithoutACheckpoint) {
+  Scenario s = one_failed();
+  s.checkpoint("b", 2, 7);
+  s.hold();
+  s.reissue(1, "g");
+  s.release("b", 2);
+  s.worker("c").ready("c");
+  s.resume();
+  EXPECT_EQ(s.last_lease().checkpoint, std::nullopt);
+  EXPECT_EQ(s.last_lease().entry, "m:g");
+}
+
 }  // namespace
 }  // namespace hyperflock::dispatch

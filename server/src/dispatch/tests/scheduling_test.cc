@@ -354,6 +354,62 @@ TEST(Studies, CancelOfAnEndedStudyIsFineAndOfNoneIsNot) {
   EXPECT_EQ(s.cancel(7), (Said{"answer unknown_study"}));
 }
 
+// ---- larger spaces (R65)
+
+TEST(Scheduling, R65_AFinishedStudyRunsAgainWithWhatIsNew) {
+  Scenario s;
+  s.worker("a").study(2);
+  s.ready("a");
+  s.complete("a", 1, 0.5, true);
+  s.complete("a", 2);
+  EXPECT_THAT(s.extend(1, 4), Contains("answer study 1"));
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 2"));
+  EXPECT_EQ(s.last_lease().params, R"({"x":2})");
+  EXPECT_EQ(s.last_lease().total, 4);
+  s.restart();
+  s.worker("b");
+  EXPECT_THAT(s.ready("b"), Contains("b < lease #4 trial 3"));
+}
+
+TEST(Scheduling, R65_IdleWorkersGetTheNewTrialsAtOnce) {
+  Scenario s;
+  s.worker("a").worker("b").study(1);
+  s.ready("a");
+  EXPECT_THAT(s.ready("b"), Contains("b < wait no_work"));
+  EXPECT_THAT(s.extend(1, 2), Contains("b < lease #2 trial 1"));
+}
+
+TEST(Scheduling, R65_AStudyDoesNotEndBeforeItsExtensionIsStored) {
+  Scenario s;
+  s.worker("a").study(1);
+  s.ready("a");
+  s.hold();
+  s.extend(1, 2);
+  s.complete("a", 1);
+  s.resume();
+  EXPECT_EQ(s.store().studies.at(StudyId{1}).state, storage::StudyState::running);
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #2 trial 1"));
+  // The other way round, the study ends and runs again.
+  s.hold();
+  s.complete("a", 2);
+  s.commit(1);
+  s.extend(1, 3);
+  s.resume();
+  EXPECT_THAT(s.ready("a"), Contains("a < lease #3 trial 2"));
+}
+
+TEST(Scheduling, R65_RefusalsChangeNothing) {
+  Scenario s;
+  s.worker("a").study(2);
+  EXPECT_EQ(s.extend(9, 4), Said{"answer unknown_study"});
+  EXPECT_EQ(s.extend(1, 1), Said{"answer space_changed"});
+  EXPECT_EQ(s.extend(1, 2), Said{"answer study 1"});
+  s.cancel(1);
+  EXPECT_EQ(s.extend(1, 4), Said{"answer study_cancelled"});
+  s.submit({.directions = 1});
+  EXPECT_EQ(s.extend(2, 4), Said{"answer not_a_grid"});
+}
+
 // ---- priorities (R61)
 
 TEST(Scheduling, R61_TheHighestPriorityOfAnOwnerGoesFirst) {

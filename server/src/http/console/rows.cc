@@ -81,6 +81,7 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
       .integer("run_ms", attempt.metrics.run_ms)
       .integer("load_ms", attempt.metrics.load_ms);
   if (!attempt.software.empty()) row.text("software", attempt.software);
+  row.integer("code_version", attempt.code);
   if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
   row.end();
 }
@@ -195,6 +196,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
       .text("sha256", row.spec.bundle.sha256)
       .integer("bytes", row.spec.bundle.bytes)
       .end();
+  if (row.code > 1) study.integer("code_version", row.code);
   if (row.spec.kind != protocol::StudyKind::grid) study.text("kind", name_of(row.spec.kind));
   const bool asked = row.spec.kind == protocol::StudyKind::asked;
   if (row.best_trial) {
@@ -230,7 +232,10 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   append_values(trial.begin("values"), row.values);
   trial.integer("attempts", row.attempts);
   if (row.accepted_attempt) trial.integer("accepted_attempt", to_int(*row.accepted_attempt));
-  if (detail.attempt) append_device(trial.begin("device"), *detail.attempt);
+  if (detail.attempt) {
+    trial.integer("code_version", detail.attempt->code);
+    append_device(trial.begin("device"), *detail.attempt);
+  }
   const protocol::RunMetrics metrics =
       detail.attempt ? detail.attempt->metrics : protocol::RunMetrics{};
   trial.integer("started_at", row.started_at)

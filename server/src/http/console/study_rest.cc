@@ -27,6 +27,12 @@ Error closed_project() {
                "This study's project is not open to you any more; ask an administrator."};
 }
 
+Error no_failed_trial() {
+  return Error{"no_failed_trial",
+               "No trial of the study has failed, so no other code is needed: the study keeps its "
+               "code."};
+}
+
 // Reads the study's row and replies with it, or with the error that `objection` returns for it.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
@@ -52,9 +58,12 @@ hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
 
 // ---- submitting
 
-// Returns the error, with the field, of a blob that the study names and that cannot be used.
-Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec) {
-  const auto check = [&context](const protocol::BlobRef& blob, const std::string& field) -> Status {
+// Returns the error of a blob that the study names and that cannot be used, with its field below
+// `above`.
+Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
+                   const std::string& above = {}) {
+  const auto check = [&](const protocol::BlobRef& blob, const std::string& part) -> Status {
+    const std::string field = above + part;
     const auto bytes = context.blobs.size(blob.sha256);
     if (!bytes)
       return Error{"unknown_blob", "Upload this blob before the study that names it.",
@@ -85,6 +94,7 @@ bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
   one.priority = other.priority;
   one.versions = other.versions;  // the bundle's lock has them too
   one.runtime_index = other.runtime_index;
+  one.grown = other.grown;
   return one == other;
 }
 
@@ -97,6 +107,7 @@ Error other_content(StudyId earlier) {
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(spec.runtime_index, protocol::choose_runtime(spec, context.runtimes));
+  spec.grown.clear();
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
@@ -163,10 +174,44 @@ Status prioritize(const SiteContext& context, const Request& request, const Repl
   return {};
 }
 
+// Issues failed trials again, with other code for the study if the body has some (R64). The code is
+// checked like that of a new study.
 Status reissue(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(auto body, protocol::parse_reissue(request.body.empty() ? "{}" : request.body));
   TRY(auto row, usable_study(context, request));
-  context.hub.reissue_study(std::move(row), quota_of(request.principal),
-                            note_of(request, "study.replay", {}), row_replier(context, reply));
+  hub::Reissue wanted{.study = std::move(row), .quota = quota_of(request.principal)};
+  std::shared_ptr<blobs::CollectedBlobs::Hold> hold;
+  std::string detail;
+  if (body.code) {
+    if (wanted.study.failed == 0) return no_failed_trial();
+    auto spec = protocol::with_code(wanted.study.spec, *body.code, {});
+    TRY(wanted.runtime_index, protocol::choose_runtime(spec, context.runtimes));
+    hold = context.blobs.hold(blobs_of(spec));
+    TRY(check_blobs(context, spec, "code."));
+    ObjectWriter(detail).text("entry", spec.entry).text("bundle", spec.bundle.sha256).end();
+    wanted.code = std::move(body.code);
+  }
+  wanted.note = note_of(request, "study.replay", {}, std::move(detail));
+  context.hub.reissue_study(std::move(wanted),
+                            [hold, done = row_replier(context, reply)](const Result<StudyId>& id) {
+                              if (hold && id) hold->named();
+                              done(id);
+                            });
+  return {};
+}
+
+// Gives the study the points that it lacks of a larger space (R65).
+Status extend(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(auto row, usable_study(context, request));
+  if (row.spec.kind == protocol::StudyKind::asked)
+    return protocol::extended(row.spec, {}).error();  // before its space is read
+  TRY(auto more, protocol::parse_extension(request.body, row.spec.kind));
+  TRY(protocol::extended(row.spec, more));  // for an error that says what differs
+  context.hub.extend_study({.study = std::move(row),
+                            .more = std::move(more),
+                            .quota = quota_of(request.principal),
+                            .note = note_of(request, "study.extend", {})},
+                           row_replier(context, reply));
   return {};
 }
 
@@ -218,18 +263,37 @@ Result<Response> study(const SiteContext& context, const Request& request) {
   return json_response(200, shown_study_json(context.hub, row));
 }
 
-// Sends the spec as it was submitted.
+// Sends the spec with the newest version of the code, or with that of `code_version` (R64).
 Status spec(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
+  std::optional<protocol::StudySpec> found = row.spec;
+  if (const auto given = query_value(request.query, "code_version")) {
+    const auto code = parse_integer(*given, kMaxWireInteger);
+    if (!code)
+      return Error{"bad_number", "code_version must be an integer from 1.", "code_version"};
+    TRY(found, context.storage.spec(row.id, *code));
+  }
+  if (!found) return Error{"not_found", "The study's code has no such version."};
   return reply_noted(context, request, row,
-                     json_response(200, protocol::serialize_study_spec(row.spec)), reply);
+                     json_response(200, protocol::serialize_study_spec(*found)), reply);
+}
+
+// Returns whether a version of the study's code, or its data, is this blob.
+Result<bool> names_blob(const SiteContext& context, const storage::StudyRow& row,
+                        const std::string& sha256) {
+  if (std::ranges::count(blobs_of(row.spec), sha256) != 0) return true;
+  for (std::int64_t code = 1; code < row.code; ++code) {
+    TRY(const auto earlier, context.storage.spec(row.id, code));
+    if (earlier && std::ranges::count(blobs_of(*earlier), sha256) != 0) return true;
+  }
+  return false;
 }
 
 // Sends code or data of the study to everybody who may see the study.
 Status study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   const std::string& sha256 = request.captures[1];
-  const bool named = std::ranges::count(blobs_of(row.spec), sha256) != 0;
+  TRY(const bool named, names_blob(context, row, sha256));
   const auto path = named ? context.blobs.path_of(sha256) : std::nullopt;
   const auto bytes = named ? context.blobs.size(sha256) : std::nullopt;
   if (!path || !bytes) {
@@ -299,7 +363,7 @@ Status placement(const SiteContext& context, const Request& request, const Reply
   return {};
 }
 
-constexpr std::array<Route, 13> kRoutes{{
+constexpr std::array<Route, 14> kRoutes{{
     {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
     {Method::get, "/api/studies", Access::principal, answer<studies>},
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
@@ -311,6 +375,7 @@ constexpr std::array<Route, 13> kRoutes{{
     {Method::post, "/api/studies/{}/priority", Access::principal, answer_later<prioritize>,
      kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
+    {Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>, kSpecBody},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
     {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},
     {Method::get, "/api/workers", Access::principal, answer_later<workers>},

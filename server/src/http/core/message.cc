@@ -61,6 +61,8 @@ constexpr std::array kStatuses{
     CodeStatus{"name_taken", 409},
     CodeStatus{"last_admin", 409},
     CodeStatus{"study_cancelled", 409},
+    CodeStatus{"no_failed_trial", 409},
+    CodeStatus{"space_changed", 409},
     CodeStatus{"study_exists", 409},
     CodeStatus{"study_running", 409},
     CodeStatus{"not_a_grid", 409},

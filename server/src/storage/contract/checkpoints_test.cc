@@ -154,5 +154,48 @@ TEST_P(StorageContract, R37_ACheckpointFromBeforeTheFirstReportHasNoCurve) {
   EXPECT_THAT(trial(1, 0).points, ElementsAre(protocol::Point{1, 0.5}));
 }
 
+// ---- checkpoints and versions of the code (R64)
+
+ReissueTrials mended(char bundle, bool checkpoints = false) {
+  ReissueTrials reissue{.study = StudyId{1}};
+  reissue.code = protocol::NewCode{.entry = "mended:objective",
+                                   .bundle = {sha(bundle), 7},
+                                   .provenance_json = "{}",
+                                   .checkpoints = checkpoints};
+  return reissue;
+}
+
+TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
+  apply(begun());
+  apply({start(3, key(1, 2)), failed(3), fail(key(1, 2)), store(saved(1, 'a')),
+         store(saved(2, 'b'))});
+  const Outcome outcome = apply_one(mended('e'));
+  EXPECT_THAT(outcome.dropped, ElementsAre(sha('a'), sha('b')));
+  EXPECT_EQ(newest(storage(), 0), std::nullopt);
+  // The earlier code still runs. What it saves is not stored, and its blob goes.
+  const Outcome late = apply_one(store(saved(1, 'c')));
+  EXPECT_EQ(late.applied, Applied::repeated);
+  EXPECT_THAT(late.dropped, ElementsAre(sha('c')));
+  EXPECT_EQ(newest(storage(), 0), std::nullopt);
+  // A lease that was decided before the change begins without it.
+  apply({end(1, AttemptState::released), resume(4, key(1, 0), saved(1, 'a'))});
+  EXPECT_EQ(storage().attempt(AttemptId{4}).value()->from, std::nullopt);
+  // Those of the new code are handed on.
+  EXPECT_EQ(applied(store(saved(4, 'd'))), Applied::applied);
+  reopen();
+  EXPECT_EQ(newest(storage(), 0), saved(4, 'd'));
+  EXPECT_EQ(applied(store(saved(2, 'c'))), Applied::repeated);  // also after a restart
+}
+
+TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreHandedOnWhereThatIsWanted) {
+  apply(begun());
+  apply({start(3, key(1, 2)), failed(3), fail(key(1, 2)), store(saved(1, 'a'))});
+  apply_one(mended('e', true));
+  EXPECT_EQ(applied(store(saved(2, 'b'))), Applied::applied);
+  apply({end(1, AttemptState::released), resume(4, key(1, 0), saved(1, 'a'))});
+  EXPECT_EQ(storage().attempt(AttemptId{4}).value()->from, saved(1, 'a'));
+  EXPECT_EQ(storage().attempt(AttemptId{4}).value()->code, 2);
+}
+
 }  // namespace
 }  // namespace hyperflock::storage

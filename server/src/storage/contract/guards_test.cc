@@ -351,6 +351,138 @@ TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
   EXPECT_EQ(applied(ReissueTrials{StudyId{1}}), Applied::repeated);
 }
 
+// ---- other code for failed trials (R64)
+
+ReissueTrials mended(char bundle) {
+  ReissueTrials reissue{.study = StudyId{1}};
+  reissue.code = protocol::NewCode{.entry = "mended:objective",
+                                   .bundle = {sha(bundle), 7},
+                                   .data = {{"extra", "file", "e.npy", {sha('f'), 3}}},
+                                   .versions = {.numpy = "2.4.3"},
+                                   .provenance_json = R"({"client":"c"})"};
+  reissue.runtime_index = sha('9');
+  return reissue;
+}
+
+TEST_P(StorageContract, R64_OtherCodeIsForTheAttemptsThatFollow) {
+  apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)),
+         complete(1, {0.5}), failed(2), fail(key(1, 1))});
+  const protocol::StudySpec before = study(1).spec;
+  const Outcome outcome = apply_one(mended('e'));
+  EXPECT_EQ(outcome.applied, Applied::applied);
+  EXPECT_THAT(outcome.trials, testing::ElementsAre(TrialNumber{1}));
+  EXPECT_EQ(study(1).code, 2);
+  EXPECT_EQ(*outcome.spec, study(1).spec);
+  protocol::StudySpec expected = before;
+  expected.entry = "mended:objective";
+  expected.bundle = {sha('e'), 7};
+  expected.data = mended('e').code->data;
+  expected.versions = {.numpy = "2.4.3"};
+  expected.provenance_json = R"({"client":"c"})";
+  expected.runtime_index = sha('9');
+  EXPECT_EQ(study(1).spec, expected);
+  apply({start(4, key(1, 1)), complete(4, {0.7}), complete(3, {0.1})});
+  reopen();
+  EXPECT_EQ(trial(1, 0).attempt->code, 1);
+  EXPECT_EQ(trial(1, 2).attempt->code, 1);  // it ran before the change
+  EXPECT_EQ(trial(1, 1).attempt->code, 2);
+  EXPECT_EQ(trial(1, 1).attempts_list.front().code, 1);
+  EXPECT_EQ(storage().spec(StudyId{1}, 1).value(), before);
+  EXPECT_EQ(storage().spec(StudyId{1}, 2).value(), expected);
+  EXPECT_EQ(storage().spec(StudyId{1}, 3).value(), std::nullopt);
+  EXPECT_EQ(storage().spec(StudyId{2}, 1).value(), std::nullopt);
+  EXPECT_TRUE(storage().project_references("default", sha('f')).value());
+}
+
+TEST_P(StorageContract, R64_TheSameCodeAndNoFailedTrialMakeNoVersion) {
+  apply({create_study(1), start(1, key(1, 0))});
+  EXPECT_EQ(applied(mended('e')), Applied::repeated);
+  EXPECT_EQ(study(1).code, 1);
+  apply({failed(1), fail(key(1, 0)), mended('e'), start(2, key(1, 0)), failed(2), fail(key(1, 0))});
+  const Outcome again = apply_one(mended('e'));
+  EXPECT_EQ(again.applied, Applied::applied);  // the trial runs again
+  EXPECT_EQ(again.spec, nullptr);
+  EXPECT_EQ(study(1).code, 2);
+  apply({start(3, key(1, 0)), failed(3), fail(key(1, 0)), end_study(1, StudyState::cancelled)});
+  EXPECT_EQ(applied(mended('d')), Applied::superseded);
+}
+
+TEST_P(StorageContract, R64_EarlierSpecsGoWithTheirStudy) {
+  apply({create_study(1), start(1, key(1, 0)), failed(1), fail(key(1, 0)), mended('e'),
+         end_study(1, StudyState::cancelled)});
+  const Outcome gone = apply_one(DeleteStudy{StudyId{1}});
+  EXPECT_THAT(gone.disowned, testing::Contains(sha('e')));
+  EXPECT_THAT(gone.disowned, testing::Contains(create_study(1).spec.bundle.sha256));
+  EXPECT_EQ(storage().spec(StudyId{1}, 1).value(), std::nullopt);
+  while (applied(SweepDeleted{}) == Applied::applied) {
+  }
+  EXPECT_FALSE(storage().load().value().unswept);
+}
+
+// ---- larger spaces (R65)
+
+ExtendStudy with_value(const StudyRow& row, const std::string& value, Quota quota = {}) {
+  ExtendStudy extend{StudyId{1}, {row.spec.space}, quota};
+  extend.more.space.back().values_json.push_back(value);
+  return extend;
+}
+
+TEST_P(StorageContract, R65_AnExtendedStudyRunsAgain) {
+  apply({create_study(1), start(1, key(1, 0)), complete(1, {0.5}),
+         end_study(1, StudyState::finished)});
+  const StudyRow before = study(1);
+  const std::int64_t had = protocol::trial_count(before.spec);
+  const Outcome outcome = apply_one(with_value(before, "77"));
+  EXPECT_EQ(outcome.applied, Applied::applied);
+  EXPECT_EQ(outcome.id, had);
+  reopen();
+  const StudyRow after = study(1);
+  EXPECT_EQ(after.state, StudyState::running);
+  EXPECT_EQ(after.finished_at, 0);
+  EXPECT_EQ(after.spec, *outcome.spec);
+  EXPECT_EQ(after.total, protocol::trial_count(after.spec));
+  EXPECT_GT(after.total, had);
+  EXPECT_EQ(after.complete, 1);
+  EXPECT_EQ(protocol::trial_params(after.spec, had - 1),
+            protocol::trial_params(before.spec, had - 1));
+  EXPECT_EQ(applied(ExtendStudy{StudyId{1}, {after.spec.space}}), Applied::repeated);
+  apply({start(2, key(1, had)), complete(2, {0.7})});
+  EXPECT_EQ(study(1).complete, 2);
+}
+
+TEST_P(StorageContract, R65_WhatIsNoExtensionChangesNothing) {
+  EXPECT_EQ(applied(ExtendStudy{StudyId{1}}), Applied::conflict);
+  apply_one(create_study(1));
+  const StudyRow before = study(1);
+  ExtendStudy lost{StudyId{1}, {before.spec.space}};
+  lost.more.space.front().values_json.erase(lost.more.space.front().values_json.begin());
+  const Outcome refused = apply_one(lost);
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  EXPECT_EQ(refused.refusal, Refusal::space_changed);
+  EXPECT_EQ(study(1).spec, before.spec);
+  apply_one(end_study(1, StudyState::cancelled));
+  const Outcome cancelled = apply_one(with_value(before, "77"));
+  EXPECT_EQ(cancelled.applied, Applied::superseded);
+  EXPECT_EQ(cancelled.refusal, std::nullopt);
+}
+
+TEST_P(StorageContract, R65_AnExtensionNeedsRoomInTheQuota) {
+  apply_one(create_study(1));
+  const StudyRow before = study(1);
+  const std::int64_t has =
+      protocol::trial_count(protocol::extended(before.spec, with_value(before, "77").more).value());
+  const Outcome refused = apply_one(with_value(before, "77", {.trials = has - 1}));
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  ASSERT_TRUE(refused.excess.has_value());
+  EXPECT_EQ(applied(with_value(before, "77", {.trials = has})), Applied::applied);
+  // An ended study counts as a whole, and as one more.
+  apply_one(end_study(1, StudyState::finished));
+  apply_one(create_study(2, "other"));
+  const StudyRow ended = study(1);
+  EXPECT_TRUE(apply_one(with_value(ended, "78", {.studies = 1})).excess.has_value());
+  EXPECT_EQ(applied(with_value(ended, "78", {.studies = 2})), Applied::applied);
+}
+
 TEST_P(StorageContract, R53_AStudyIsPausedWhileItRuns) {
   EXPECT_EQ(apply_one(pause_study(1)).applied, Applied::conflict);
   apply_one(create_study(1));

@@ -35,6 +35,11 @@ Outcome Writer::apply_one(const StoreCheckpoint& store) {
   Outcome outcome = judge_upload(checkpoint.attempt, store.device);
   if (outcome.applied != Applied::applied) return outcome;
   const TrialKey trial = *outcome.trial;
+  if (!is_resumable(*find_study(trial.study), checkpoint.attempt)) {
+    outcome.applied = Applied::repeated;
+    outcome.dropped = unnamed({checkpoint.blob.sha256});
+    return outcome;
+  }
   {
     Query newest = db_->query(kSelectNewestCheckpoint, trial.study, trial.number);
     if (newest.next()) {

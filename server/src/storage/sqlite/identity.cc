@@ -213,6 +213,16 @@ std::optional<Excess> Writer::excess_of_reissue(const ReissueTrials& reissue) {
   return excess_of(reissue.quota, used_by(owner), asked);
 }
 
+std::optional<Excess> Writer::excess_of_extension(const ExtendStudy& extend,
+                                                  const std::string& owner, std::int64_t before,
+                                                  std::int64_t after) {
+  if (extend.quota == Quota{}) return std::nullopt;
+  const bool runs = ledger::is_running(find_study(extend.study)->row);
+  write_changed_studies();  // including studies that ended in this batch
+  return excess_of(extend.quota, used_by(owner),
+                   runs ? Usage{0, after - before, 0} : Usage{1, after, 0});
+}
+
 Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }
 
 void Writer::add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes) {

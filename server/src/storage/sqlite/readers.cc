@@ -322,6 +322,16 @@ std::optional<StudyRow> study(Db& db, StudyId id) {
   return std::move(found.front());
 }
 
+std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code) {
+  const Transaction view(db, Transaction::Kind::read);
+  const std::optional<StudyRow> row = study(db, id);
+  if (!row || code > row->code) return std::nullopt;
+  if (code == row->code) return row->spec;
+  Query text = db.query("SELECT spec FROM earlier_specs WHERE study = ? AND code = ?", id, code);
+  if (!text.next()) return std::nullopt;
+  return read_spec(text.text(0), id);
+}
+
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);

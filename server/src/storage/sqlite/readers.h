@@ -54,6 +54,7 @@ Snapshot load(Db& db);
 Identities identities(Db& db);
 std::vector<StudyRow> studies(Db& db);
 std::optional<StudyRow> study(Db& db, StudyId id);
+std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code);
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
 std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);

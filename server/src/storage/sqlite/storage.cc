@@ -96,6 +96,9 @@ Result<std::vector<StudyRow>> SqliteStorage::studies() {
 Result<std::optional<StudyRow>> SqliteStorage::study(StudyId id) {
   return guarded([&] { return sqlite::study(*readers_.borrow(), id); });
 }
+Result<std::optional<protocol::StudySpec>> SqliteStorage::spec(StudyId id, std::int64_t code) {
+  return guarded([&] { return sqlite::spec(*readers_.borrow(), id, code); });
+}
 Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std::int64_t after,
                                                                 std::int64_t limit) {
   return guarded([&] { return sqlite::finished_trials(*readers_.borrow(), id, after, limit); });

@@ -50,6 +50,7 @@ class SqliteStorage final : public Storage {
   Result<Identities> identities() override;
   Result<std::vector<StudyRow>> studies() override;
   Result<std::optional<StudyRow>> study(StudyId id) override;
+  Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) override;
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                    std::int64_t limit) override;
   Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;

@@ -90,6 +90,10 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    db.exec("DROP TABLE earlier_specs");
+    db.exec("ALTER TABLE attempts DROP COLUMN code");
+    db.exec("ALTER TABLE study_progress DROP COLUMN code");
+    db.exec("ALTER TABLE study_progress DROP COLUMN resumable_code");
     db.exec("ALTER TABLE study_progress DROP COLUMN priority");
     db.exec("DROP TABLE series");
     db.exec("DROP TABLE series_names");
@@ -109,7 +113,11 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_THAT(storage->study(StudyId{2}).value()->best_trials,
               testing::ElementsAre(TrialNumber{0}));
   EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
-  EXPECT_EQ(storage->study(StudyId{1}).value()->priority, 0);  // servers knew no priorities (R61)
+  // Its studies have one version of their code, and no priority (R61, R64).
+  EXPECT_EQ(storage->study(StudyId{1}).value()->priority, 0);
+  EXPECT_EQ(storage->study(StudyId{1}).value()->code, 1);
+  EXPECT_EQ(storage->attempt(AttemptId{1}).value()->code, 1);
+  EXPECT_EQ(storage->spec(StudyId{1}, 1).value(), storage->study(StudyId{1}).value()->spec);
 }
 
 // The file is older than several tokens per person and limits of enrolment codes.
@@ -155,6 +163,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
   EXPECT_EQ(study.priority, 0);
+  EXPECT_EQ(study.code, 1);
   // The file is older than the deletion of studies. Still, the study's blobs are removed with it.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));

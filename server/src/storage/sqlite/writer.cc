@@ -109,15 +109,19 @@ void Writer::add_study(const CreateStudy& create) {
       "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
       " cursor, finished_at, best_value, priority) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?)",
       create.id, StudyState::running, create.spec.priority);
+  add_blobs(create.id, create.owner, create.project, create.spec);
+}
+
+void Writer::add_blobs(StudyId study, const std::string& owner, const std::string& project,
+                       const protocol::StudySpec& spec) {
   constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
   const auto add = [&](const protocol::BlobRef& blob) {
-    db_->run(kAddBlob, create.project, blob.sha256);
-    db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", create.id,
-             blob.sha256);
-    add_blob(create.owner, blob.sha256, blob.bytes);
+    db_->run(kAddBlob, project, blob.sha256);
+    db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", study, blob.sha256);
+    add_blob(owner, blob.sha256, blob.bytes);
   };
-  add(create.spec.bundle);
-  for (const protocol::DataRef& data : create.spec.data) add(data.blob);
+  add(spec.bundle);
+  for (const protocol::DataRef& data : spec.data) add(data.blob);
 }
 
 Outcome Writer::apply_one(const StartAttempt& start) {
@@ -138,16 +142,18 @@ Outcome Writer::apply_one(const StartAttempt& start) {
   }
   // A trial of an ask-and-tell study has a row before its first attempt. Then `previous` is 0.
   const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
-  const CheckpointColumns from(start.from ? &*start.from : nullptr);
+  const bool resumes = start.from && is_resumable(*study, start.from->attempt);
+  const CheckpointColumns from(resumes ? &*start.from : nullptr);
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
       " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
       " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
-      " resumed_step, resumed_logged, adapter, resumed_artifacts)"
-      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?)",
+      " resumed_step, resumed_logged, adapter, resumed_artifacts, code)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
       now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
-      from.bytes, from.step, from.logged, start.adapter, start.from ? artifacts_before(start) : 0);
+      from.bytes, from.step, from.logged, start.adapter, resumes ? artifacts_before(start) : 0,
+      study->row.code);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -400,7 +406,75 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
   touch(*study);
   result.applied = Applied::applied;
   result.priority = study->row.priority;
+  if (reissue.code) take_code(*study, reissue, result);
   return result;
+}
+
+Outcome Writer::apply_one(const ExtendStudy& extend) {
+  Study* study = find_study(extend.study);
+  if (study == nullptr) return of_study(Applied::conflict, extend.study);
+  Outcome result = of_study(Applied::superseded, extend.study);
+  if (study->row.state == StudyState::cancelled) return result;
+  protocol::StudySpec before;
+  std::string owner;
+  {
+    Query row = db_->query("SELECT spec, owner FROM studies WHERE id = ?", extend.study);
+    row.next();
+    before = read_spec(row.text(0), extend.study);
+    owner = row.text(1);
+  }
+  auto after = protocol::extended(before, extend.more);
+  if (!after) {
+    result.refusal = Refusal::space_changed;
+    return result;
+  }
+  const std::int64_t had = protocol::trial_count(before);
+  const std::int64_t has = protocol::trial_count(*after);
+  if (has == had) return of_study(Applied::repeated, extend.study);
+  result.excess = excess_of_extension(extend, owner, had, has);
+  if (result.excess) return result;
+  db_->run("UPDATE studies SET spec = ?, total = ? WHERE id = ?",
+           protocol::serialize_study_spec(*after), has, extend.study);
+  ledger::reopened(study->row);
+  touch(*study);
+  result.applied = Applied::applied;
+  result.id = had;
+  result.priority = study->row.priority;
+  result.spec = std::make_shared<const protocol::StudySpec>(std::move(after).value());
+  return result;
+}
+
+void Writer::take_code(Study& study, const ReissueTrials& reissue, Outcome& outcome) {
+  const StudyId id = study.row.id;
+  protocol::StudySpec spec;
+  std::string owner;
+  std::string project;
+  {
+    Query row = db_->query("SELECT spec, owner, project FROM studies WHERE id = ?", id);
+    row.next();
+    spec = read_spec(row.text(0), id);
+    owner = row.text(1);
+    project = row.text(2);
+  }
+  if (protocol::runs_code(spec, *reissue.code)) return;
+  db_->run(
+      "INSERT INTO earlier_specs (study, code, spec) SELECT id, ?, spec FROM studies WHERE id = ?",
+      study.row.code, id);
+  spec = protocol::with_code(std::move(spec), *reissue.code, reissue.runtime_index);
+  db_->run("UPDATE studies SET spec = ? WHERE id = ?", protocol::serialize_study_spec(spec), id);
+  add_blobs(id, owner, project, spec);
+  ++study.row.code;
+  if (!reissue.code->checkpoints) {
+    study.row.resumable_code = study.row.code;
+    append(outcome.dropped, drop_checkpoints(id));
+  }
+  outcome.spec = std::make_shared<const protocol::StudySpec>(std::move(spec));
+}
+
+bool Writer::is_resumable(const Study& study, AttemptId saved_by) {
+  if (study.row.resumable_code == 1) return true;  // the study has all checkpoints
+  Query row = db_->query("SELECT code FROM attempts WHERE id = ?", saved_by);
+  return row.next() && row.integer(0) >= study.row.resumable_code;
 }
 
 Writer::Study* Writer::find_study(StudyId id) {
@@ -408,7 +482,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   Query row = db_->query(
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
-      " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority"
+      " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
+      " code, resumable_code"
       " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
@@ -438,6 +513,8 @@ Writer::Study* Writer::find_study(StudyId id) {
   if (const auto trial = row.maybe_integer(21)) study.stopped_by = TrialNumber{*trial};
   study.forgiven_seq = row.integer(22);
   study.priority = row.integer(23);
+  study.code = row.integer(24);
+  study.resumable_code = row.integer(25);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -454,11 +531,12 @@ void Writer::write_changed_studies() {
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
-        " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ? WHERE study = ?",
+        " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ?, code = ?,"
+        " resumable_code = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
-        row.stopped_by, row.forgiven_seq, row.priority, row.id);
+        row.stopped_by, row.forgiven_seq, row.priority, row.code, row.resumable_code, row.id);
     study->changed = false;
   }
   changed_.clear();

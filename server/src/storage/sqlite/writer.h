@@ -65,6 +65,7 @@ class Writer {
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const PauseStudy& pause);
   Outcome apply_one(const SetPriority& set);
+  Outcome apply_one(const ExtendStudy& extend);
   Outcome apply_one(const ReissueTrials& reissue);
 
   // deletion.cc
@@ -127,6 +128,8 @@ class Writer {
   // Returns the limit of the owner's quota that the study would exceed; nullopt if none.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
   std::optional<Excess> excess_of_reissue(const ReissueTrials& reissue);
+  std::optional<Excess> excess_of_extension(const ExtendStudy& extend, const std::string& owner,
+                                            std::int64_t before, std::int64_t after);
   Usage used_by(const std::string& owner);
   void add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes);
   std::int64_t add_token(std::int64_t principal, const std::string& hash, std::int64_t expires_at);
@@ -138,6 +141,13 @@ class Writer {
   // the study is deleted.
   Study* find_study(StudyId id);
   void add_study(const CreateStudy& create);
+  // Notes that the study, its owner and its project name the blobs of the spec.
+  void add_blobs(StudyId study, const std::string& owner, const std::string& project,
+                 const protocol::StudySpec& spec);
+  // Gives the study a new version of its code, unless it runs this code already (R64).
+  void take_code(Study& study, const ReissueTrials& reissue, Outcome& outcome);
+  // Returns whether checkpoints that this attempt saved are handed to the study's attempts.
+  bool is_resumable(const Study& study, AttemptId saved_by);
   // Stores the points. Returns how many of them are new.
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
   // Checks whether the attempt may upload a checkpoint or an artifact. If it may, the outcome is

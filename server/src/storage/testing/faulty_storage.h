@@ -115,6 +115,9 @@ class FaultyStorage final : public Storage {
     return read<std::vector<TrialDetail>>(
         [&] { return inner_->finished_trials(id, after, limit); });
   }
+  Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) override {
+    return read<std::optional<protocol::StudySpec>>([&] { return inner_->spec(id, code); });
+  }
   Result<std::vector<TrialDetail>> best_trials(StudyId id) override {
     return read<std::vector<TrialDetail>>([&] { return inner_->best_trials(id); });
   }

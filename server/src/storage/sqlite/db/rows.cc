@@ -94,18 +94,22 @@ CheckpointColumns::CheckpointColumns(const protocol::Checkpoint* checkpoint) {
   logged = checkpoint->logged;
 }
 
-StudyRow read_study(const Query& row) {
-  auto spec = protocol::parse_study_spec(row.text(3));
+protocol::StudySpec read_spec(std::string_view text, StudyId id) {
+  auto spec = protocol::parse_study_spec(text);
   if (!spec) {
     throw SqliteError(SQLITE_CORRUPT,
-                      "study " + std::to_string(row.integer(0)) +
+                      "study " + std::to_string(to_int(id)) +
                           " has a spec that cannot be read: " + spec.error().message);
   }
+  return std::move(spec).value();
+}
+
+StudyRow read_study(const Query& row) {
   StudyRow study;
   study.id = StudyId{row.integer(0)};
   study.owner = owned(row, 1);
   study.project = owned(row, 2);
-  study.spec = std::move(spec).value();
+  study.spec = read_spec(row.text(3), study.id);
   study.total = row.integer(4) + row.integer(16);
   study.created_at = row.integer(5);
   study.state = static_cast<StudyState>(row.integer(6));
@@ -128,6 +132,8 @@ StudyRow read_study(const Query& row) {
   if (const auto trial = row.maybe_integer(24)) study.stopped_by = TrialNumber{*trial};
   study.forgiven_seq = row.integer(25);
   study.priority = row.integer(26);
+  study.code = row.integer(27);
+  study.resumable_code = row.integer(28);
   return study;
 }
 
@@ -175,6 +181,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.adapter = owned(row, 26);
   attempt.attrs = owned(row, 27);
   attempt.software = owned(row, 28);
+  attempt.code = row.integer(29);
   return stored;
 }
 

@@ -34,6 +34,8 @@ enum class Constrained { no, waits, judged };
 
 // These functions read rows of the queries below, whose columns are in the order shown there.
 StudyRow read_study(const Query& row);
+// Reads the spec of a study. Throws SqliteError if it cannot be read.
+protocol::StudySpec read_spec(std::string_view text, StudyId id);
 TrialDetail read_trial(const Query& row);  // without its attempts
 struct StoredAttempt {
   AttemptRow row;
@@ -74,7 +76,8 @@ std::string asked_attrs_of(const Query& trial_row);
 inline constexpr Sql kSelectStudies =
     "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
     " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority"
+    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
+    " code, resumable_code"
     " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // Finished trials with seq > ?2. Unfinished trials have seq 0.
@@ -90,7 +93,7 @@ inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software"
+    " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
     " FROM attempts"
     " WHERE id = ?1";
 inline constexpr Sql kSelectSuggestions =

@@ -1,0 +1,63 @@
+"""Runs a study's failed trials again, with mended code for them and for the trials that follow.
+
+    row = await retry(http, study_id, bundle, keep_checkpoints=False)
+
+Coroutines for any event loop.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+from typing import Any
+
+import msgspec
+
+from hyperflock._bundle.bundle import Bundle
+from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
+from hyperflock._client.uploads import Blob, upload_missing
+from hyperflock._execution.replay import fetch_spec
+from hyperflock._transport.http import AGENT, Http
+from hyperflock._transport.messages import BlobRef, DataRef, NewCode, Reissue, Versions
+
+# The names of data that belong to the code begin with these: wheels, and large arrays of it.
+_OF_CODE = ("array:", "wheel:")
+
+
+async def retry(
+    http: Http, study: int, bundle: Bundle | None, *, keep_checkpoints: bool = False
+) -> Any:
+    """Issue the failed trials again, and return the study's row as the server sent it.
+
+    With ``bundle``, the trials that start from now on run it. It is uploaded first.
+    """
+    if bundle is None:
+        return await http.post(f"/api/studies/{study}/replay", {})
+    spec = await fetch_spec(http, study)
+    code = new_code(bundle, spec.data, keep_checkpoints=keep_checkpoints)
+    content = bundle.content
+    blobs = [Blob(bundle.sha256, len(content), "the code", lambda: io.BytesIO(content))]
+    for item in bundle.attached:
+        blobs.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
+    await upload_missing(http, blobs)
+    body = json.loads(msgspec.json.encode(Reissue(code)))
+    return await http.post(f"/api/studies/{study}/replay", body)
+
+
+def new_code(bundle: Bundle, data: list[DataRef], *, keep_checkpoints: bool) -> NewCode:
+    """Return the mended code as the server gets it; the study keeps its own data sets."""
+    own = [ref for ref in data if not ref.name.startswith(_OF_CODE)]
+    return NewCode(
+        entry=bundle.entry,
+        bundle=BlobRef(bundle.sha256, len(bundle.content)),
+        data=[*own, *(item.ref for item in bundle.attached)],
+        versions=Versions(**RUNTIME_VERSIONS),
+        provenance={
+            "client": AGENT,
+            "python": platform.python_version(),
+            "source_sha256": bundle.source_sha256,
+            "files": list(bundle.files[:200]),
+        },
+        checkpoints=keep_checkpoints,
+    )
