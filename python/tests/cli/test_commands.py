@@ -15,7 +15,8 @@ from typing import Any
 import hyperflock
 import pytest
 from device import Device
-from fake_console import FakeConsole, _json, _refusal
+from fake_console import FakeConsole
+from fakes.answers import json_answer, refusal
 from hyperflock import Client, Deleted, Study
 from hyperflock._cli import command as _cli
 from hyperflock._transport.messages import Failure
@@ -292,11 +293,11 @@ def test_devices_join_and_revoke(
     def answer(method: str, path: str, headers: Any, body: bytes) -> Any:
         match method, path:
             case "GET", "/api/workers":
-                return _json(200, {"workers": [row]})
+                return json_answer(200, {"workers": [row]})
             case "POST", "/api/devices/d_1%2F/revoke":
-                return _json(200, {"device": "d_1/", "revoked": True})
+                return json_answer(200, {"device": "d_1/", "revoked": True})
             case "POST", "/api/devices/d_2/revoke":
-                return _refusal(403, "forbidden", "Only an administrator revokes devices.")
+                return refusal(403, "forbidden", "Only an administrator revokes devices.")
         return real(method, path, headers, body)
 
     monkeypatch.setattr(server, "_answer", answer)
@@ -329,12 +330,12 @@ def test_tokens_are_listed_rotated_and_ended(
     def answer(method: str, path: str, headers: Any, body: bytes) -> Any:
         match method, path:
             case "GET", "/api/tokens":
-                return _json(200, {"tokens": rows})
+                return json_answer(200, {"tokens": rows})
             case "POST", "/api/tokens/rotate":
                 asked.append(json.loads(body))
-                return _json(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
+                return json_answer(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
             case "POST", "/api/tokens/4/revoke":
-                return _json(200, {"token": 4, "revoked": True})
+                return json_answer(200, {"token": 4, "revoked": True})
         return real(method, path, headers, body)
 
     monkeypatch.setattr(server, "_answer", answer)
@@ -366,7 +367,7 @@ def test_rotated_token_is_told_though_its_file_cannot_be_written(
     (tmp_path / "credentials.json").write_text(json.dumps(kept))
     monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path))
     monkeypatch.delenv("HYPERFLOCK_TOKEN")
-    made = _json(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
+    made = json_answer(201, {"id": 5, "token": "hfr_new", "old": {"token": 3}})
     monkeypatch.setattr(server, "_answer", lambda *_: made)
 
     def full(*_: object) -> None:

@@ -413,9 +413,9 @@ def test_answer_that_is_no_json_is_a_protocol_error(client: Client, server: Fake
 
 
 def _html() -> object:
-    from fake_console import _Answer
+    from fakes.answers import Answer
 
-    return _Answer(200, b"<html>")
+    return Answer(200, b"<html>")
 
 
 def test_loop_cancels_what_timed_out() -> None:

@@ -24,7 +24,8 @@ import optuna
 import pytest
 from asked_objectives import raising, square
 from fake_asked import Devices
-from fake_console import FakeConsole, _json
+from fake_console import FakeConsole
+from fakes.answers import json_answer
 from hyperflock import AsyncClient, Client, HyperflockError
 from hyperflock._base.codes import BUNDLE_CODES, CODES
 from hyperflock._cli import command as _cli
@@ -95,9 +96,9 @@ class Scene:
 
     def answered(self, status: int) -> None:
         """Make a request that is answered with a status and no error code, as by a proxy."""
-        from fake_console import _Answer
+        from fakes.answers import Answer
 
-        self.server._answer = lambda *_: _Answer(status)  # type: ignore[method-assign]
+        self.server._answer = lambda *_: Answer(status)  # type: ignore[method-assign]
         self.client.studies()
 
     def dry_run(self, **options: Any) -> hyperflock.DryRun:
@@ -300,7 +301,9 @@ def _not_mine(scene: Scene) -> None:
         scene.server,
         "_answer",
         lambda method, path, *rest: (
-            _json(200, {"name": "grace"}) if path == "/api/me" else answer(method, path, *rest)
+            json_answer(200, {"name": "grace"})
+            if path == "/api/me"
+            else answer(method, path, *rest)
         ),
     )
     scene.client.grid(objective, SPACE).replay(0)

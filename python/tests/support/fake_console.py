@@ -22,8 +22,17 @@ from typing import Any
 
 import msgspec
 from fake_asked import DEVICE, AskedStudy
+from fakes.answers import (
+    Answer,
+    attempt_of,
+    blobs_of,
+    json_answer,
+    point_text,
+    refusal,
+    space_of,
+    trial_count,
+)
 from hyperflock._base.errors import HyperflockError
-from hyperflock._base.param_values import params_text
 from hyperflock._base.version import __version__
 from hyperflock._model import grid as _grid
 from hyperflock._model import spec as _spec
@@ -266,7 +275,7 @@ class FakeConsole:
                 "entry": spec.entry,
                 "seed": spec.seed,
                 "created_at": NOW,
-                "space": _space_of(spec),
+                "space": space_of(spec),
                 **({"kind": spec.kind} if spec.kind else {}),
                 "runtime": msgspec.to_builtins(spec.runtime),
                 **({"requires": msgspec.to_builtins(spec.requires)} if spec.requires else {}),
@@ -274,12 +283,12 @@ class FakeConsole:
             }
             if study in self.earlier_specs:
                 row["code_version"] = len(self.earlier_specs[study]) + 1
+            if asked is not None:
+                row.update(asked.study_fields())
             if row["state"] == "running":
                 row["estimate"] = self.estimates.get(
                     study, {"runs": 0, "devices": 0, "why": "no_run"}
                 )
-            if asked is not None:
-                row.update(asked.study_fields())
             if row["state"] != "running":
                 row["finished_at"] = NOW + 1000
             complete = [r for r in rows if r["state"] == "complete" and _meets(r)]
@@ -298,12 +307,12 @@ class FakeConsole:
 
     # ---- HTTP
 
-    def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> _Answer:
+    def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
         path, _, query = path.partition("?")
         if path.startswith(("/runtime/", "/app/", "/local-run.json")):
             return self._open_file(path)
         if headers.get("authorization") != f"Bearer {self.token}":
-            return _refusal(401, "unauthorized", "the token is unknown")
+            return refusal(401, "unauthorized", "the token is unknown")
         parts = path.strip("/").split("/")
         match method, parts:
             case "GET", ["api", "me"]:
@@ -319,57 +328,57 @@ class FakeConsole:
                     "max_blob_bytes": self.max_blob_bytes,
                     "join_origin": self.url,
                 }
-                return _json(200, me)
+                return json_answer(200, me)
             case "HEAD", ["api", "blobs", sha256]:
-                return _Answer(200 if sha256 in self.blobs else 404, kind="application/json")
+                return Answer(200 if sha256 in self.blobs else 404, kind="application/json")
             case "PUT", ["api", "blobs", sha256]:
                 if hashlib.sha256(body).hexdigest() != sha256:
-                    return _refusal(422, "hash_mismatch", "the bytes have another hash")
+                    return refusal(422, "hash_mismatch", "the bytes have another hash")
                 known = sha256 in self.blobs
                 self.blobs[sha256] = body
-                return _json(200 if known else 201, {"sha256": sha256})
+                return json_answer(200 if known else 201, {"sha256": sha256})
             case "POST", ["api", "studies"]:
                 return self._submit(body)
             case "GET", ["api", "studies"]:
-                return _json(
+                return json_answer(
                     200, {"studies": [self.study_row(s) for s in sorted(self.specs)][::-1]}
                 )
             case "POST", ["api", "enrolment"]:
-                return _json(201, {"code": "abc", "join_url": "http://127.0.0.1:1/join#abc"})
+                return json_answer(201, {"code": "abc", "join_url": "http://127.0.0.1:1/join#abc"})
             case "GET", ["api", "workers"]:
-                return _json(200, {"workers": []})
+                return json_answer(200, {"workers": []})
             case _, ["api", "studies", text, *rest] if text.isdigit() and int(text) in self.specs:
                 return self._about(method, int(text), rest, query, body)
             case _, ["api", "studies", _, *_]:
-                return _refusal(404, "unknown_study", "there is no such study")
-        return _refusal(404, "not_found", "there is no such page")
+                return refusal(404, "unknown_study", "there is no such study")
+        return refusal(404, "not_found", "there is no such page")
 
-    def _open_file(self, path: str) -> _Answer:
+    def _open_file(self, path: str) -> Answer:
         if self.built is None:
-            return _refusal(404, "not_found", "there is no such page")
+            return refusal(404, "not_found", "there is no such page")
         folder = self.built if path.startswith("/runtime/") else self.built / "web"
         file = folder / path[1:]
         if not file.is_file():
-            return _refusal(404, "not_found", "there is no such page")
-        return _Answer(200, file.read_bytes())
+            return refusal(404, "not_found", "there is no such page")
+        return Answer(200, file.read_bytes())
 
-    def _submit(self, body: bytes) -> _Answer:
+    def _submit(self, body: bytes) -> Answer:
         try:
             spec = _spec.parse_spec(body.decode())
         except HyperflockError as error:
             status = 400 if error.code == "malformed" else 422
-            return _refusal(status, error.code, error.message, error.field)
+            return refusal(status, error.code, error.message, error.field)
         if spec.submit_key in self.by_key:
             earlier = self.by_key[spec.submit_key]
             was = self.specs[earlier]
             spec.name, spec.provenance = was.name, was.provenance
             if spec != was:
-                return _refusal(409, "study_exists", f"study {earlier} was made of other content")
-            return _json(200, self.study_row(earlier))
+                return refusal(409, "study_exists", f"study {earlier} was made of other content")
+            return json_answer(200, self.study_row(earlier))
         for index, sha256 in enumerate([spec.bundle.sha256, *(d.sha256 for d in spec.data)]):
             if sha256 not in self.blobs:
                 field = f"data[{index - 1}].sha256" if index else "bundle.sha256"
-                return _refusal(422, "unknown_blob", "a blob was not uploaded", field)
+                return refusal(422, "unknown_blob", "a blob was not uploaded", field)
         self._last_study += 1
         study = self._last_study
         self.specs[study] = spec
@@ -378,27 +387,27 @@ class FakeConsole:
         if spec.kind == "asked":
             self.asked[study] = AskedStudy(study, spec, self.lock, self._notify)
             self.asked_more.notify_all()
-        return _json(201, self.study_row(study))
+        return json_answer(201, self.study_row(study))
 
-    def _delete(self, study: int) -> _Answer:
+    def _delete(self, study: int) -> Answer:
         row = self.study_row(study)
         if row["state"] == "running":
-            return _refusal(409, "study_running", "the study is not over")
+            return refusal(409, "study_running", "the study is not over")
         spec = self.specs.pop(study)
         del self.by_key[spec.submit_key]
         files = [kept["bytes"] for kept, _ in self.artifacts.pop(study, {}).values()]
-        named = {blob.sha256 for other in self.specs.values() for blob in _blobs_of(other)}
+        named = {blob.sha256 for other in self.specs.values() for blob in blobs_of(other)}
         size = sum(files)
-        for blob in _blobs_of(spec):
+        for blob in blobs_of(spec):
             if blob.sha256 not in named and self.blobs.pop(blob.sha256, None) is not None:
                 size += blob.bytes
         self._notify()
         trials = row["complete"] + row["pruned"] + row["failed"]
-        return _json(
+        return json_answer(
             200, {"study": study, "trials": trials, "artifacts": len(files), "bytes": size}
         )
 
-    def _extend(self, study: int, body: dict[str, Any]) -> _Answer:
+    def _extend(self, study: int, body: dict[str, Any]) -> Answer:
         spec = self.specs[study]
         given = {d["name"]: [json.dumps(v) for v in d["values"]] for d in body["space"]}
         space = []
@@ -407,12 +416,12 @@ class FakeConsole:
             lost = [v for v in values if v not in given.get(known.name, [])]
             if lost:
                 message = f'"{known.name}" has lost the value {lost[0]}'
-                return _refusal(409, "space_changed", message, "space")
+                return refusal(409, "space_changed", message, "space")
             more = [v for v in given[known.name] if v not in values]
             space.append(_protocol.Dimension(known.name, [*known.values, *map(json.loads, more)]))
         self.specs[study] = msgspec.structs.replace(spec, space=space)
         self._notify()
-        return _json(200, self.study_row(study))
+        return json_answer(200, self.study_row(study))
 
     def _take_code(self, study: int, code: _protocol.NewCode) -> None:
         self.earlier_specs.setdefault(study, []).append(self.specs[study])
@@ -429,7 +438,7 @@ class FakeConsole:
         series = self.series.get((study, row["trial"]), [])
         return {"trial": row["trial"], "seq": row["seq"], "series": series}
 
-    def _about(self, method: str, study: int, rest: list[str], query: str, body: bytes) -> _Answer:
+    def _about(self, method: str, study: int, rest: list[str], query: str, body: bytes) -> Answer:
         asked = self.asked.get(study)
         with_points = "points=1" in query.split("&")
         if asked is None:
@@ -443,42 +452,42 @@ class FakeConsole:
             unfinished = asked.unfinished(with_points=with_points)
         match method, rest:
             case "GET", ["unfinished"]:
-                return _json(200, {"trials": unfinished})
+                return json_answer(200, {"trials": unfinished})
             case "GET", []:
-                return _json(200, self.study_row(study))
+                return json_answer(200, self.study_row(study))
             case "GET", ["spec"]:
                 version = int(query.partition("=")[2] or 0)
                 earlier = self.earlier_specs.get(study, [])
                 specs = [*earlier, self.specs[study]]
-                return _json(200, msgspec.to_builtins(specs[version - 1]))
+                return json_answer(200, msgspec.to_builtins(specs[version - 1]))
             case "GET", ["blobs", sha256]:
-                return _Answer(200, self.blobs[sha256])
+                return Answer(200, self.blobs[sha256])
             case "GET", ["placement"]:
                 reasons = self.placement["reasons"].items()
                 listed = [{"code": code, "devices": count} for code, count in reasons]
-                return _json(200, {**self.placement, "reasons": listed})
+                return json_answer(200, {**self.placement, "reasons": listed})
             case "POST", ["cancel"]:
                 self.cancelled.add(study)
                 if asked is not None:
                     asked.cancel()
                 self._notify()
-                return _json(200, self.study_row(study))
+                return json_answer(200, self.study_row(study))
             case "POST", ["pause" | "resume" as change]:
                 (self.paused.add if change == "pause" else self.paused.discard)(study)
                 self._notify()
-                return _json(200, self.study_row(study))
+                return json_answer(200, self.study_row(study))
             case "POST", ["extend"]:
                 return self._extend(study, json.loads(body))
             case "POST", ["priority"]:
                 self.priorities[study] = json.loads(body)["priority"]
-                return _json(200, self.study_row(study))
+                return json_answer(200, self.study_row(study))
             case "DELETE", []:
                 return self._delete(study)
             case "POST", ["replay"]:
                 reissue = convert(json.loads(body), _protocol.Reissue)
                 if isinstance(reissue.code, _protocol.NewCode):
                     if not any(row["state"] == "failed" for row in self.finished[study]):
-                        return _refusal(409, "no_failed_trial", "no trial has failed")
+                        return refusal(409, "no_failed_trial", "no trial has failed")
                     self._take_code(study, reissue.code)
                 for row in self.finished[study]:
                     if row["state"] == "failed":
@@ -486,7 +495,7 @@ class FakeConsole:
                 rows = self.finished[study]
                 self.finished[study] = [r for r in rows if r["state"] != "failed"]
                 self._notify()
-                return _json(200, self.study_row(study))
+                return json_answer(200, self.study_row(study))
             case "GET", ["artifacts"]:
                 given = dict(item.split("=") for item in query.split("&"))
                 kept = [row for row, _ in self.artifacts.get(study, {}).values()]
@@ -495,38 +504,40 @@ class FakeConsole:
                 if "trial" in given:
                     rows = [row for row in kept if row["trial"] == int(given["trial"])]
                     rows, cursor = rows if given["after"] == "0" else [], 1
-                return _json(200, {"artifacts": rows, "cursor": cursor})
+                return json_answer(200, {"artifacts": rows, "cursor": cursor})
             case "GET", ["artifacts", identity]:
                 if identity not in self.artifacts.get(study, {}):
-                    return _refusal(404, "unknown_artifact", "there is no such artifact")
-                return _Answer(200, self.artifacts[study][identity][1])
+                    return refusal(404, "unknown_artifact", "there is no such artifact")
+                return Answer(200, self.artifacts[study][identity][1])
             case "GET", ["trials"]:
                 given = dict(item.split("=") for item in query.split("&"))
                 limit = min(int(given["limit"]), self.page)
                 rows = [r for r in finished if r["seq"] > int(given["after"])][:limit]
                 cursor = rows[-1]["seq"] if rows else int(given["after"])
-                return _json(200, {"trials": rows, "cursor": cursor})
+                return json_answer(200, {"trials": rows, "cursor": cursor})
             case "GET", ["series", "trials"]:
                 given = dict(item.split("=") for item in query.split("&"))
                 rows = [r for r in finished if r["seq"] > int(given["after"])][: self.page]
                 cursor = rows[-1]["seq"] if rows else int(given["after"])
                 told = [self._series_row(study, row) for row in rows]
-                return _json(200, {"trials": told, "cursor": cursor})
+                return json_answer(200, {"trials": told, "cursor": cursor})
             case "GET", ["trials", number, "series"]:
                 row = next(r for r in [*finished, *unfinished] if r["trial"] == int(number))
-                return _json(200, self._series_row(study, row))
+                return json_answer(200, self._series_row(study, row))
             case "GET", ["trials", number, "log"]:
                 after = int(query.partition("=")[2])
                 lines = self.printed.get((study, int(number)), [])
                 rows = [{"line": i + 1, "attempt": 7, "text": t} for i, t in enumerate(lines)]
-                return _json(200, {"lines": rows[after:], "cursor": len(rows)})
+                return json_answer(200, {"lines": rows[after:], "cursor": len(rows)})
             case "GET", ["trials", number]:
                 for row in [*finished, *unfinished]:
                     if row["trial"] == int(number):
                         points = [[0, 0.5]] if asked is None else asked.trials[int(number)].points
-                        attempts = [] if row["attempts"] == 0 else [_attempt(row)]
-                        return _json(200, {"points": points, "attempts_list": attempts, **row})
-        return _refusal(404, "not_found", "there is no such page")
+                        attempts = [] if row["attempts"] == 0 else [attempt_of(row)]
+                        return json_answer(
+                            200, {"points": points, "attempts_list": attempts, **row}
+                        )
+        return refusal(404, "not_found", "there is no such page")
 
     # ---- The thread of the event loop
 
@@ -591,14 +602,14 @@ class FakeConsole:
             return False
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         if fault:
-            answer = _refusal(fault, "storage_unavailable", "the store is away; try again")
+            answer = refusal(fault, "storage_unavailable", "the store is away; try again")
         else:
             try:
                 with self.lock:
                     answer = self._answer(method, path, headers, body)
             except Exception:
                 # A dropped connection or a 5xx would be tried again for minutes.
-                answer = _refusal(400, "fake_console_broken", traceback.format_exc())
+                answer = refusal(400, "fake_console_broken", traceback.format_exc())
         writer.write(answer.encode(with_body=method != "HEAD"))
         await writer.drain()
         return True
@@ -780,65 +791,7 @@ class _Session:
         self.wire.send_text(text.encode())
 
 
-class _Answer:
-    def __init__(
-        self, status: int, body: bytes = b"", kind: str = "application/octet-stream"
-    ) -> None:
-        self.status = status
-        self.body = body
-        self.kind = kind
-
-    def encode(self, *, with_body: bool) -> bytes:
-        head = (
-            f"HTTP/1.1 {self.status} Fake\r\n"
-            f"Content-Type: {self.kind}\r\n"
-            f"Content-Length: {len(self.body) if with_body else 0}\r\n\r\n"
-        )
-        return head.encode() + (self.body if with_body else b"")
-
-
-def _json(status: int, value: Any) -> _Answer:
-    return _Answer(status, json.dumps(value).encode(), "application/json")
-
-
-def _refusal(status: int, code: str, message: str, field: str | None = None) -> _Answer:
-    error = {"code": code, "message": message} | ({"field": field} if field else {})
-    return _json(status, {"error": error})
-
-
-def _attempt(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the last attempt of a trial as the page of one trial lists it."""
-    copied = ("device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error")
-    state = {"running": "live", "failed": "failed"}.get(row["state"], "accepted")
-    attempt = {"attempt": 7, "kind": "primary", "state": state}
-    attempt |= {name: row[name] for name in copied if name in row}
-    return attempt if state == "live" else {**attempt, "software": "hyperflock-server/0.2.0"}
-
-
 def _flush(wire: ServerProtocol, writer: asyncio.StreamWriter) -> None:
     for data in wire.data_to_send():
         if data:
             writer.write(data)
-
-
-def _blobs_of(spec: _protocol.StudySpec) -> list[Any]:
-    return [spec.bundle, *spec.data]
-
-
-def point_text(spec: _protocol.StudySpec, number: int) -> str:
-    """Return the parameters of a trial in the text that the server writes."""
-    return params_text(_grid.point_of(_spec.kind_of(spec), spec.space, number, spec.seed))
-
-
-def trial_count(spec: _protocol.StudySpec) -> int:
-    """Return the number of trials that a spec describes."""
-    if spec.kind == "asked":
-        return 0
-    return spec.trials or _grid.count_of(_spec.kind_of(spec), spec.space)
-
-
-def _space_of(spec: _protocol.StudySpec) -> Any:
-    """Return the space of a study's row. A list of points has its names only."""
-    if spec.kind == "points":
-        return [{"name": d.name, "values": []} for d in spec.space]
-    return msgspec.to_builtins(spec.space)

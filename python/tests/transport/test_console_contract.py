@@ -49,6 +49,7 @@ OWN = {
     "cursor",
     "device",
     "engine",
+    "estimate",
     "finished_at",
     "generation",
     "id",

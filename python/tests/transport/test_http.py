@@ -179,9 +179,9 @@ def test_token_goes_to_the_given_origin_only(server: FakeConsole) -> None:
 
 
 def _redirect() -> object:
-    from fake_console import _Answer
+    from fakes.answers import Answer
 
-    return _Answer(302)
+    return Answer(302)
 
 
 FORKS = """
