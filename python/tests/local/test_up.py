@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import ssl
@@ -27,7 +26,7 @@ from hyperflock._local.server import LocalServer, Running
 from hyperflock._local.share import Opened
 from objectives import objective
 from patience import LIMIT_S, until
-from served import use_build
+from served import trials_done, use_build
 
 ANY_PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 FIRST = "https://words-number-1.trycloudflare.com"
@@ -268,10 +267,12 @@ def test_volunteers_compute_until_the_server_ends(
         study = client.grid(objective, {"x": [1.0, 2.0, 3.0]})
         study.wait(timeout_s=LIMIT_S)
         assert [trial.value for trial in study.trials] == [1.0, 2.0, 3.0]
-    assert _cli.run(["down"]) == 0
     log = home / "up.log"
+    # A volunteer counts a trial when it hears that its result is stored.
+    until("the volunteers' counts", lambda: trials_done(log.read_text()) == 3)
+    assert _cli.run(["down"]) == 0
     until("the volunteers' end", lambda: log.read_text().count("has ended") == 2)
-    assert len(re.findall(r"volunteer [12]  computes trial \d of study 1", log.read_text())) >= 3
+    assert trials_done(log.read_text()) == 3
 
 
 def test_no_volunteer_engine_is_told_before_a_server_starts(

@@ -84,7 +84,7 @@ CODES: dict[str, str] = {
     "server_already_up": "`hyperflock up` found that a server already uses its data folder",
     "server_error": "the server, or a proxy, refused a request without a code",
     "server_failed": "the server that `hyperflock up` started ended by itself",
-    "server_not_found": "`hyperflock up` did not find the server, its pages or its runtime",
+    "server_not_found": "this installation has no server, or not its pages or its runtime",
     "server_unreachable": "no server answers at the console's address, or no server runs here",
     "space_too_large": "the space has more than 2^53 - 1 points",
     "study_differs": "a waiting trial of the Optuna study is another trial at the server",
