@@ -29,7 +29,7 @@ struct Settings {
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)
 };
 
-// What operators see of a connected worker.
+// The data of a connected worker that operators see.
 struct WorkerView {
   SessionId session{};
   std::string device;

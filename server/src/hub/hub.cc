@@ -463,7 +463,7 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
-    // The sweep begins only after a successful commit. If it failed, every session would be closed.
+    // The sweep waits for a successful commit, because its own failure would close every session.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());

@@ -15,9 +15,9 @@
 
 namespace hyperflock::storage {
 
-// Whether the checkpoint may have caused the failure of a trial that continued from one (R38). Such
-// a trial starts again from the beginning, and the failure does not count. So one device cannot
-// make the trial of another fail.
+// Returns whether the checkpoint may have caused the failure of a trial that continued from one
+// (R38). Such a trial starts again from the beginning, and the failure does not count. So one
+// device cannot make the trial of another fail.
 inline bool blames_checkpoint(const protocol::Failure& failure) {
   return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
 }

@@ -23,7 +23,7 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// What a site uses. It outlives the site, and any thread may use it.
+// The objects that a site uses. They outlive the site, and any thread may use them.
 struct SiteContext {
   Hub& hub;
   ReaderPool& readers;

@@ -110,7 +110,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
 }
 
-// The file is older than several tokens per person and limits of enrolment codes.
+// The file is from before a person could have several tokens and codes could have limits.
 TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
@@ -152,7 +152,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.spec.kind, protocol::StudyKind::grid);
   EXPECT_EQ(study.total, 6);
   EXPECT_EQ(study.generation, 0);
-  // The file is older than the deletion of studies. Still, the study's blobs are removed with it.
+  // The file is from before studies could be deleted. Still, the study's blobs are removed with it.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
@@ -293,7 +293,7 @@ TEST_F(SqliteFile, LogStaysBounded) {
     apply(*storage, cycle(i));
     largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
   }
-  // 200 pages, some more for one commit, and the header of each page.
+  // The limit is 200 pages, some more for one commit, and the header of each page.
   EXPECT_LT(largest, 240U * (4'096U + 24U));
   EXPECT_GT(std::filesystem::file_size(path_), 100'000U);
 }

@@ -47,7 +47,7 @@ class Writer {
     std::optional<bool> has_series{};
   };
 
-  // What the writer remembers of the series that an attempt reports.
+  // The facts about an attempt's series that the writer keeps in memory while reports arrive.
   struct Logging {
     std::unordered_set<std::int64_t> series;  // their numbers
     std::int64_t values = 0;
@@ -66,7 +66,7 @@ class Writer {
   Outcome apply_one(const PauseStudy& pause);
   Outcome apply_one(const ReissueTrials& reissue);
 
-  // deletion.cc
+  // The next functions are in deletion.cc.
   Outcome apply_one(const DeleteStudy& gone);
   Outcome apply_one(const SweepDeleted& sweep);
   // Releases the blobs that only this study names, so neither its owner nor its project has them.
@@ -79,7 +79,7 @@ class Writer {
   // any more.
   bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
 
-  // series.cc
+  // The next functions are in series.cc.
   // Stores the series of a report, or notes the refusal in `outcome`.
   void add_series(Study& study, const AppendPoints& append, Outcome& outcome);
   // Puts the series of an attempt that has ended into one row.
@@ -94,7 +94,7 @@ class Writer {
   bool sweep_series(std::int64_t attempt, std::int64_t& left);
   void sweep_series_names(StudyId id, std::int64_t& left);
 
-  // asked.cc
+  // The next functions are in asked.cc.
   Outcome apply_one(const ClaimStudy& claim);
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
@@ -102,14 +102,14 @@ class Writer {
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
-  // best.cc
+  // The next functions are in best.cc.
   // Makes the trial one of the study's best, if no other one beats it (R57).
   void offer(Study& study, Candidate one);
   std::vector<Candidate>& front_of(Study& study);
   // Computes the best trials of the study again from all of its results.
   void find_best(Study& study);
 
-  // identity.cc
+  // The next functions are in identity.cc.
   Outcome apply_one(const CreatePrincipal& create);
   Outcome apply_one(const UpdatePrincipal& update);
   Outcome apply_one(const CreateToken& create);

@@ -198,7 +198,7 @@ export class Machine {
     }
   }
 
-  // ---- the volunteer and the page
+  // ---- events of the volunteer and the page
 
   #onStart(event: EventOf<"start">, now: number): void {
     this.#device = event.device;

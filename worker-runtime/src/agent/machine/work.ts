@@ -85,7 +85,7 @@ export class Work {
     return [killAt, this.#idleAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
   }
 
-  // ---- the clock and the connection
+  // ---- events of the clock and the connection
 
   tick(now: number): void {
     if (this.#ending !== null && now >= this.#ending.killAt) {

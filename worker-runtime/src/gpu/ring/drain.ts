@@ -186,7 +186,7 @@ export class Drain {
     this.#wake?.();
   }
 
-  // ---- the loop -------------------------------------------------------------------------------
+  // ---- the drain's loop -----------------------------------------------------------------------
 
   async #serve(): Promise<void> {
     for (;;) {
@@ -407,7 +407,7 @@ export class Drain {
     this.#control.signal();
   }
 
-  // ---- one command ----------------------------------------------------------------------------
+  // ---- execution of one command ---------------------------------------------------------------
 
   // Executes the command at `position` and advances. If it returns a promise, the command ends when that settles.
   #executeOne(): Promise<void> | undefined {
