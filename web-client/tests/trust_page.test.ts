@@ -65,7 +65,7 @@ describe.each([320, 1280])("at %i px", (width) => {
 
 describe.each([
   { language: "en", name: "English", words: ["Profile Downloaded", "Install anyway"] },
-  { language: "ja", name: "日本語", words: ["ダウンロード済みのプロファイル", "証明書信頼設定"] },
+  { language: "ja", name: "日本語", words: ["プロファイルがダウンロード済み", "証明書信頼設定"] },
 ])("in $name", ({ language, name, words }) => {
   it("is reached by the keyboard, shows the fingerprint and gives the certificate", async () => {
     const context = await browser.newContext({ viewport: { width: 320, height: 640 } });
