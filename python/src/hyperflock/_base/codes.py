@@ -96,7 +96,7 @@ CODES: dict[str, str] = {
     "too_long": "a text, a point or the provenance is longer than allowed",
     "too_many": "there are more names, data sets or items than allowed",
     "trial_unfinished": "a replay was requested for a trial without a result",
-    "tunnel_failed": "cloudflared or ngrok opened no tunnel, closed it, or nothing answers through it",
+    "tunnel_failed": "cloudflared or ngrok gave no tunnel, ended it, or nothing answers through it",
     "unauthorized": "the server, or a proxy, answered 401 without a code",
     "unknown_runtime": "there is no such `runtime`",
     "unknown_type": "the server sent a message of a type that this version does not know",
