@@ -228,7 +228,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     if (fed.empty()) continue;
 
-    // Runs first one kernel after the other.
+    // First runs the kernels one after the other.
     ir::RandomCase apart = clean;
     ir::Launch second = apart.launch();
     for (Producer& producer : producers)

@@ -44,7 +44,7 @@ class Tls {
   TlsContext context() const;
   CertificateFacts facts() const;
 
-  // Reads the files again. Error: `bad_tls`; the old certificate stays.
+  // Reads the certificate's files again. Error: `bad_tls`; the old certificate stays.
   Status reload();
 
  private:

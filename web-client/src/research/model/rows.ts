@@ -36,7 +36,7 @@ export type WorkerRow = ReturnType<typeof workerView>;
 export type FailureRow = Readonly<wire.Failure>;
 /** A file that a trial uploaded. */
 export type ArtifactRow = Readonly<Pick<wire.ArtifactRow, "id" | "name" | "bytes">>;
-/** Which of the connected devices may run a study's trials, and why others may not. */
+/** The connected devices that may run a study's trials, and the reasons why others may not. */
 export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
 
@@ -67,7 +67,7 @@ function studyView(row: wire.StudyRow) {
     cursor: row.cursor,
     entry: row.entry,
     seed: row.seed,
-    /** Unix ms. */
+    /** The time of creation in Unix milliseconds. */
     createdAt: row.created_at,
     finishedAt: row.finished_at ?? null,
     /** The names of the space's dimensions, in order. */
