@@ -105,6 +105,14 @@ struct Trial {
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
 };
 
+// The devices of a study whose webhook wants to know when there are none any more (R62).
+struct DeviceWatch {
+  std::int64_t devices = 0;    // sessions that may run its trials
+  bool had_devices = false;    // since the study began
+  bool deviceless = false;     // noted in storage, and no device has come since
+  std::optional<Instant> due;  // its entry in State::absences
+};
+
 struct Study {
   StudyId id{};
   std::string owner;
@@ -124,6 +132,7 @@ struct Study {
   RuntimeStats stats{};              // of all its attempts
   std::map<std::string, RuntimeStats> class_stats{};  // by class of device
   std::optional<Asked> asked{};                       // of an ask-and-tell study
+  std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -149,6 +158,7 @@ struct Project {
       ranked;  // studies with work or room, by running attempts, then by age (R31)
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
+  std::set<StudyId> watched;                // studies with a DeviceWatch
   std::uint64_t round = 0;                  // number of the newest round of leases
 };
 
@@ -157,6 +167,7 @@ struct Project {
 struct PendingStudy {
   RequestId request{};
   Study study;
+  bool watches_devices = false;  // its webhook wants to know when it has none
 };
 struct PendingStart {
   AttemptId attempt{};
@@ -267,6 +278,7 @@ struct State {
   std::map<SessionId, Claim> claims;  // in order of arrival
   std::set<StudyId> owners_to_flush;  // studies whose owners may need a batch after the event
   std::set<std::pair<Instant, StudyId>> silences;  // when calls will have waited too long
+  std::set<std::pair<Instant, StudyId>> absences;  // when studies will have had no device too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Devices revoked since the start. A session whose credential was checked just before is refused.
@@ -307,6 +319,17 @@ struct State {
   void forget_session(SessionId id);
   // Ends an open attempt that its device has released. Its trial is issued again at once.
   void let_go(AttemptId id, storage::AttemptState state);
+
+  // The next functions are in absences.cc.
+  void on(const WebhookSet& event);
+  // Counts the study's devices from now on. `deviceless` is what storage has noted.
+  void watch_devices(Study& study, bool deviceless);
+  void unwatch_devices(Study& study);
+  // Counts a session that opens (1) or closes (-1) for the studies that it may run.
+  void count_devices(const Session& session, int change);
+  // Notes that devices are back, and starts or stops the time without devices.
+  void judge_devices(Study& study);
+  void note_absences();
 
   // The next functions are in messages.cc.
   void on(const MessageReceived& event);

@@ -370,6 +370,12 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("numpy"_key, m.numpy, Characters{kMaxText});
 }
 
+template <typename Codec, Is<Webhook> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("url"_key, m.url, Checked{read_webhook_url});
+  codec.optional("events"_key, m.events, List{EnumName{}, kMaxWebhookEvents});
+}
+
 template <typename Codec, Is<StudySpec> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("name"_key, m.name, Characters{kMaxText, 1});
@@ -396,6 +402,7 @@ void visit_fields(Codec& codec, M& m) {
   });
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});
+  codec.optional("webhook"_key, m.webhook, Object{});
 }
 
 template <typename Codec, Is<Hello> M>

@@ -70,15 +70,24 @@ void provenance_rule(Writer& codec, const StudySpec& spec) {
   codec.required("provenance"_key, spec.provenance_json, JsonObject{});
 }
 
-Result<StudySpec> parse_study_spec(std::string_view text) {
+namespace {
+
+template <typename Struct>
+Result<Struct> parse_struct(std::string_view text) {
   const Result<Json> json = parse_object(text);
   if (!json) return json.error();
   Problem problem;
-  StudySpec spec;
-  read(Value(*json, problem), Object{}, spec);
+  Struct out;
+  read(Value(*json, problem), Object{}, out);
   if (problem.found()) return problem.error();
-  return spec;
+  return out;
 }
+
+}  // namespace
+
+Result<StudySpec> parse_study_spec(std::string_view text) { return parse_struct<StudySpec>(text); }
+
+Result<Webhook> parse_webhook(std::string_view text) { return parse_struct<Webhook>(text); }
 
 std::string serialize_study_spec(const StudySpec& spec) {
   std::string out;

@@ -12,6 +12,7 @@
 #include "protocol/schema/limits.h"
 #include "protocol/study_spec.h"
 #include "storage/identity.h"
+#include "storage/webhook.h"
 
 namespace hyperflock::storage {
 
@@ -79,6 +80,7 @@ struct StudyRow {
   std::int64_t wanted = 0;          // how many trials its owner wants in total; 0: unknown
   std::int64_t artifacts = 0;       // stored so far, including removed ones
   std::int64_t artifact_bytes = 0;  // of stored ones
+  std::optional<StudyWebhook> webhook{};  // (R62)
 };
 
 // The suggestion for a parameter of an ask-and-tell trial (R47).

@@ -23,6 +23,9 @@ struct CreateStudy {
   protocol::StudySpec spec;
   std::int64_t total = 0;
   Quota quota{};
+  // Sets the study's webhook, as SetWebhook does. That of the spec is not stored.
+  std::optional<protocol::Webhook> webhook{};
+  std::string webhook_secret{};
 };
 
 // Is applied only if the study is running and the trial is not finished (else `superseded`), and
@@ -228,6 +231,7 @@ using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
                  ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
+                 SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery,
                  CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
                  CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
                  NoteAudit, TrimAudit>;
@@ -267,6 +271,7 @@ struct Outcome {
   std::optional<Freed> freed{};         // DeleteStudy
   std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
   bool paused = false;                  // FailTrial: whether the study paused with it
+  bool queued = false;                  // an event waits for its delivery to a webhook (R62)
   bool operator==(const Outcome&) const = default;
 };
 

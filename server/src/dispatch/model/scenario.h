@@ -46,6 +46,7 @@ class ModelStore {
     std::optional<std::int64_t> stopped_by{};  // the trial with which it paused itself
     // The failed trials that count for R56, in the order in which they failed.
     std::vector<std::int64_t> failed{};
+    bool deviceless = false;  // noted, and no device has come since (R62)
     bool succeeded() const;
   };
 
@@ -78,6 +79,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
   storage::Outcome apply_one(const storage::StoreSuggestion& t);
+  storage::Outcome apply_one(const storage::NoteDevices& t);
   template <typename Other>
   storage::Outcome apply_one(const Other&) {
     return {
@@ -96,6 +98,7 @@ struct StudyOptions {
   std::string backend{};
   int directions = 0;  // of an ask-and-tell study; 0 for a grid
   std::int64_t max_failures = 0;
+  std::string webhook{};  // its address; it wants all events
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);

@@ -68,6 +68,8 @@ class SqliteStorage final : public Storage {
   Result<std::vector<std::string>> owned_blobs() override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
+  Result<Outbox> outbox(std::int64_t now) override;
+  Result<std::optional<std::string>> webhook_secret(const std::string& owner) override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
   // Limits the size of the database, for tests of a full disk. Writer thread only.

@@ -102,6 +102,19 @@ class Writer {
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
+  // The next functions are in webhooks.cc.
+  Outcome apply_one(const SetWebhook& set);
+  Outcome apply_one(const StoreWebhookSecret& store);
+  Outcome apply_one(const NoteDevices& note);
+  Outcome apply_one(const NoteDelivery& note);
+  void store_webhook(StudyId study, const protocol::Webhook& webhook, const std::string& owner,
+                     const std::string& secret);
+  // Stores an event at the end of the batch if the study's webhook wants it. Returns whether it
+  // does.
+  bool queue_event(StudyId study, protocol::WebhookEvent event);
+  void store_events();
+  void forget_webhook(StudyId study);
+
   // The next functions are in best.cc.
   // Makes the trial one of the study's best, if no other one beats it (R57).
   void offer(Study& study, Candidate one);
@@ -180,6 +193,7 @@ class Writer {
   bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
+  std::vector<std::pair<StudyId, protocol::WebhookEvent>> events_;  // of the batch
   std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet
 };
