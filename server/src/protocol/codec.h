@@ -38,7 +38,7 @@ std::string serialize(const ClientMessage& message);
 // Reads the body of POST /api/studies.
 Result<StudySpec> parse_study_spec(std::string_view text);
 std::string serialize_study_spec(const StudySpec& spec);
-// Reads the body of PUT /api/studies/<id>/webhook.
+// Reads the body of POST /api/studies/<id>/webhook.
 Result<Webhook> parse_webhook(std::string_view text);
 // Appends `[{"name", "values", "range"?}]`.
 void append_space(std::string& out, const std::vector<Dimension>& space);

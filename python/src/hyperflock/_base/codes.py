@@ -27,6 +27,7 @@ CODES: dict[str, str] = {
     "bad_once": "`once` was given without a name, or together with a `submit_key`",
     "bad_plot": "the kind of a plot is unknown",
     "bad_range": "a range of a space has no numbers, or its `log` or `step` does not fit it",
+    "bad_signature": "what a receiver got as a webhook's request was not signed by the server",
     "bad_space": "`--space` is neither JSON nor a file of JSON",
     "bad_storage": "Optuna's storage cannot be opened, or does not have the study",
     "bad_sweep": "a sweep file cannot be read, or a key of it is wrong; the message has its line",

@@ -17,6 +17,7 @@ from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
 from hyperflock._bundle.wheels import Wheel, read_wheels
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
 from hyperflock._cli.studies import watch_study
+from hyperflock._cli.webhook import Event
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
 from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission, key_of
@@ -106,6 +107,17 @@ def submit(
             min=0, help="Failed trials alike after which the study pauses itself; 0: never."
         ),
     ] = DEFAULT_MAX_FAILURES,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Where the server posts what happens to the study.",
+            show_default=False,
+        ),
+    ] = None,
+    webhook_event: Annotated[
+        list[Event] | None, typer.Option(help="Post only this event; may be repeated.")
+    ] = None,
     submit_key: Annotated[
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
@@ -144,6 +156,8 @@ def submit(
         requires=_requires(requires),
         time_limit_s=time_limit_s,
         max_failures=max_failures or None,
+        webhook=webhook,
+        webhook_events=[one.value for one in webhook_event] if webhook_event else None,
         submit_key=key,
     )
     if dry_run_in is not None:

@@ -97,6 +97,7 @@ class Study(StudyView):
     cancel = blocking_chained(AsyncStudy.cancel)
     pause = blocking_chained(AsyncStudy.pause)
     resume = blocking_chained(AsyncStudy.resume)
+    notify = blocking_chained(AsyncStudy.notify)
     retry = blocking_chained(AsyncStudy.retry)
     delete = blocking(AsyncStudy.delete)
     replay = blocking(AsyncStudy.replay)

@@ -26,6 +26,7 @@ from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, RUNTIME_VERSIONS, chainer_of
 from hyperflock._client.placement import Requires, backend_of, requirements_of
 from hyperflock._client.uploads import Blob
+from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.dry_run import DryRun, Where, dry_run
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import point_of, trial_seed
@@ -42,6 +43,7 @@ from hyperflock._transport.messages import (
     StudyKind,
     StudySpec,
     Versions,
+    WebhookEvent,
 )
 
 # The number of failed trials that are alike after which a study pauses itself.
@@ -64,6 +66,8 @@ class GridOptions(TypedDict, total=False):
     requires: Requires | None
     time_limit_s: float
     max_failures: int | None
+    webhook: str | None
+    webhook_events: Sequence[WebhookEvent] | None
     submit_key: str | None
     once: bool
     wheels: Sequence[str | Path]
@@ -90,6 +94,8 @@ class Submission:
     runtime: str = DEFAULT_RUNTIME
     time_limit_s: float = 3600
     max_failures: int | None = DEFAULT_MAX_FAILURES
+    webhook: str | None = None
+    webhook_events: Sequence[WebhookEvent] | None = None
     submit_key: str | None = None
     backend: Backend | None = None
     requires: Requires | None = None
@@ -106,6 +112,7 @@ class Submission:
         chainer_of(self.runtime)
         backend_of(self.backend, self.bundle)
         requirements_of(self.requires)
+        webhook_of(self.webhook, self.webhook_events)
         if self.method and (isinstance(self.trials, bool) or not isinstance(self.trials, int)):
             raise HyperflockError(
                 f"trials is {self.trials!r:.100}, not a whole number from 1 on",
@@ -151,14 +158,15 @@ class Submission:
 
     @property
     def content_sha256(self) -> str:
-        """The SHA-256 of all that determines the results: the spec without name, key and
-        provenance.
+        """The SHA-256 of all that determines the results: the spec without name, key,
+        provenance, webhook and limit of failures.
         """
         told = json.loads(self.body())
         for name in ("name", "submit_key", "provenance"):
             del told[name]
         del told["limits"]["max_failures"]
         del told["versions"]  # the bundle has them too
+        told.pop("webhook", None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def body(self) -> bytes:
@@ -188,6 +196,7 @@ class Submission:
                 time_limit_ms=round(self.time_limit_s * 1000),
                 max_failures=self.max_failures or 0,
             ),
+            webhook=webhook_of(self.webhook, self.webhook_events) or UNSET,
             provenance={
                 "client": AGENT,
                 "python": platform.python_version(),

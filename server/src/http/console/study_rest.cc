@@ -337,7 +337,7 @@ constexpr std::array<Route, 14> kRoutes{{
     {Method::post, "/api/studies/{}/pause", Access::principal, answer_later<pause>, kSmallBody},
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
-    {Method::put, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
+    {Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
      kSmallBody},
     {Method::remove, "/api/studies/{}/webhook", Access::principal, answer_later<remove_webhook>},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
