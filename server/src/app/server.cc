@@ -222,9 +222,10 @@ class RunningServer final : public Server {
             .send = [sender = webhook::Sender(std::move(sending))](
                         const webhook::Post& post) { return sender.post(post); },
             .clock = wall_clock_ms,
-            .note = [this](storage::NoteDelivery note, hub::Committed done) {
-              hub_->note_delivery(std::move(note), std::move(done));
-            }};
+            .note =
+                [this](storage::NoteDelivery note, hub::Committed done) {
+                  hub_->note_delivery(std::move(note), std::move(done));
+                }};
   }
 
   std::vector<protocol::Runtime> versions_of_runtimes() const {
@@ -467,10 +468,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   }
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
   TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
-  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(blobs),
-                                                std::move(collected), std::move(reports),
-                                                std::move(tls), std::move(runtimes),
-                                                std::move(webhook_rules));
+  auto server = std::make_unique<RunningServer>(
+      config, std::move(storage), std::move(blobs), std::move(collected), std::move(reports),
+      std::move(tls), std::move(runtimes), std::move(webhook_rules));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

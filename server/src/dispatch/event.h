@@ -82,8 +82,8 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// The webhook of a study was set or removed in storage (R62). `wants_devices`: it wants to know when
-// the study has no devices any more.
+// The webhook of a study was set or removed in storage (R62). `wants_devices`: it wants to know
+// when the study has no devices any more.
 struct WebhookSet {
   StudyId study{};
   bool wants_devices = false;
@@ -128,10 +128,10 @@ struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};
 
-using Event =
-    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyPauseRequested, StudyReissueRequested, StudyClaimed,
-                 OwnerReplied, OwnerClosed, WebhookSet, CheckpointStored, ArtifactStored,
-                 DeviceErasing, DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                           StudyCancelRequested, StudyPauseRequested, StudyReissueRequested,
+                           StudyClaimed, OwnerReplied, OwnerClosed, WebhookSet, CheckpointStored,
+                           ArtifactStored, DeviceErasing, DeviceRevoked, BatchCommitted,
+                           BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -31,9 +31,8 @@ void State::on(const StudySubmitted& event) {
               .rank = {}};
   const StudyId id = study.id;
   if (event.spec.kind == protocol::StudyKind::asked) study.asked.emplace();
-  storage::CreateStudy create{study.id,   event.owner, event.project,
-                              event.spec, study.total, event.quota, event.webhook,
-                              event.webhook_secret};
+  storage::CreateStudy create{study.id,    event.owner, event.project, event.spec,
+                              study.total, event.quota, event.webhook, event.webhook_secret};
   propose(std::move(create),
           PendingStudy{event.request, std::move(study), wants_devices(event.webhook)});
   propose_note(event.note, id);

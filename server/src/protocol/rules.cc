@@ -25,8 +25,9 @@ std::string read_file_name(const Value& in) {
 std::string read_webhook_url(const Value& in) {
   std::string text = in.as_text(kMaxWebhookUrl);
   const std::string_view scheme = text.starts_with("https://") ? "https://" : "http://";
-  const bool fits = text.starts_with(scheme) && text.size() > scheme.size() &&
-                    std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+  const bool fits =
+      text.starts_with(scheme) && text.size() > scheme.size() &&
+      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
   if (!fits && in.present())
     in.bad_field("an address that begins with https:// or http://, in ASCII");
   return text;

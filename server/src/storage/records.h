@@ -77,9 +77,9 @@ struct StudyRow {
   std::int64_t generation = 0;
   std::string sampler{};
   std::int64_t sampler_since = 0;
-  std::int64_t wanted = 0;          // how many trials its owner wants in total; 0: unknown
-  std::int64_t artifacts = 0;       // stored so far, including removed ones
-  std::int64_t artifact_bytes = 0;  // of stored ones
+  std::int64_t wanted = 0;                // how many trials its owner wants in total; 0: unknown
+  std::int64_t artifacts = 0;             // stored so far, including removed ones
+  std::int64_t artifact_bytes = 0;        // of stored ones
   std::optional<StudyWebhook> webhook{};  // (R62)
 };
 

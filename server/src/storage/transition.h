@@ -231,10 +231,10 @@ using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
                  ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion, StoreConstraints,
-                 SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery,
-                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
-                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
-                 NoteAudit, TrimAudit>;
+                 SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery, CreatePrincipal,
+                 UpdatePrincipal, CreateToken, RevokeToken, CreateProject, CreateEnrolment,
+                 RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
+                 TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

@@ -152,12 +152,14 @@ Status AddressRules::judge(const Url& url) const {
   const bool local = url.host == "localhost" || url.host.ends_with(".localhost");
   if (local && !names_address(ip::address_v4::loopback()) &&
       !names_address(ip::address_v6::loopback()))
-    return refused("The host of the webhook is the server itself, which its operator does not "
-                   "allow (--webhook-allow).");
+    return refused(
+        "The host of the webhook is the server itself, which its operator does not "
+        "allow (--webhook-allow).");
   // With an allowed network, only the DNS shows whether the host is in it.
   if (!url.tls && networks_.empty())
-    return refused("A webhook needs https://, unless the operator allows its host "
-                   "(--webhook-allow).");
+    return refused(
+        "A webhook needs https://, unless the operator allows its host "
+        "(--webhook-allow).");
   return {};
 }
 
@@ -167,8 +169,9 @@ Status AddressRules::judge(const Url& url, const ip::address& address) const {
     return refused("The host of the webhook has an address that is not public (" +
                    std::string(why) + "), and the operator does not allow it (--webhook-allow).");
   if (!url.tls)
-    return refused("A webhook needs https://, unless the operator allows its host "
-                   "(--webhook-allow).");
+    return refused(
+        "A webhook needs https://, unless the operator allows its host "
+        "(--webhook-allow).");
   return {};
 }
 

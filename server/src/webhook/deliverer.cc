@@ -51,9 +51,9 @@ storage::Delivery judged(storage::Delivery delivery, const Result<int>& answer, 
   const bool redirect = answer && *answer >= 300 && *answer < 400;
   const Error error =
       !answer ? answer.error()
-              : Error{"webhook_status",
-                      "The webhook's host answered with the status " + std::to_string(*answer) +
-                          (redirect ? "; the server follows no redirect." : ".")};
+              : Error{"webhook_status", "The webhook's host answered with the status " +
+                                            std::to_string(*answer) +
+                                            (redirect ? "; the server follows no redirect." : ".")};
   delivery.code = error.code;
   delivery.message = error.message;
   const auto wait = back_off_ms(delivery.attempts);
@@ -126,7 +126,8 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
     std::erase_if(unstored_, [now](const auto& one) { return one.second <= now; });
     for (const storage::DueDelivery& one : due) {
       const std::int64_t id = one.delivery.id;
-      const auto held = std::ranges::find(unstored_, id, &std::pair<std::int64_t, std::int64_t>::first);
+      const auto held =
+          std::ranges::find(unstored_, id, &std::pair<std::int64_t, std::int64_t>::first);
       if (stopped_ || running_ >= kMostRunning || held != unstored_.end()) continue;
       if (!in_hand_.insert(id).second) continue;
       try {

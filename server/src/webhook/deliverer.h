@@ -1,5 +1,5 @@
-// Delivers what waits in storage's outbox, each at least once (R62). It has threads of its own, so a
-// slow host delays no other part of the server. Every member may be called from any thread.
+// Delivers what waits in storage's outbox, each at least once (R62). It has threads of its own, so
+// a slow host delays no other part of the server. Every member may be called from any thread.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,8 @@ class Deliverer {
   void start();
   // Looks at the outbox now.
   void wake();
-  // Begins no further delivery and waits a short time for those that run. What is not delivered then
-  // is sent again after the next start. `note` is not called any more.
+  // Begins no further delivery and waits a short time for those that run. What is not delivered
+  // then is sent again after the next start. `note` is not called any more.
   void stop();
 
  private:

@@ -33,20 +33,19 @@ class DelivererTest : public ::testing::Test {
   ~DelivererTest() override { close(); }
 
   void open() {
-    storage_ = std::make_unique<storage::FaultyStorage>(
-        database_.open([this] { return now_.load(); }));
+    storage_ =
+        std::make_unique<storage::FaultyStorage>(database_.open([this] { return now_.load(); }));
     stopped_ = false;
     writer_ = std::thread([this] { write(); });
     deliverer_ = std::make_unique<Deliverer>(
-        *storage_, DelivererSettings{
-                       .console = "https://flock.example",
-                       .send = [this](const Post& post) { return sent(post); },
-                       .clock = [this] { return now_.load(); },
-                       .note =
-                           [this](storage::NoteDelivery note, hub::Committed done) {
-                             push({std::move(note)}, std::move(done));
-                           },
-                   });
+        *storage_,
+        DelivererSettings{
+            .console = "https://flock.example",
+            .send = [this](const Post& post) { return sent(post); },
+            .clock = [this] { return now_.load(); },
+            .note = [this](storage::NoteDelivery note,
+                           hub::Committed done) { push({std::move(note)}, std::move(done)); },
+        });
   }
 
   void close() {
@@ -180,8 +179,7 @@ TEST_F(DelivererTest, R62_SendsAnEventWithItsSignature) {
   EXPECT_THAT(post.body, HasSubstr(R"("page":"https://flock.example/research#/studies/1")"));
   const std::map<std::string, std::string> headers(post.headers.begin(), post.headers.end());
   EXPECT_EQ(headers.at("Hyperflock-Delivery"), after.key);
-  EXPECT_EQ(headers.at("Hyperflock-Signature"),
-            signature_of("hfw_ada", kStart / 1'000, post.body));
+  EXPECT_EQ(headers.at("Hyperflock-Signature"), signature_of("hfw_ada", kStart / 1'000, post.body));
 }
 
 TEST_F(DelivererTest, R62_AnEventAfterTheStartIsSentWhenItIsWoken) {

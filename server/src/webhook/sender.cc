@@ -52,9 +52,9 @@ constexpr std::uint32_t kLongestHead = 16 * 1024;
 constexpr std::size_t kMostAddresses = 4;
 // Where systems keep the certificates of the authorities that they trust. A static program does not
 // know the place of the system on which it runs.
-constexpr std::array kAuthorities{
-    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+constexpr std::array kAuthorities{"/etc/ssl/certs/ca-certificates.crt",
+                                  "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+                                  "/etc/ssl/cert.pem"};
 
 Error timed_out() { return {"webhook_timeout", "The webhook's host did not answer in time."}; }
 
@@ -224,9 +224,9 @@ Result<int> Sender::post(const Post& post) const {
   if (allowed.empty()) return refusal.error();
   asio::io_context io;
   Exchange exchange(url, settings_);
-  auto status = asio::co_spawn(
-      io, exchange.run(std::move(allowed), message_of(post, url, settings_.agent)),
-      asio::use_future);
+  auto status =
+      asio::co_spawn(io, exchange.run(std::move(allowed), message_of(post, url, settings_.agent)),
+                     asio::use_future);
   io.run();
   return status.get();
 }

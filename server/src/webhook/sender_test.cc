@@ -49,8 +49,8 @@ struct Certificate {
         X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names), &X509_EXTENSION_free);
     X509_add_ext(certificate.get(), extension.get(), -1);
     X509_sign(certificate.get(), key.get(), EVP_sha256());
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-        std::fopen(path().c_str(), "wb"), &std::fclose);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path().c_str(), "wb"),
+                                                               &std::fclose);
     PEM_write_X509(file.get(), certificate.get());
   }
   std::string path() const { return folder.file("ca.pem"); }

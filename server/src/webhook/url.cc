@@ -18,9 +18,9 @@ bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_label(std::string_view label) {
-  return !label.empty() && label.size() <= kLongestLabel &&
-         std::ranges::all_of(
-             label, [](char c) { return is_digit(c) || is_letter(c) || c == '-' || c == '_'; });
+  return !label.empty() && label.size() <= kLongestLabel && std::ranges::all_of(label, [](char c) {
+    return is_digit(c) || is_letter(c) || c == '-' || c == '_';
+  });
 }
 
 // Whether some program would read the name as an IPv4 address: its last label is a number, in
@@ -102,8 +102,7 @@ Result<Url> parse_url(std::string_view text) {
   if (authority.find('@') != std::string_view::npos)
     return bad("The address of a webhook has no user name and no password.");
   const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon =
-      authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   if (colon != std::string_view::npos) {
     const std::string_view digits = authority.substr(colon + 1);
     const auto [stop, fault] =

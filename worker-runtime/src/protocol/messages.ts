@@ -2,8 +2,51 @@
 // The messages of server/docs/protocol.md as valibot schemas. Pure; any thread.
 
 import * as v from "valibot";
-import { constant, fields, flag, hasField, integer, list, logged, matching, name, number, oneOf, record, text, textBytes, tuple, unionBy, variantOf } from "./fields.ts";
-import { MAX_ANSWER_BYTES, MAX_ATTRS_BYTES, MAX_BACKENDS, MAX_CODE, MAX_CONSTRAINTS, MAX_DATA, MAX_DISTRIBUTION_BYTES, MAX_ENTRY, MAX_HELD_ATTEMPTS, MAX_LABEL, MAX_LINE, MAX_LINES, MAX_MESSAGE, MAX_OWNER_ITEMS, MAX_PARAMS_BYTES, MAX_POINTS, MAX_ROWS, MAX_SERIES, MAX_SERIES_NAME, MAX_SERIES_ROWS, MAX_SUGGESTED_BYTES, MAX_TEXT, MAX_TRACEBACK_BYTES, MAX_VALUES } from "./limits.ts";
+import {
+  constant,
+  fields,
+  flag,
+  hasField,
+  integer,
+  list,
+  logged,
+  matching,
+  name,
+  number,
+  oneOf,
+  record,
+  text,
+  textBytes,
+  tuple,
+  unionBy,
+  variantOf,
+} from "./fields.ts";
+import {
+  MAX_ANSWER_BYTES,
+  MAX_ATTRS_BYTES,
+  MAX_BACKENDS,
+  MAX_CODE,
+  MAX_CONSTRAINTS,
+  MAX_DATA,
+  MAX_DISTRIBUTION_BYTES,
+  MAX_ENTRY,
+  MAX_HELD_ATTEMPTS,
+  MAX_LABEL,
+  MAX_LINE,
+  MAX_LINES,
+  MAX_MESSAGE,
+  MAX_OWNER_ITEMS,
+  MAX_PARAMS_BYTES,
+  MAX_POINTS,
+  MAX_ROWS,
+  MAX_SERIES,
+  MAX_SERIES_NAME,
+  MAX_SERIES_ROWS,
+  MAX_SUGGESTED_BYTES,
+  MAX_TEXT,
+  MAX_TRACEBACK_BYTES,
+  MAX_VALUES,
+} from "./limits.ts";
 
 export const PROTOCOL_VERSION = 1;
 
@@ -16,13 +59,27 @@ export type PulseState = v.InferOutput<typeof pulseState>;
 export const outcome = oneOf(["complete", "pruned", "failed"]);
 export type Outcome = v.InferOutput<typeof outcome>;
 
-export const cause = oneOf(["worker_lost", "user_error", "out_of_memory", "device_lost", "timeout", "invalid", "cancelled"]);
+export const cause = oneOf([
+  "worker_lost",
+  "user_error",
+  "out_of_memory",
+  "device_lost",
+  "timeout",
+  "invalid",
+  "cancelled",
+]);
 export type Cause = v.InferOutput<typeof cause>;
 
 export const attemptKind = oneOf(["primary", "duplicate", "replica"]);
 export type AttemptKind = v.InferOutput<typeof attemptKind>;
 
-export const releaseReason = oneOf(["page_hidden", "stopped", "shutdown", "cannot_run", "no_owner"]);
+export const releaseReason = oneOf([
+  "page_hidden",
+  "stopped",
+  "shutdown",
+  "cannot_run",
+  "no_owner",
+]);
 export type ReleaseReason = v.InferOutput<typeof releaseReason>;
 
 export const waitReason = oneOf(["no_work", "no_matching_work", "draining", "read_only"]);
@@ -34,7 +91,13 @@ export type Verdict = v.InferOutput<typeof verdict>;
 export const checkpointFormat = oneOf(["tree", "npz"]);
 export type CheckpointFormat = v.InferOutput<typeof checkpointFormat>;
 
-export const revokeCode = oneOf(["cancelled", "timeout", "stalled", "superseded", "device_revoked"]);
+export const revokeCode = oneOf([
+  "cancelled",
+  "timeout",
+  "stalled",
+  "superseded",
+  "device_revoked",
+]);
 export type RevokeCode = v.InferOutput<typeof revokeCode>;
 
 export const deviceBackend = oneOf(["cpu", "webgpu", "webgl2"]);
@@ -51,21 +114,21 @@ export type Backend = v.InferOutput<typeof backend>;
 
 /** A device's graphics adapter, with no more details than the choice of its trials needs. */
 export const gpuFacts = fields({
-adapter: text(MAX_CODE),
-software: flag,
-f16: flag,
-buffer_mb: integer(),
+  adapter: text(MAX_CODE),
+  software: flag,
+  f16: flag,
+  buffer_mb: integer(),
 });
 export type GpuFacts = v.InferOutput<typeof gpuFacts>;
 
 /** What a device can do. */
 export const capabilities = fields({
-backends: list(deviceBackend, MAX_BACKENDS),
-memory_mb: integer(),
-cores: integer(),
-engine: text(MAX_TEXT),
-class: deviceClass,
-gpu: v.exactOptional(gpuFacts),
+  backends: list(deviceBackend, MAX_BACKENDS),
+  memory_mb: integer(),
+  cores: integer(),
+  engine: text(MAX_TEXT),
+  class: deviceClass,
+  gpu: v.exactOptional(gpuFacts),
 });
 export type Capabilities = v.InferOutput<typeof capabilities>;
 
@@ -79,249 +142,251 @@ export type SeriesColumn = Readonly<v.InferOutput<typeof seriesColumn>>;
 
 /** Rows of an attempt's named series, column by column (R59). */
 export const series = fields({
-steps: list(integer(), MAX_SERIES_ROWS, 1),
-columns: list(seriesColumn, MAX_SERIES),
+  steps: list(integer(), MAX_SERIES_ROWS, 1),
+  columns: list(seriesColumn, MAX_SERIES),
 });
 export type Series = v.InferOutput<typeof series>;
 
 /** Why an attempt failed. */
 export const failure = fields({
-cause: cause,
-code: text(MAX_CODE),
-message: text(MAX_MESSAGE),
-traceback: v.optional(textBytes(MAX_TRACEBACK_BYTES), ""),
+  cause: cause,
+  code: text(MAX_CODE),
+  message: text(MAX_MESSAGE),
+  traceback: v.optional(textBytes(MAX_TRACEBACK_BYTES), ""),
 });
 export type Failure = v.InferOutput<typeof failure>;
 
 /** A blob, named by its hash. */
 export const blobRef = fields({
-sha256: matching(/^(?:[0-9a-f]{64})$/),
-bytes: integer(),
+  sha256: matching(/^(?:[0-9a-f]{64})$/),
+  bytes: integer(),
 });
 export type BlobRef = v.InferOutput<typeof blobRef>;
 
 /** One named data set of a study. */
 export const dataRef = fields({
-name: name(MAX_TEXT),
-kind: dataKind,
-filename: matching(/^(?:[^\/\\\0]*[^.\/\\\0][^\/\\\0]*|\.{3,})$/, MAX_TEXT),
-sha256: matching(/^(?:[0-9a-f]{64})$/),
-bytes: integer(),
+  name: name(MAX_TEXT),
+  kind: dataKind,
+  filename: matching(/^(?:[^/\\\0]*[^./\\\0][^/\\\0]*|\.{3,})$/, MAX_TEXT),
+  sha256: matching(/^(?:[0-9a-f]{64})$/),
+  bytes: integer(),
 });
 export type DataRef = v.InferOutput<typeof dataRef>;
 
 /** A checkpoint: one attempt saves it, and a later one begins with it (R37). */
 export const checkpoint = fields({
-attempt: integer(1),
-format: checkpointFormat,
-sha256: matching(/^(?:[0-9a-f]{64})$/),
-bytes: integer(),
-step: v.exactOptional(integer()),
-logged: v.exactOptional(integer()),
+  attempt: integer(1),
+  format: checkpointFormat,
+  sha256: matching(/^(?:[0-9a-f]{64})$/),
+  bytes: integer(),
+  step: v.exactOptional(integer()),
+  logged: v.exactOptional(integer()),
 });
 export type Checkpoint = v.InferOutput<typeof checkpoint>;
 
 /** What the objective runs on. */
 export const runtime = fields({
-chainer: name(MAX_TEXT),
-backend: v.exactOptional(backend),
+  chainer: name(MAX_TEXT),
+  backend: v.exactOptional(backend),
 });
 export type Runtime = v.InferOutput<typeof runtime>;
 
 /** The state of one running attempt. */
 export const pulse = fields({
-attempt: integer(1),
-progress: integer(),
-state: pulseState,
+  attempt: integer(1),
+  progress: integer(),
+  state: pulseState,
 });
 export type Pulse = v.InferOutput<typeof pulse>;
 
 /** How long an attempt took. */
 export const runMetrics = fields({
-load_ms: integer(),
-run_ms: integer(),
+  load_ms: integer(),
+  run_ms: integer(),
 });
 export type RunMetrics = v.InferOutput<typeof runMetrics>;
 
 /** A step of a curve, which may be missing. */
 export const stepArgs = fields({
-step: v.exactOptional(integer()),
+  step: v.exactOptional(integer()),
 });
 export type StepArgs = v.InferOutput<typeof stepArgs>;
 
 /** The parameter for which a value is asked. */
 export const suggestArgs = fields({
-name: name(MAX_TEXT),
-distribution: textBytes(MAX_DISTRIBUTION_BYTES),
+  name: name(MAX_TEXT),
+  distribution: textBytes(MAX_DISTRIBUTION_BYTES),
 });
 export type SuggestArgs = v.InferOutput<typeof suggestArgs>;
 
 /** A process that claims an ask-and-tell study (R42). */
 export const ownerClaim = fields({
-label: name(MAX_LABEL),
-standby: v.optional(flag, false),
+  label: name(MAX_LABEL),
+  standby: v.optional(flag, false),
 });
 export type OwnerClaim = v.InferOutput<typeof ownerClaim>;
 
 const ownerAnswerWithCode = fields({
-id: integer(),
-code: name(MAX_CODE),
-message: text(MAX_MESSAGE),
+  id: integer(),
+  code: name(MAX_CODE),
+  message: text(MAX_MESSAGE),
 });
 
 const ownerAnswerOtherwise = fields({
-id: integer(),
-value: textBytes(MAX_ANSWER_BYTES),
+  id: integer(),
+  value: textBytes(MAX_ANSWER_BYTES),
 });
 
 /** An owner's answer to one call: a value, or a code with its message. */
-export const ownerAnswer = v.lazy((input) => (hasField(input, "code") ? ownerAnswerWithCode : ownerAnswerOtherwise));
+export const ownerAnswer = v.lazy((input) =>
+  hasField(input, "code") ? ownerAnswerWithCode : ownerAnswerOtherwise,
+);
 export type OwnerAnswer = v.InferOutput<typeof ownerAnswer>;
 
 /** A trial that the owner adds to its study (R44). */
 export const askedTrial = fields({
-trial: integer(),
-params: v.optional(textBytes(MAX_PARAMS_BYTES), "{}"),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-constrained: v.exactOptional(flag),
+  trial: integer(),
+  params: v.optional(textBytes(MAX_PARAMS_BYTES), "{}"),
+  attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  constrained: v.exactOptional(flag),
 });
 export type AskedTrial = v.InferOutput<typeof askedTrial>;
 
 /** The constraints that a trial's owner computed from its result (R57). */
 export const trialConstraints = fields({
-trial: integer(),
-values: list(number, MAX_CONSTRAINTS),
+  trial: integer(),
+  values: list(number, MAX_CONSTRAINTS),
 });
 export type TrialConstraints = v.InferOutput<typeof trialConstraints>;
 
 /** An attempt with everything that it needs. */
 export const lease = fields({
-attempt: integer(1),
-study: integer(1),
-trial: integer(),
-kind: attemptKind,
-study_name: text(MAX_TEXT),
-owner: text(MAX_TEXT),
-total: integer(),
-params: textBytes(MAX_PARAMS_BYTES),
-seed: integer(0, 4294967295),
-entry: text(MAX_ENTRY),
-bundle: blobRef,
-data: list(dataRef, MAX_DATA),
-runtime: runtime,
-time_limit_ms: integer(),
-lease_ms: integer(),
-checkpoint: v.exactOptional(checkpoint),
-asked: v.exactOptional(flag),
-directions: v.exactOptional(integer(1, 8)),
-suggested: v.exactOptional(textBytes(MAX_SUGGESTED_BYTES)),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-runtime_index: v.exactOptional(matching(/^(?:[0-9a-f]{64})$/)),
+  attempt: integer(1),
+  study: integer(1),
+  trial: integer(),
+  kind: attemptKind,
+  study_name: text(MAX_TEXT),
+  owner: text(MAX_TEXT),
+  total: integer(),
+  params: textBytes(MAX_PARAMS_BYTES),
+  seed: integer(0, 4294967295),
+  entry: text(MAX_ENTRY),
+  bundle: blobRef,
+  data: list(dataRef, MAX_DATA),
+  runtime: runtime,
+  time_limit_ms: integer(),
+  lease_ms: integer(),
+  checkpoint: v.exactOptional(checkpoint),
+  asked: v.exactOptional(flag),
+  directions: v.exactOptional(integer(1, 8)),
+  suggested: v.exactOptional(textBytes(MAX_SUGGESTED_BYTES)),
+  attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  runtime_index: v.exactOptional(matching(/^(?:[0-9a-f]{64})$/)),
 });
 export type Lease = v.InferOutput<typeof lease>;
 
 /** A line that a trial printed. */
 export const logLine = fields({
-line: integer(1),
-attempt: integer(1),
-text: text(MAX_LINE),
+  line: integer(1),
+  attempt: integer(1),
+  text: text(MAX_LINE),
 });
 export type LogLine = v.InferOutput<typeof logLine>;
 
 /** An attempt asks for a value; the answer is JSON text. */
 export const suggestCall = variantOf({
-method: constant("suggest"),
-id: integer(),
-trial: integer(),
-attempt: integer(1),
-args: suggestArgs,
+  method: constant("suggest"),
+  id: integer(),
+  trial: integer(),
+  attempt: integer(1),
+  args: suggestArgs,
 });
 export type SuggestCall = v.InferOutput<typeof suggestCall>;
 
 /** An attempt asks whether to go on; the answer is `true` or `false`. */
 export const pruneCall = variantOf({
-method: constant("should_prune"),
-id: integer(),
-trial: integer(),
-attempt: integer(1),
-args: v.optional(stepArgs, {}),
-points: v.optional(list(point, MAX_POINTS), []),
+  method: constant("should_prune"),
+  id: integer(),
+  trial: integer(),
+  attempt: integer(1),
+  args: v.optional(stepArgs, {}),
+  points: v.optional(list(point, MAX_POINTS), []),
 });
 export type PruneCall = v.InferOutput<typeof pruneCall>;
 
 /** More points of a trial's curve, without a question. */
 export const pointsCall = variantOf({
-method: constant("points"),
-trial: integer(),
-attempt: integer(1),
-points: list(point, MAX_POINTS),
+  method: constant("points"),
+  trial: integer(),
+  attempt: integer(1),
+  points: list(point, MAX_POINTS),
 });
 export type PointsCall = v.InferOutput<typeof pointsCall>;
 
 /** The trial's points above `step` are superseded; without `step` all of them. */
 export const resumedCall = variantOf({
-method: constant("resumed"),
-trial: integer(),
-attempt: integer(1),
-args: v.optional(stepArgs, {}),
+  method: constant("resumed"),
+  trial: integer(),
+  attempt: integer(1),
+  args: v.optional(stepArgs, {}),
 });
 export type ResumedCall = v.InferOutput<typeof resumedCall>;
 
 /** The device of an attempt. */
 export const deviceArgs = fields({
-device: text(MAX_TEXT),
+  device: text(MAX_TEXT),
 });
 export type DeviceArgs = v.InferOutput<typeof deviceArgs>;
 
 /** An attempt has been leased. */
 export const startedCall = variantOf({
-method: constant("started"),
-trial: integer(),
-attempt: integer(1),
-args: deviceArgs,
+  method: constant("started"),
+  trial: integer(),
+  attempt: integer(1),
+  args: deviceArgs,
 });
 export type StartedCall = v.InferOutput<typeof startedCall>;
 
 /** A trial's outcome. */
 export const finishedArgs = fields({
-state: outcome,
-values: list(number, MAX_VALUES),
-params: textBytes(MAX_PARAMS_BYTES),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-error: v.exactOptional(failure),
-seq: integer(1),
-device: v.exactOptional(text(MAX_TEXT)),
+  state: outcome,
+  values: list(number, MAX_VALUES),
+  params: textBytes(MAX_PARAMS_BYTES),
+  attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  error: v.exactOptional(failure),
+  seq: integer(1),
+  device: v.exactOptional(text(MAX_TEXT)),
 });
 export type FinishedArgs = v.InferOutput<typeof finishedArgs>;
 
 /** The trial has its outcome. */
 export const finishedCall = variantOf({
-method: constant("finished"),
-trial: integer(),
-attempt: v.exactOptional(integer(1)),
-args: finishedArgs,
-points: v.optional(list(point, MAX_POINTS), []),
+  method: constant("finished"),
+  trial: integer(),
+  attempt: v.exactOptional(integer(1)),
+  args: finishedArgs,
+  points: v.optional(list(point, MAX_POINTS), []),
 });
 export type FinishedCall = v.InferOutput<typeof finishedCall>;
 
 export const helloDevice = variantOf({
-type: constant("hello"),
-protocol: integer(0, 2147483647),
-role: constant("device"),
-device: text(MAX_TEXT),
-secret: text(MAX_TEXT),
-agent: text(MAX_TEXT),
-capabilities: capabilities,
-attempts: v.optional(list(integer(1), MAX_HELD_ATTEMPTS), []),
+  type: constant("hello"),
+  protocol: integer(0, 2147483647),
+  role: constant("device"),
+  device: text(MAX_TEXT),
+  secret: text(MAX_TEXT),
+  agent: text(MAX_TEXT),
+  capabilities: capabilities,
+  attempts: v.optional(list(integer(1), MAX_HELD_ATTEMPTS), []),
 });
 export type HelloDevice = v.InferOutput<typeof helloDevice>;
 
 export const helloResearcher = variantOf({
-type: constant("hello"),
-protocol: integer(0, 2147483647),
-role: constant("researcher"),
-token: text(MAX_TEXT),
-agent: text(MAX_TEXT),
+  type: constant("hello"),
+  protocol: integer(0, 2147483647),
+  role: constant("researcher"),
+  token: text(MAX_TEXT),
+  agent: text(MAX_TEXT),
 });
 export type HelloResearcher = v.InferOutput<typeof helloResearcher>;
 
@@ -331,196 +396,202 @@ export type Hello = v.InferOutput<typeof hello>;
 
 /** A device asks for work. */
 export const ready = fields({
-type: constant("ready"),
+  type: constant("ready"),
 });
 export type Ready = v.InferOutput<typeof ready>;
 
 /** A device is alive, and so are its attempts. */
 export const heartbeat = fields({
-type: constant("heartbeat"),
-attempts: list(pulse, MAX_HELD_ATTEMPTS),
+  type: constant("heartbeat"),
+  attempts: list(pulse, MAX_HELD_ATTEMPTS),
 });
 export type Heartbeat = v.InferOutput<typeof heartbeat>;
 
 /** Points of a trial's curve, and rows of its series. */
 export const report = fields({
-type: constant("report"),
-attempt: integer(1),
-seq: integer(1),
-points: list(point, MAX_POINTS),
-series: v.exactOptional(series),
+  type: constant("report"),
+  attempt: integer(1),
+  seq: integer(1),
+  points: list(point, MAX_POINTS),
+  series: v.exactOptional(series),
 });
 export type Report = v.InferOutput<typeof report>;
 
 export const suggest = fields({
-type: constant("call"),
-id: integer(),
-attempt: integer(1),
-method: constant("suggest"),
-args: suggestArgs,
-points: v.optional(list(point, MAX_POINTS), []),
+  type: constant("call"),
+  id: integer(),
+  attempt: integer(1),
+  method: constant("suggest"),
+  args: suggestArgs,
+  points: v.optional(list(point, MAX_POINTS), []),
 });
 export type Suggest = v.InferOutput<typeof suggest>;
 
 const callOtherwise = fields({
-type: constant("call"),
-id: integer(),
-attempt: integer(1),
-method: text(MAX_TEXT),
-args: v.optional(stepArgs, {}),
-points: v.optional(list(point, MAX_POINTS), []),
+  type: constant("call"),
+  id: integer(),
+  attempt: integer(1),
+  method: text(MAX_TEXT),
+  args: v.optional(stepArgs, {}),
+  points: v.optional(list(point, MAX_POINTS), []),
 });
 
 /** A question of an objective, which waits for the answer. */
-export const call = v.lazy((input) => (hasField(input, "method", "suggest") ? suggest : callOtherwise));
+export const call = v.lazy((input) =>
+  hasField(input, "method", "suggest") ? suggest : callOtherwise,
+);
 export type Call = v.InferOutput<typeof call>;
 
 /** An attempt has ended. */
-export const trialResult = unionBy("outcome", [variantOf({
-type: constant("result"),
-attempt: integer(1),
-seq: integer(1),
-outcome: constant("complete"),
-values: list(number, MAX_VALUES, 1),
-points: v.optional(list(point, MAX_POINTS), []),
-metrics: v.optional(runMetrics, {"load_ms": 0, "run_ms": 0}),
-backend: v.optional(text(MAX_TEXT), ""),
-next: v.optional(flag, false),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-software: v.exactOptional(text(MAX_TEXT)),
-}), variantOf({
-type: constant("result"),
-attempt: integer(1),
-seq: integer(1),
-outcome: constant("pruned"),
-points: v.optional(list(point, MAX_POINTS), []),
-metrics: v.optional(runMetrics, {"load_ms": 0, "run_ms": 0}),
-backend: v.optional(text(MAX_TEXT), ""),
-next: v.optional(flag, false),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-software: v.exactOptional(text(MAX_TEXT)),
-}), variantOf({
-type: constant("result"),
-attempt: integer(1),
-seq: integer(1),
-outcome: constant("failed"),
-error: failure,
-points: v.optional(list(point, MAX_POINTS), []),
-metrics: v.optional(runMetrics, {"load_ms": 0, "run_ms": 0}),
-backend: v.optional(text(MAX_TEXT), ""),
-next: v.optional(flag, false),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-software: v.exactOptional(text(MAX_TEXT)),
-})]);
+export const trialResult = unionBy("outcome", [
+  variantOf({
+    type: constant("result"),
+    attempt: integer(1),
+    seq: integer(1),
+    outcome: constant("complete"),
+    values: list(number, MAX_VALUES, 1),
+    points: v.optional(list(point, MAX_POINTS), []),
+    metrics: v.optional(runMetrics, { load_ms: 0, run_ms: 0 }),
+    backend: v.optional(text(MAX_TEXT), ""),
+    next: v.optional(flag, false),
+    attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+    software: v.exactOptional(text(MAX_TEXT)),
+  }),
+  variantOf({
+    type: constant("result"),
+    attempt: integer(1),
+    seq: integer(1),
+    outcome: constant("pruned"),
+    points: v.optional(list(point, MAX_POINTS), []),
+    metrics: v.optional(runMetrics, { load_ms: 0, run_ms: 0 }),
+    backend: v.optional(text(MAX_TEXT), ""),
+    next: v.optional(flag, false),
+    attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+    software: v.exactOptional(text(MAX_TEXT)),
+  }),
+  variantOf({
+    type: constant("result"),
+    attempt: integer(1),
+    seq: integer(1),
+    outcome: constant("failed"),
+    error: failure,
+    points: v.optional(list(point, MAX_POINTS), []),
+    metrics: v.optional(runMetrics, { load_ms: 0, run_ms: 0 }),
+    backend: v.optional(text(MAX_TEXT), ""),
+    next: v.optional(flag, false),
+    attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+    software: v.exactOptional(text(MAX_TEXT)),
+  }),
+]);
 export type TrialResult = v.InferOutput<typeof trialResult>;
 
 /** A device gives an attempt back. */
 export const release = fields({
-type: constant("release"),
-attempt: integer(1),
-seq: integer(1),
-reason: releaseReason,
+  type: constant("release"),
+  attempt: integer(1),
+  seq: integer(1),
+  reason: releaseReason,
 });
 export type Release = v.InferOutput<typeof release>;
 
 /** Lines that the running objective printed (R39). */
 export const output = fields({
-type: constant("output"),
-attempt: integer(1),
-lines: list(text(MAX_LINE), MAX_LINES),
-dropped: v.optional(integer(), 0),
+  type: constant("output"),
+  attempt: integer(1),
+  lines: list(text(MAX_LINE), MAX_LINES),
+  dropped: v.optional(integer(), 0),
 });
 export type Output = v.InferOutput<typeof output>;
 
 /** A researcher watches a study or a trial's lines, or claims the study (R42). */
 export const watch = fields({
-type: constant("watch"),
-study: integer(1),
-after: integer(),
-trial: v.exactOptional(integer()),
-log_after: v.exactOptional(integer()),
-own: v.exactOptional(ownerClaim),
+  type: constant("watch"),
+  study: integer(1),
+  after: integer(),
+  trial: v.exactOptional(integer()),
+  log_after: v.exactOptional(integer()),
+  own: v.exactOptional(ownerClaim),
 });
 export type Watch = v.InferOutput<typeof watch>;
 
 /** A reply of a study's owner (R46). */
 export const ownerReply = fields({
-type: constant("reply"),
-study: integer(1),
-taken: integer(),
-room: integer(),
-target: v.exactOptional(integer()),
-replies: v.optional(list(ownerAnswer, MAX_OWNER_ITEMS), []),
-asked: v.optional(list(askedTrial, MAX_OWNER_ITEMS), []),
-constraints: v.exactOptional(list(trialConstraints, MAX_OWNER_ITEMS)),
-finish: v.optional(flag, false),
+  type: constant("reply"),
+  study: integer(1),
+  taken: integer(),
+  room: integer(),
+  target: v.exactOptional(integer()),
+  replies: v.optional(list(ownerAnswer, MAX_OWNER_ITEMS), []),
+  asked: v.optional(list(askedTrial, MAX_OWNER_ITEMS), []),
+  constraints: v.exactOptional(list(trialConstraints, MAX_OWNER_ITEMS)),
+  finish: v.optional(flag, false),
 });
 export type OwnerReply = v.InferOutput<typeof ownerReply>;
 
 /** The session is open. */
 export const welcome = fields({
-type: constant("welcome"),
-protocol: integer(0, 2147483647),
-session: integer(),
-server: text(MAX_TEXT),
-heartbeat_ms: integer(),
-lease_ms: integer(),
-attempts: list(integer(1), MAX_HELD_ATTEMPTS),
+  type: constant("welcome"),
+  protocol: integer(0, 2147483647),
+  session: integer(),
+  server: text(MAX_TEXT),
+  heartbeat_ms: integer(),
+  lease_ms: integer(),
+  attempts: list(integer(1), MAX_HELD_ATTEMPTS),
 });
 export type Welcome = v.InferOutput<typeof welcome>;
 
 /** The session is not opened. */
 export const refused = fields({
-type: constant("refused"),
-code: text(MAX_CODE),
-message: text(MAX_MESSAGE),
+  type: constant("refused"),
+  code: text(MAX_CODE),
+  message: text(MAX_MESSAGE),
 });
 export type Refused = v.InferOutput<typeof refused>;
 
 /** Work for a device. */
 export const leaseOffer = fields({
-type: constant("lease"),
-lease: lease,
+  type: constant("lease"),
+  lease: lease,
 });
 export type LeaseOffer = v.InferOutput<typeof leaseOffer>;
 
 /** There is no work now. */
 export const wait = fields({
-type: constant("wait"),
-delay_ms: integer(),
-reason: waitReason,
+  type: constant("wait"),
+  delay_ms: integer(),
+  reason: waitReason,
 });
 export type Wait = v.InferOutput<typeof wait>;
 
 /** A message was accepted. */
 export const ack = fields({
-type: constant("ack"),
-attempt: v.exactOptional(integer(1)),
-seq: v.exactOptional(integer(1)),
+  type: constant("ack"),
+  attempt: v.exactOptional(integer(1)),
+  seq: v.exactOptional(integer(1)),
 });
 export type Ack = v.InferOutput<typeof ack>;
 
 /** A result is committed. */
 export const resultAck = fields({
-type: constant("result_ack"),
-attempt: integer(1),
-seq: integer(1),
-verdict: verdict,
-lease: v.exactOptional(lease),
+  type: constant("result_ack"),
+  attempt: integer(1),
+  seq: integer(1),
+  verdict: verdict,
+  lease: v.exactOptional(lease),
 });
 export type ResultAck = v.InferOutput<typeof resultAck>;
 
 export const textReply = fields({
-type: constant("reply"),
-id: integer(),
-text: textBytes(MAX_ANSWER_BYTES),
+  type: constant("reply"),
+  id: integer(),
+  text: textBytes(MAX_ANSWER_BYTES),
 });
 export type TextReply = v.InferOutput<typeof textReply>;
 
 const replyOtherwise = fields({
-type: constant("reply"),
-id: integer(),
-value: flag,
+  type: constant("reply"),
+  id: integer(),
+  value: flag,
 });
 
 /** The answer to a call of an attempt. */
@@ -529,72 +600,75 @@ export type Reply = v.InferOutput<typeof reply>;
 
 /** A message was refused. */
 export const errorMessage = fields({
-type: constant("error"),
-code: text(MAX_CODE),
-message: text(MAX_MESSAGE),
-field: v.exactOptional(text(MAX_TEXT)),
-id: v.exactOptional(integer()),
-attempt: v.exactOptional(integer(1)),
-study: v.exactOptional(integer(1)),
-trial: v.exactOptional(integer()),
+  type: constant("error"),
+  code: text(MAX_CODE),
+  message: text(MAX_MESSAGE),
+  field: v.exactOptional(text(MAX_TEXT)),
+  id: v.exactOptional(integer()),
+  attempt: v.exactOptional(integer(1)),
+  study: v.exactOptional(integer(1)),
+  trial: v.exactOptional(integer()),
 });
 export type ErrorMessage = v.InferOutput<typeof errorMessage>;
 
 /** An attempt must stop. */
 export const revoke = fields({
-type: constant("revoke"),
-attempt: integer(1),
-code: revokeCode,
-message: text(MAX_MESSAGE),
+  type: constant("revoke"),
+  attempt: integer(1),
+  code: revokeCode,
+  message: text(MAX_MESSAGE),
 });
 export type Revoke = v.InferOutput<typeof revoke>;
 
 /** Changes of a watched study. */
 export const update = fields({
-type: constant("update"),
-study: record,
-trials: list(record, MAX_ROWS),
-cursor: integer(),
+  type: constant("update"),
+  study: record,
+  trials: list(record, MAX_ROWS),
+  cursor: integer(),
 });
 export type Update = v.InferOutput<typeof update>;
 
 /** Lines that a watched trial printed, the newest last (R39). */
 export const trialLog = fields({
-type: constant("log"),
-study: integer(1),
-trial: integer(),
-lines: list(logLine, MAX_ROWS),
-cursor: integer(),
+  type: constant("log"),
+  study: integer(1),
+  trial: integer(),
+  lines: list(logLine, MAX_ROWS),
+  cursor: integer(),
 });
 export type TrialLog = v.InferOutput<typeof trialLog>;
 
 /** An item of a batch; its `method` says which. */
-export const ownerCallItem = v.pipe(record, unionBy("method", [suggestCall, pruneCall, pointsCall, resumedCall, startedCall, finishedCall]));
+export const ownerCallItem = v.pipe(
+  record,
+  unionBy("method", [suggestCall, pruneCall, pointsCall, resumedCall, startedCall, finishedCall]),
+);
 export type OwnerCallItem = v.InferOutput<typeof ownerCallItem>;
 
 /** One batch for the owner of a study, in the order in which it was committed (R46 to R49). */
 export const ownerCall = fields({
-type: constant("call"),
-study: integer(1),
-generation: integer(),
-batch: integer(),
-demand: integer(),
-calls: list(ownerCallItem, MAX_OWNER_ITEMS),
+  type: constant("call"),
+  study: integer(1),
+  generation: integer(),
+  batch: integer(),
+  demand: integer(),
+  calls: list(ownerCallItem, MAX_OWNER_ITEMS),
 });
 export type OwnerCall = v.InferOutput<typeof ownerCall>;
 
 /** One schema for each type of message that a client sends. */
 export const CLIENT_SCHEMAS = {
-hello: hello,
-ready: ready,
-heartbeat: heartbeat,
-report: report,
-call: call,
-result: trialResult,
-release: release,
-output: output,
-watch: watch,
-reply: ownerReply,
+  hello: hello,
+  ready: ready,
+  heartbeat: heartbeat,
+  report: report,
+  call: call,
+  result: trialResult,
+  release: release,
+  output: output,
+  watch: watch,
+  reply: ownerReply,
 } as const;
 
 export type ClientMessages = {
@@ -604,18 +678,18 @@ export type ClientMessage = ClientMessages[keyof ClientMessages];
 
 /** One schema for each type of message that a server sends. */
 export const SERVER_SCHEMAS = {
-welcome: welcome,
-refused: refused,
-lease: leaseOffer,
-wait: wait,
-ack: ack,
-result_ack: resultAck,
-reply: reply,
-error: errorMessage,
-revoke: revoke,
-update: update,
-log: trialLog,
-call: ownerCall,
+  welcome: welcome,
+  refused: refused,
+  lease: leaseOffer,
+  wait: wait,
+  ack: ack,
+  result_ack: resultAck,
+  reply: reply,
+  error: errorMessage,
+  revoke: revoke,
+  update: update,
+  log: trialLog,
+  call: ownerCall,
 } as const;
 
 export type ServerMessages = {

@@ -2,10 +2,36 @@
 // The rows and answers of server/docs/rest.md as valibot schemas. Pure; any thread.
 
 import * as v from "valibot";
-import { fields, flag, integer, list, logged, matching, name, number, oneOf, text, textBytes, tuple } from "./fields.ts";
-import { MAX_ANSWER_BYTES, MAX_ATTRS_BYTES, MAX_CODE, MAX_CONSTRAINTS, MAX_DISTRIBUTION_BYTES, MAX_ENTRY, MAX_MESSAGE, MAX_PARAMS_BYTES, MAX_RECORDED_SOFTWARE, MAX_ROWS, MAX_SERIES_NAME, MAX_TEXT, MAX_VALUES } from "./limits.ts";
+import {
+  fields,
+  flag,
+  integer,
+  list,
+  logged,
+  matching,
+  name,
+  number,
+  oneOf,
+  text,
+  textBytes,
+  tuple,
+} from "./fields.ts";
+import {
+  MAX_ANSWER_BYTES,
+  MAX_ATTRS_BYTES,
+  MAX_CODE,
+  MAX_CONSTRAINTS,
+  MAX_DISTRIBUTION_BYTES,
+  MAX_ENTRY,
+  MAX_MESSAGE,
+  MAX_PARAMS_BYTES,
+  MAX_RECORDED_SOFTWARE,
+  MAX_ROWS,
+  MAX_SERIES_NAME,
+  MAX_TEXT,
+  MAX_VALUES,
+} from "./limits.ts";
 import { blobRef, failure, point, runtime } from "./messages.ts";
-
 
 export const direction = oneOf(["minimize", "maximize"]);
 export type Direction = v.InferOutput<typeof direction>;
@@ -27,7 +53,15 @@ export type StudyState = v.InferOutput<typeof studyState>;
 export const trialState = oneOf(["running", "complete", "pruned", "failed", "cancelled"]);
 export type TrialState = v.InferOutput<typeof trialState>;
 
-export const attemptState = oneOf(["live", "accepted", "evidence", "failed", "released", "expired", "revoked"]);
+export const attemptState = oneOf([
+  "live",
+  "accepted",
+  "evidence",
+  "failed",
+  "released",
+  "expired",
+  "revoked",
+]);
 export type AttemptState = v.InferOutput<typeof attemptState>;
 
 export const researcherRole = oneOf(["admin", "researcher"]);
@@ -35,143 +69,147 @@ export type ResearcherRole = v.InferOutput<typeof researcherRole>;
 
 /** The numbers from `low` to `high`, both included (R60). */
 export const valueRange = fields({
-low: number,
-high: number,
-integer: v.optional(flag, false),
-log: v.optional(flag, false),
-step: v.exactOptional(number),
+  low: number,
+  high: number,
+  integer: v.optional(flag, false),
+  log: v.optional(flag, false),
+  step: v.exactOptional(number),
 });
 export type ValueRange = v.InferOutput<typeof valueRange>;
 
 /** One name of a space with its values in order, or with a range. */
 export const dimension = fields({
-name: name(MAX_TEXT),
-values: list(v.unknown()),
-range: v.exactOptional(valueRange),
+  name: name(MAX_TEXT),
+  values: list(v.unknown()),
+  range: v.exactOptional(valueRange),
 });
 export type Dimension = v.InferOutput<typeof dimension>;
 
 /** What a study asks of its devices beyond its back end; 0 and false ask for nothing. */
 export const requirements = fields({
-memory_mb: v.optional(integer(), 0),
-cores: v.optional(integer(), 0),
-buffer_mb: v.optional(integer(), 0),
-f16: v.optional(flag, false),
-graphics_card: v.optional(flag, false),
+  memory_mb: v.optional(integer(), 0),
+  cores: v.optional(integer(), 0),
+  buffer_mb: v.optional(integer(), 0),
+  f16: v.optional(flag, false),
+  graphics_card: v.optional(flag, false),
 });
 export type Requirements = v.InferOutput<typeof requirements>;
 
 /** The best complete trial of a study. */
 export const bestRow = fields({
-trial: integer(),
-value: number,
-params: textBytes(MAX_PARAMS_BYTES),
+  trial: integer(),
+  value: number,
+  params: textBytes(MAX_PARAMS_BYTES),
 });
 export type BestRow = v.InferOutput<typeof bestRow>;
 
 /** Why a study paused itself (R56). */
 export const stopRow = fields({
-trial: integer(),
-failures: integer(),
-error: failure,
+  trial: integer(),
+  failures: integer(),
+  error: failure,
 });
 export type StopRow = v.InferOutput<typeof stopRow>;
 
 /** Who owns an ask-and-tell study. */
 export const samplerRow = fields({
-generation: integer(),
-attached: flag,
-label: text(MAX_TEXT),
-since: integer(),
+  generation: integer(),
+  attached: flag,
+  label: text(MAX_TEXT),
+  since: integer(),
 });
 export type SamplerRow = v.InferOutput<typeof samplerRow>;
 
 /** What became of an event for a webhook (R62). */
 export const deliveryRow = fields({
-event: webhookEvent,
-at: integer(),
-state: deliveryState,
-attempts: integer(),
-next_at: v.exactOptional(integer()),
-status: v.exactOptional(integer()),
-code: v.exactOptional(text(MAX_CODE)),
-message: v.exactOptional(text(MAX_MESSAGE)),
+  event: webhookEvent,
+  at: integer(),
+  state: deliveryState,
+  attempts: integer(),
+  next_at: v.exactOptional(integer()),
+  status: v.exactOptional(integer()),
+  code: v.exactOptional(text(MAX_CODE)),
+  message: v.exactOptional(text(MAX_MESSAGE)),
 });
 export type DeliveryRow = v.InferOutput<typeof deliveryRow>;
 
 /** The webhook of a study. Its address may hold a secret, so a row has only the host. */
 export const webhookRow = fields({
-host: text(MAX_TEXT),
-events: list(webhookEvent),
-last: v.exactOptional(deliveryRow),
+  host: text(MAX_TEXT),
+  events: list(webhookEvent),
+  last: v.exactOptional(deliveryRow),
 });
 export type WebhookRow = v.InferOutput<typeof webhookRow>;
 
 /** A study as the server shows it. */
 export const studyRow = fields({
-study: integer(1),
-name: text(MAX_TEXT),
-owner: text(MAX_TEXT),
-project: text(MAX_TEXT),
-state: studyState,
-direction: direction,
-total: integer(),
-complete: integer(),
-pruned: integer(),
-failed: integer(),
-running: integer(),
-attempts: integer(),
-cursor: integer(),
-entry: text(MAX_ENTRY),
-seed: integer(),
-created_at: integer(),
-space: list(dimension),
-runtime: runtime,
-bundle: blobRef,
-paused: v.exactOptional(flag),
-stopped_by: v.exactOptional(stopRow),
-requires: v.exactOptional(requirements),
-finished_at: v.exactOptional(integer()),
-best: v.exactOptional(bestRow),
-best_trials: v.exactOptional(list(integer(), MAX_ROWS)),
-kind: v.exactOptional(studyKind),
-directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
-sampler: v.exactOptional(samplerRow),
-wanted: v.exactOptional(integer()),
-webhook: v.exactOptional(webhookRow),
+  study: integer(1),
+  name: text(MAX_TEXT),
+  owner: text(MAX_TEXT),
+  project: text(MAX_TEXT),
+  state: studyState,
+  direction: direction,
+  total: integer(),
+  complete: integer(),
+  pruned: integer(),
+  failed: integer(),
+  running: integer(),
+  attempts: integer(),
+  cursor: integer(),
+  entry: text(MAX_ENTRY),
+  seed: integer(),
+  created_at: integer(),
+  space: list(dimension),
+  runtime: runtime,
+  bundle: blobRef,
+  paused: v.exactOptional(flag),
+  stopped_by: v.exactOptional(stopRow),
+  requires: v.exactOptional(requirements),
+  finished_at: v.exactOptional(integer()),
+  best: v.exactOptional(bestRow),
+  best_trials: v.exactOptional(list(integer(), MAX_ROWS)),
+  kind: v.exactOptional(studyKind),
+  directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
+  sampler: v.exactOptional(samplerRow),
+  wanted: v.exactOptional(integer()),
+  webhook: v.exactOptional(webhookRow),
 });
 export type StudyRow = v.InferOutput<typeof studyRow>;
 
 /** The device of an attempt. */
 export const deviceRow = fields({
-device: text(MAX_TEXT),
-class: text(MAX_TEXT),
-engine: text(MAX_TEXT),
-backend: text(MAX_TEXT),
-adapter: v.exactOptional(text(MAX_TEXT)),
+  device: text(MAX_TEXT),
+  class: text(MAX_TEXT),
+  engine: text(MAX_TEXT),
+  backend: text(MAX_TEXT),
+  adapter: v.exactOptional(text(MAX_TEXT)),
 });
 export type DeviceRow = v.InferOutput<typeof deviceRow>;
 
 /** One run of a trial on one device. */
 export const attemptRow = fields({
-attempt: integer(1),
-kind: text(MAX_TEXT),
-state: attemptState,
-device: deviceRow,
-values: list(number, MAX_VALUES),
-started_at: integer(),
-finished_at: integer(),
-run_ms: integer(),
-load_ms: integer(),
-resumed_from: v.exactOptional(integer(1)),
-resumed_step: v.exactOptional(integer()),
-software: v.exactOptional(text(MAX_RECORDED_SOFTWARE)),
-error: v.exactOptional(failure),
+  attempt: integer(1),
+  kind: text(MAX_TEXT),
+  state: attemptState,
+  device: deviceRow,
+  values: list(number, MAX_VALUES),
+  started_at: integer(),
+  finished_at: integer(),
+  run_ms: integer(),
+  load_ms: integer(),
+  resumed_from: v.exactOptional(integer(1)),
+  resumed_step: v.exactOptional(integer()),
+  software: v.exactOptional(text(MAX_RECORDED_SOFTWARE)),
+  error: v.exactOptional(failure),
 });
 export type AttemptRow = v.InferOutput<typeof attemptRow>;
 
 /** A value that was suggested for a parameter of a trial. */
-export const suggestedValue = tuple([name(MAX_TEXT), textBytes(MAX_DISTRIBUTION_BYTES), textBytes(MAX_ANSWER_BYTES)]);
+export const suggestedValue = tuple([
+  name(MAX_TEXT),
+  textBytes(MAX_DISTRIBUTION_BYTES),
+  textBytes(MAX_ANSWER_BYTES),
+]);
 export type SuggestedValue = Readonly<v.InferOutput<typeof suggestedValue>>;
 
 /** The newest value of a series. */
@@ -184,136 +222,136 @@ export type NamedSeries = Readonly<v.InferOutput<typeof namedSeries>>;
 
 /** A trial as the server shows it. */
 export const trialRow = fields({
-study: integer(1),
-trial: integer(),
-state: trialState,
-params: textBytes(MAX_PARAMS_BYTES),
-seed: integer(0, 4294967295),
-values: list(number, MAX_VALUES),
-attempts: integer(),
-started_at: integer(),
-finished_at: integer(),
-run_ms: integer(),
-load_ms: integer(),
-seq: integer(),
-accepted_attempt: v.exactOptional(integer(1)),
-device: v.exactOptional(deviceRow),
-error: v.exactOptional(failure),
-points: v.exactOptional(list(point)),
-attempts_list: v.exactOptional(list(attemptRow)),
-suggested: v.exactOptional(list(suggestedValue)),
-attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-asked_attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
-constraints: v.exactOptional(list(number, MAX_CONSTRAINTS)),
-infeasible: v.exactOptional(flag),
-last: v.exactOptional(list(seriesValue)),
+  study: integer(1),
+  trial: integer(),
+  state: trialState,
+  params: textBytes(MAX_PARAMS_BYTES),
+  seed: integer(0, 4294967295),
+  values: list(number, MAX_VALUES),
+  attempts: integer(),
+  started_at: integer(),
+  finished_at: integer(),
+  run_ms: integer(),
+  load_ms: integer(),
+  seq: integer(),
+  accepted_attempt: v.exactOptional(integer(1)),
+  device: v.exactOptional(deviceRow),
+  error: v.exactOptional(failure),
+  points: v.exactOptional(list(point)),
+  attempts_list: v.exactOptional(list(attemptRow)),
+  suggested: v.exactOptional(list(suggestedValue)),
+  attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  asked_attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
+  constraints: v.exactOptional(list(number, MAX_CONSTRAINTS)),
+  infeasible: v.exactOptional(flag),
+  last: v.exactOptional(list(seriesValue)),
 });
 export type TrialRow = v.InferOutput<typeof trialRow>;
 
 /** A file that a trial uploaded (R54). */
 export const artifactRow = fields({
-id: matching(/^(?:[A-Za-z0-9_-]{1,64})$/),
-trial: integer(),
-attempt: integer(1),
-name: text(MAX_TEXT),
-type: text(MAX_TEXT),
-sha256: matching(/^(?:[0-9a-f]{64})$/),
-bytes: integer(),
-created_at: integer(),
-store: v.exactOptional(text(MAX_TEXT)),
+  id: matching(/^(?:[A-Za-z0-9_-]{1,64})$/),
+  trial: integer(),
+  attempt: integer(1),
+  name: text(MAX_TEXT),
+  type: text(MAX_TEXT),
+  sha256: matching(/^(?:[0-9a-f]{64})$/),
+  bytes: integer(),
+  created_at: integer(),
+  store: v.exactOptional(text(MAX_TEXT)),
 });
 export type ArtifactRow = v.InferOutput<typeof artifactRow>;
 
 /** The researcher or administrator who sends the request. */
 export const me = fields({
-name: text(MAX_TEXT),
-role: researcherRole,
-server: text(MAX_TEXT),
+  name: text(MAX_TEXT),
+  role: researcherRole,
+  server: text(MAX_TEXT),
 });
 export type Me = v.InferOutput<typeof me>;
 
 /** A connected device. */
 export const workerRow = fields({
-device: text(MAX_TEXT),
-class: text(MAX_TEXT),
-engine: text(MAX_TEXT),
-trial: v.exactOptional(integer()),
-study: v.exactOptional(integer(1)),
+  device: text(MAX_TEXT),
+  class: text(MAX_TEXT),
+  engine: text(MAX_TEXT),
+  trial: v.exactOptional(integer()),
+  study: v.exactOptional(integer(1)),
 });
 export type WorkerRow = v.InferOutput<typeof workerRow>;
 
 /** A reason why devices may not run a study's trials (R40), and the number of these devices. */
 export const placementReason = fields({
-code: text(MAX_CODE),
-devices: integer(),
+  code: text(MAX_CODE),
+  devices: integer(),
 });
 export type PlacementReason = v.InferOutput<typeof placementReason>;
 
 /** Which of the connected devices may run a study's trials. */
 export const placement = fields({
-devices: integer(),
-matching: integer(),
-reasons: list(placementReason),
+  devices: integer(),
+  matching: integer(),
+  reasons: list(placementReason),
 });
 export type Placement = v.InferOutput<typeof placement>;
 
 /** A new code for the join link. */
 export const enrolment = fields({
-join_url: text(MAX_MESSAGE),
+  join_url: text(MAX_MESSAGE),
 });
 export type Enrolment = v.InferOutput<typeof enrolment>;
 
 /** The studies that the caller sees. */
 export const studiesPage = fields({
-studies: list(studyRow),
+  studies: list(studyRow),
 });
 export type StudiesPage = v.InferOutput<typeof studiesPage>;
 
 /** Trials that finished after a cursor. */
 export const trialsPage = fields({
-trials: list(trialRow),
-cursor: integer(),
+  trials: list(trialRow),
+  cursor: integer(),
 });
 export type TrialsPage = v.InferOutput<typeof trialsPage>;
 
 /** A name for which trials of a study have a series. */
 export const seriesRow = fields({
-series: integer(1),
-name: name(MAX_SERIES_NAME),
+  series: integer(1),
+  name: name(MAX_SERIES_NAME),
 });
 export type SeriesRow = v.InferOutput<typeof seriesRow>;
 
 /** The names of a study's series after a cursor. */
 export const seriesPage = fields({
-series: list(seriesRow),
-cursor: integer(),
+  series: list(seriesRow),
+  cursor: integer(),
 });
 export type SeriesPage = v.InferOutput<typeof seriesPage>;
 
 /** Series of one trial. */
 export const seriesOfTrial = fields({
-trial: integer(),
-seq: integer(),
-series: list(namedSeries),
+  trial: integer(),
+  seq: integer(),
+  series: list(namedSeries),
 });
 export type SeriesOfTrial = v.InferOutput<typeof seriesOfTrial>;
 
 /** Series of the trials that finished after a cursor. */
 export const seriesOfTrials = fields({
-trials: list(seriesOfTrial),
-cursor: integer(),
+  trials: list(seriesOfTrial),
+  cursor: integer(),
 });
 export type SeriesOfTrials = v.InferOutput<typeof seriesOfTrials>;
 
 /** The connected devices of the caller's projects. */
 export const workersPage = fields({
-workers: list(workerRow),
+  workers: list(workerRow),
 });
 export type WorkersPage = v.InferOutput<typeof workersPage>;
 
 /** Files that trials uploaded after a cursor. */
 export const artifactsPage = fields({
-artifacts: list(artifactRow),
-cursor: integer(),
+  artifacts: list(artifactRow),
+  cursor: integer(),
 });
 export type ArtifactsPage = v.InferOutput<typeof artifactsPage>;

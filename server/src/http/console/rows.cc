@@ -131,8 +131,7 @@ void append_delivery(std::string& out, const storage::Delivery& delivery) {
       .integer("attempts", delivery.attempts);
   if (delivery.state == storage::DeliveryState::waiting) row.integer("next_at", delivery.next_at);
   if (delivery.status != 0) row.integer("status", delivery.status);
-  if (!delivery.code.empty())
-    row.text("code", delivery.code).text("message", delivery.message);
+  if (!delivery.code.empty()) row.text("code", delivery.code).text("message", delivery.message);
   row.end();
 }
 

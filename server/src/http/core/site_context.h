@@ -45,8 +45,8 @@ struct SiteContext {
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   const webhook::AddressRules* webhooks = nullptr;  // null: no study may have a webhook
-  bool open_metrics = false;      // /metrics without a token
-  bool open_registration = true;  // whether anybody may register as a researcher
+  bool open_metrics = false;                        // /metrics without a token
+  bool open_registration = true;                    // whether anybody may register as a researcher
 };
 
 }  // namespace hyperflock::http

@@ -1,7 +1,7 @@
 // Webhooks and their outbox (R62).
-#include "storage/contract/suite.h"
-
 #include <nlohmann/json.hpp>
+
+#include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -28,9 +28,8 @@ TEST_P(StorageContract, R62_AStudyKeepsItsWebhook) {
   apply({with_webhook(1), create_study(2)});
   const StudyWebhook kept = study(1).webhook.value();
   EXPECT_EQ(kept.webhook.url, "https://hooks.example/1");
-  EXPECT_THAT(kept.webhook.events,
-              ElementsAre(WebhookEvent::finished, WebhookEvent::stopped, WebhookEvent::cancelled,
-                          WebhookEvent::no_devices));
+  EXPECT_THAT(kept.webhook.events, ElementsAre(WebhookEvent::finished, WebhookEvent::stopped,
+                                               WebhookEvent::cancelled, WebhookEvent::no_devices));
   EXPECT_FALSE(kept.last);
   EXPECT_FALSE(study(1).spec.webhook) << "the spec is shown to others";
   EXPECT_FALSE(study(2).webhook);
@@ -65,8 +64,8 @@ TEST_P(StorageContract, R62_TheEndOfAStudyIsAnEventOfItsCommit) {
 }
 
 TEST_P(StorageContract, R62_AnEventIsStoredOnce) {
-  apply({with_webhook(1), end_study(1, StudyState::cancelled),
-         end_study(1, StudyState::cancelled)});
+  apply(
+      {with_webhook(1), end_study(1, StudyState::cancelled), end_study(1, StudyState::cancelled)});
   EXPECT_THAT(box(storage()).due, SizeIs(1));
   EXPECT_EQ(facts_of(storage())["state"], "cancelled");
 }
@@ -135,10 +134,11 @@ TEST_P(StorageContract, R62_AWebhookIsSetChangedAndRemoved) {
   EXPECT_EQ(applied(SetWebhook{StudyId{1}, first, "hfw_1"}), Applied::applied);
   apply({NoteDevices{StudyId{1}, false}});
   at(kNow + 5);
-  EXPECT_TRUE(apply_one(SetWebhook{StudyId{1},
-                                   protocol::Webhook{"https://b.example/", {WebhookEvent::finished}},
-                                   "hfw_2"})
-                  .queued);
+  EXPECT_TRUE(
+      apply_one(SetWebhook{StudyId{1},
+                           protocol::Webhook{"https://b.example/", {WebhookEvent::finished}},
+                           "hfw_2"})
+          .queued);
   EXPECT_EQ(study(1).webhook->webhook.url, "https://b.example/");
   EXPECT_FALSE(study(1).webhook->deviceless);
   EXPECT_EQ(box(storage(), kNow + 5).due.at(0).url, "https://b.example/");

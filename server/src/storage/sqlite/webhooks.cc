@@ -16,9 +16,8 @@ namespace {
 constexpr std::int64_t kDueOfOwner = 2;
 constexpr std::int64_t kMostDue = 64;
 
-constexpr std::array kEvents{
-    protocol::WebhookEvent::finished, protocol::WebhookEvent::stopped,
-    protocol::WebhookEvent::cancelled, protocol::WebhookEvent::no_devices};
+constexpr std::array kEvents{protocol::WebhookEvent::finished, protocol::WebhookEvent::stopped,
+                             protocol::WebhookEvent::cancelled, protocol::WebhookEvent::no_devices};
 
 Outcome of_study(Applied applied, StudyId study) {
   Outcome result;
@@ -61,8 +60,7 @@ std::vector<Candidate> candidates_of(Db& db, StudyId id) {
   Query rows = db.query(
       "SELECT number, result_values FROM best_trials WHERE study = ? ORDER BY number LIMIT ?", id,
       kFrontOfFacts);
-  while (rows.next())
-    front.push_back({TrialNumber{rows.integer(0)}, doubles_of(rows.text(1))});
+  while (rows.next()) front.push_back({TrialNumber{rows.integer(0)}, doubles_of(rows.text(1))});
   return front;
 }
 
@@ -140,23 +138,23 @@ Outcome Writer::apply_one(const SetWebhook& set) {
     if (row.next()) owner = row.text(0);
   }
   store_webhook(set.study, *set.webhook, owner, set.secret);
-  result.queued =
-      db_->run("UPDATE deliveries SET next_at = ? WHERE study = ? AND state = 0", now_,
-               set.study) > 0;
+  result.queued = db_->run("UPDATE deliveries SET next_at = ? WHERE study = ? AND state = 0", now_,
+                           set.study) > 0;
   return result;
 }
 
 Outcome Writer::apply_one(const StoreWebhookSecret& store) {
   Outcome result;
   const int changed =
-      store.renew
-          ? db_->run("INSERT INTO webhook_secrets (owner, secret, created_at) VALUES (?, ?, ?)"
-                     " ON CONFLICT (owner) DO UPDATE SET secret = excluded.secret,"
-                     " created_at = excluded.created_at",
-                     store.owner, store.secret, now_)
-          : db_->run("INSERT OR IGNORE INTO webhook_secrets (owner, secret, created_at)"
-                     " VALUES (?, ?, ?)",
-                     store.owner, store.secret, now_);
+      store.renew ? db_->run(
+                        "INSERT INTO webhook_secrets (owner, secret, created_at) VALUES (?, ?, ?)"
+                        " ON CONFLICT (owner) DO UPDATE SET secret = excluded.secret,"
+                        " created_at = excluded.created_at",
+                        store.owner, store.secret, now_)
+                  : db_->run(
+                        "INSERT OR IGNORE INTO webhook_secrets (owner, secret, created_at)"
+                        " VALUES (?, ?, ?)",
+                        store.owner, store.secret, now_);
   result.applied = changed > 0 ? Applied::applied : Applied::repeated;
   return result;
 }

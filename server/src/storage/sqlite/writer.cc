@@ -1,6 +1,7 @@
 // Implements the guards of transition.h in SQL for studies, trials and attempts. Checkpoints are in
 // checkpoints.cc, artifacts in artifacts.cc, series in series.cc, ask-and-tell studies in asked.cc,
-// deleted studies in deletion.cc, webhooks in webhooks.cc, people and devices in identity.cc. Writer thread only.
+// deleted studies in deletion.cc, webhooks in webhooks.cc, people and devices in identity.cc.
+// Writer thread only.
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
@@ -321,8 +322,7 @@ Outcome Writer::apply_one(const FailTrial& fail) {
   Outcome result = outcome(Applied::applied, fail.trial);
   result.seq = seq;
   result.paused = fail.pauses && ledger::stopped(study->row, fail.trial.number);
-  if (result.paused)
-    result.queued = queue_event(fail.trial.study, protocol::WebhookEvent::stopped);
+  if (result.paused) result.queued = queue_event(fail.trial.study, protocol::WebhookEvent::stopped);
   return result;
 }
 
@@ -335,9 +335,9 @@ Outcome Writer::apply_one(const EndStudy& end) {
   cancel_trials(*study);
   ledger::ended(study->row, end.state, now_);
   touch(*study);
-  result.queued = queue_event(end.study, end.state == StudyState::finished
-                                             ? protocol::WebhookEvent::finished
-                                             : protocol::WebhookEvent::cancelled);
+  result.queued =
+      queue_event(end.study, end.state == StudyState::finished ? protocol::WebhookEvent::finished
+                                                               : protocol::WebhookEvent::cancelled);
   append(result.dropped, drop_checkpoints(end.study));
   return result;
 }

@@ -32,6 +32,10 @@ export interface TrialSeries {
 }
 export type AttemptRow = ReturnType<typeof attemptView>;
 export type DeviceRow = ReturnType<typeof deviceView>;
+/** Where events of a study are posted, and what became of the newest one. */
+export type WebhookRow = ReturnType<typeof webhookView>;
+export type WebhookEvent = wire.WebhookEvent;
+export type DeliveryState = wire.DeliveryState;
 export type WorkerRow = ReturnType<typeof workerView>;
 export type FailureRow = Readonly<wire.Failure>;
 /** A file that a trial uploaded. */
@@ -45,6 +49,28 @@ function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire
   return { device, class: kind, engine, backend, adapter } as const;
 }
 
+function webhookView({ host, last }: wire.WebhookRow) {
+  return {
+    host,
+    /** The newest event; null: there was none yet. */
+    last:
+      last === undefined
+        ? null
+        : ({
+            event: last.event,
+            at: last.at,
+            state: last.state,
+            attempts: last.attempts,
+            nextAt: last.next_at ?? null,
+            /** The HTTP status of the last answer; null: there was none. */
+            status: last.status ?? null,
+            /** Why it was not delivered; empty: it was, or was not tried yet. */
+            code: last.code ?? "",
+            message: last.message ?? "",
+          } as const),
+  } as const;
+}
+
 function studyView(row: wire.StudyRow) {
   return {
     study: row.study,
@@ -56,6 +82,7 @@ function studyView(row: wire.StudyRow) {
     isPaused: row.paused !== undefined,
     /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
+    webhook: row.webhook === undefined ? null : webhookView(row.webhook),
     direction: row.direction,
     /** The number of trials, as far as is known: an owner may want more than it has asked for so far. */
     total: Math.max(row.total, row.wanted ?? 0),

@@ -39,8 +39,7 @@ static_assert(is_numbered({protocol::StudyKind::grid, protocol::StudyKind::asked
                            protocol::StudyKind::points, protocol::StudyKind::random,
                            protocol::StudyKind::sobol}));
 static_assert(is_numbered({protocol::WebhookEvent::finished, protocol::WebhookEvent::stopped,
-                           protocol::WebhookEvent::cancelled,
-                           protocol::WebhookEvent::no_devices}));
+                           protocol::WebhookEvent::cancelled, protocol::WebhookEvent::no_devices}));
 static_assert(is_numbered({DeliveryState::waiting, DeliveryState::delivered,
                            DeliveryState::failed}));
 static_assert(is_numbered({Constrained::no, Constrained::waits, Constrained::judged}));
