@@ -28,12 +28,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <utility>
-
-#ifdef HYPERFLOCK_STATIC
-#include <nss.h>
-#endif
 
 namespace hyperflock::webhook {
 namespace {
@@ -160,21 +155,9 @@ class Exchange {
   const SenderSettings& settings_;
 };
 
-#ifdef HYPERFLOCK_STATIC
-// A static program must not load the name services that the system configures: they need the C
-// library with which they were built. The hosts file and the DNS are in the program itself.
-void use_built_in_names() {
-  static std::once_flag done;
-  std::call_once(done, [] { __nss_configure_lookup("hosts", "files dns"); });
-}
-#else
-void use_built_in_names() {}
-#endif
-
 }  // namespace
 
 Result<std::vector<asio::ip::address>> system_lookup(const std::string& host) {
-  use_built_in_names();
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
