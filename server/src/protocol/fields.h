@@ -373,7 +373,7 @@ void visit_fields(Codec& codec, M& m) {
 template <typename Codec, Is<Webhook> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("url"_key, m.url, Checked{read_webhook_url});
-  codec.optional("events"_key, m.events, List{EnumName{}, kMaxWebhookEvents});
+  codec.optional("events"_key, m.events, List{EnumName{}, kMaxWebhookEvents, 1});
 }
 
 template <typename Codec, Is<StudySpec> M>

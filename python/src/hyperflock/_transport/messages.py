@@ -410,7 +410,9 @@ class Webhook(Struct):
     """Where the server posts what happens to a study (R62). Without `events`: everything."""
 
     url: WebhookUrl
-    events: Annotated[list[WebhookEvent], Meta(max_length=MAX_WEBHOOK_EVENTS)] | UnsetType = UNSET
+    events: (
+        Annotated[list[WebhookEvent], Meta(min_length=1, max_length=MAX_WEBHOOK_EVENTS)] | UnsetType
+    ) = UNSET
 
 
 class StudySpec(Struct, kw_only=True):
