@@ -34,7 +34,6 @@ export type DeliveryProblem =
   | "webhook_status"
   | "too_many_deliveries";
 
-/** Why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
 /** The reason why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
 export type NoBest = "running" | "no_complete_trial" | "no_feasible_trial";
 
