@@ -18,6 +18,8 @@
 #include <boost/asio/write.hpp>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/testing/patience.h"
@@ -88,7 +90,10 @@ class Peer {
            std::to_string(acceptor_.local_endpoint().port()) + path;
   }
   int connections() const { return connections_; }
-  const std::string& request() const { return request_; }
+  std::string request() const {
+    const std::lock_guard lock(mutex_);
+    return request_;
+  }
 
  private:
   void serve() {
@@ -114,8 +119,12 @@ class Peer {
     ErrorCode error;
     // The body of these tests ends with "end".
     const std::size_t size = asio::read_until(stream, buffer, "end", error);
-    request_.assign(asio::buffers_begin(buffer.data()),
-                    asio::buffers_begin(buffer.data()) + static_cast<std::ptrdiff_t>(size));
+    const std::string whole(asio::buffers_begin(buffer.data()),
+                            asio::buffers_begin(buffer.data()) + static_cast<std::ptrdiff_t>(size));
+    {
+      const std::lock_guard lock(mutex_);
+      request_ = whole;
+    }
     if (silent_) {
       asio::read_until(stream, buffer, "never", error);
     } else {
@@ -130,6 +139,7 @@ class Peer {
   std::optional<asio::ssl::context> tls_;
   std::atomic<bool> stopped_{false};
   std::atomic<int> connections_{0};
+  mutable std::mutex mutex_;
   std::string request_;
   std::thread thread_;
 };
