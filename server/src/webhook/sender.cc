@@ -24,6 +24,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/none.hpp>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -143,6 +144,7 @@ class Exchange {
     beast::flat_buffer buffer(kLongestHead);
     http::response_parser<http::empty_body> parser;
     parser.header_limit(kLongestHead);
+    parser.body_limit(boost::none);  // the body is not read
     const auto [error, read] = co_await http::async_read_header(stream, buffer, parser, kUse);
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       co_return Error{"webhook_answer", "The head of the webhook's answer is too long."};

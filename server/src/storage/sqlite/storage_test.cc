@@ -90,6 +90,8 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    for (const char* table : {"webhooks", "webhook_secrets", "deliveries"})
+      db.exec(std::string("DROP TABLE ") + table);
     db.exec("DROP TABLE series");
     db.exec("DROP TABLE series_names");
     db.exec("ALTER TABLE checkpoints DROP COLUMN logged");
