@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dispatch/model/scenario.h"
+#include "storage/testing/scratch_database.h"
 
 namespace hyperflock::dispatch {
 namespace {
@@ -145,6 +146,31 @@ TEST(Absence, R62_IsCountedAnewAfterARestart) {
   EXPECT_THAT(s.proposed(), Not(Contains(kNone))) << "it was noted before the restart";
   s.open("b");
   EXPECT_FALSE(s.store().studies.at(StudyId{1}).deviceless);
+}
+
+// The same with a real database, from which the restarts load.
+TEST(Absence, R62_StorageKeepsWhatWasNoted) {
+  const storage::ScratchDatabase database;
+  const auto storage = database.open();
+  Scenario s;
+  s.shadow(storage.get());
+  const auto is_deviceless = [&] {
+    return storage->study(StudyId{1}).value()->webhook->deviceless;
+  };
+  s.worker("a").study(kWatched);
+  s.ready("a");
+  s.restart();
+  s.after(kPatience);
+  EXPECT_TRUE(is_deviceless());
+  s.restart();
+  s.after(2 * kPatience);
+  s.open("b");
+  EXPECT_FALSE(is_deviceless());
+  s.close("b", SessionClosed::How::lost);
+  s.after(kPatience);
+  EXPECT_TRUE(is_deviceless());
+  EXPECT_THAT(storage->outbox(1).value().due, testing::SizeIs(2));
+  EXPECT_THAT(s.troubles(), IsEmpty());
 }
 
 TEST(Absence, R62_ADrainingServerNotesNone) {
