@@ -138,3 +138,15 @@ def test_watch_notifies_at_the_end(
     server.cancel(empty.id)
     assert _cli.run(["watch", "none", "--notify", *where]) == _cli.EXIT_NO_RESULT
     assert told[1:] == [("study 2 none", "cancelled: 0 of 2 trials, none complete")]
+
+
+def test_submit_notifies_while_it_watches(
+    server: FakeConsole, client: Client, told: list[tuple[str, str]]
+) -> None:
+    where = ("--url", server.url, "--token", server.token)
+    search = ("submit", "objectives", "--space", '{"x": [1]}', "--submit-key", "k")
+    assert _cli.run([*search, *where]) == 0
+    server.finish(1, 0, value=0.5)
+    assert _cli.run([*search, "--watch", "--notify", *where]) == 0
+    assert told == [("study 1 objective", "finished: 1 of 1 trials, best 0.5")]
+    assert _cli.run([*search, "--notify", *where]) == _cli.EXIT_USAGE

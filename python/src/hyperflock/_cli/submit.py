@@ -15,6 +15,7 @@ from hyperflock._base.errors import HyperflockError, InvalidSpaceError
 from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_script
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
 from hyperflock._bundle.wheels import Wheel, read_wheels
+from hyperflock._cli import notice as _notice
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
 from hyperflock._cli.studies import watch_study
 from hyperflock._cli.webhook import Event
@@ -133,11 +134,16 @@ def submit(
         ),
     ] = None,
     watch_it: Annotated[bool, typer.Option("--watch", help="Stay and show the results.")] = False,
+    notify: Annotated[
+        bool, typer.Option("--notify", help="With --watch: notify as hyperflock watch does.")
+    ] = False,
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
     """Submit a search and print the study's id. The script is read, not run."""
+    if notify and not watch_it:
+        raise typer.BadParameter("--notify goes with --watch")
     sweep = _search(script, space, direction)
     name = name or sweep.name
     key = key_of(name, submit_key, once=once)
@@ -173,7 +179,7 @@ def submit(
     study = Client(url, token).submit(made)
     if watch_it:
         print(f"study {study.id}, {len(study)} trials", file=sys.stderr)
-        return watch_study(study, as_json=as_json)
+        return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)
     if as_json:
         show_json(_export.study_dict(study.row))
     else:
