@@ -1,7 +1,7 @@
 """Puts files from other folders into the wheel. Runs only in a build.
 
 - The worker's packages, which a dry run calls. In a checkout they are next to this folder, in a
-  source distribution they are inside it.
+  source distribution they are inside it. A copy of this folder alone has none of them.
 - The example that ``hyperflock demo`` runs.
 - The server and what it serves, if ``HYPERFLOCK_WHEEL_PACKED`` names a folder with them
   (``deploy/wheels.py``). ``HYPERFLOCK_WHEEL_TAG`` is then the wheel's tag. Without them the wheel
@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGES = ("hyperflock_worker",)
+PACKAGE = "hyperflock_worker"
 DEMO = "digits_grid.py"
 
 
@@ -29,12 +29,16 @@ class MoreFiles(BuildHookInterface[Any]):
             return
         root = Path(self.root)
         places = (root / "worker", root.parent / "worker-runtime" / "python")
-        found = next(place for place in places if (place / "hyperflock_worker").is_dir())
+        found = next((place for place in places if (place / PACKAGE).is_dir()), None)
+        if found is None:
+            self.app.display_warning(
+                "This folder is not in a checkout, so the package lacks the worker that dry runs "
+                "and hyperflock.chainer need."
+            )
         target = "worker" if self.target_name == "sdist" else "hyperflock/_worker"
-        for package in PACKAGES:
-            for path in sorted((found / package).rglob("*.py")):
-                inside = path.relative_to(found).as_posix()
-                build_data["force_include"][str(path)] = f"{target}/{inside}"
+        for path in sorted((found / PACKAGE).rglob("*.py")) if found else ():
+            inside = path.relative_to(found).as_posix()
+            build_data["force_include"][str(path)] = f"{target}/{inside}"
         if self.target_name != "wheel":
             return
         demo = f"hyperflock/_local/demo/{DEMO}"

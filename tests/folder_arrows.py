@@ -143,6 +143,7 @@ PARTS = (
             auth dispatch
             dispatch/asked dispatch/model
             dispatch/tests hub
+            webhook
             http/core
             http/console http/compute
             net cli

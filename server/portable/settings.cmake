@@ -7,3 +7,4 @@ set(spdlog_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
 # Removes the symbols, a quarter of the size, because nobody debugs the server of a wheel.
 set(CMAKE_EXE_LINKER_FLAGS "-static -s")
+add_compile_definitions(HYPERFLOCK_STATIC)

@@ -47,6 +47,17 @@ TEST(CommandLine, TakesItsFlags) {
   EXPECT_EQ(config.queue_limit_bytes, 2'048U);
 }
 
+TEST(CommandLine, TakesTheFlagsOfWebhooks) {
+  EXPECT_TRUE(serve({}).webhooks);
+  EXPECT_FALSE(serve({"--no-webhooks"}).webhooks);
+  EXPECT_EQ(serve({}).no_devices_ms, 300'000);
+  const ServeConfig config = serve({"--webhook-allow", "10.0.0.0/8", "hooks.lan", "--webhook-allow",
+                                    "fd00::/8", "--console-url", "https://flock.example/"});
+  EXPECT_EQ(config.webhook_allow,
+            (std::vector<std::string>{"10.0.0.0/8", "hooks.lan", "fd00::/8"}));
+  EXPECT_EQ(config.console_url, "https://flock.example");
+}
+
 TEST(CommandLine, EachBadFlagIsRefused) {
   const std::vector<std::string> base{"serve", "--state", "/tmp"};
   const std::vector<std::vector<std::string>> bad{
@@ -57,6 +68,8 @@ TEST(CommandLine, EachBadFlagIsRefused) {
       {"--heartbeat-ms", "x"},       {"--public-url", "ftp://x"},
       {"--public-url", "https://"},  {"--public-url", "http://x/#a"},
       {"--queue-limit-bytes", "-1"}, {"--nonsense"},
+      {"--webhook-allow", "10/40"},  {"--webhook-allow", "http://a.example"},
+      {"--webhook-ca", "/nowhere"},  {"--console-url", "ftp://x"},
       {"--tls-cert", "/nowhere"},    {"--max-blob-bytes", "0"},
       {"--io-threads", "0"},         {"--max-connections-per-address", "0"},
   };

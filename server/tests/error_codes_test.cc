@@ -100,6 +100,14 @@ std::string study_in(const std::string& space) {
   return code_of(server.rest("POST", "/api/studies", spec));
 }
 
+// Returns the code of the answer to a study with this webhook.
+std::string hooked(const std::string& url, const std::function<void(ServeConfig&)>& adjust = {}) {
+  const TestServer server(adjust);
+  std::string spec = TestServer::spec(1, "k", server.upload("b"), 1);
+  spec.insert(1, R"("webhook":{"url":")" + url + R"("},)");
+  return code_of(server.rest("POST", "/api/studies", spec));
+}
+
 std::string join_body(const TestServer& server) {
   return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
 }
@@ -521,6 +529,12 @@ const std::map<std::string, Provoke>& provocations() {
       {"bad_range",
        [] {
          return study_in(R"([{"name":"x","range":{"low":1,"high":0}}],"kind":"random","trials":1)");
+       }},
+      {"bad_webhook", [] { return hooked("https://0x7f.1/"); }},
+      {"webhook_refused", [] { return hooked("https://[::ffff:127.0.0.1]/"); }},
+      {"webhooks_off",
+       [] {
+         return hooked("https://a.example/", [](ServeConfig& config) { config.webhooks = false; });
        }},
       {"empty_space", [] { return study_in(R"([{"name":"x","values":[]}])"); }},
       {"space_too_large",

@@ -1,5 +1,5 @@
-// Starts the real parts for tests, the demo and benchmarks: the built server, Debian's Chromium with volunteers in it,
-// and the researcher's Python. dispose() ends every process that this file starts.
+// Starts the real parts for tests and benchmarks: the built server, Debian's Chromium with volunteers in it, and the
+// researcher's Python. dispose() ends every process that this file starts.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -13,7 +13,7 @@ const SCRIPT = join(ROOT, "tests/hostile/submit.py");
 /** A row of table.py. */
 export interface Row {
   readonly name: string;
-  /** How the trial must end: `complete`, or the cause and the code of its failure. */
+  /** The required end of the trial: `complete`, or the cause and the code of its failure. */
   readonly end: string;
   readonly short: boolean;
   /** The back end that the study asks for; null if it asks for no device. */

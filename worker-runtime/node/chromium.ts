@@ -1,6 +1,5 @@
-// Starts Chromium for the command line, the demo, tests and benchmarks. The environment variable CHROMIUM may name
-// another program than Debian's. CHROMIUM_FLAGS may add flags, because a graphics card without a display needs some.
-// Node, any thread.
+// Starts Chromium for the command line, tests and benchmarks. The environment variable CHROMIUM may name another program
+// than Debian's. CHROMIUM_FLAGS may add flags, because a graphics card without a display needs some. Node, any thread.
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";

@@ -1,8 +1,8 @@
-// How one launch of a kernel runs on a GPU: which parameters share a binding, what the layout of
-// each is, and how the loop is divided. A LaunchSignature has everything that this depends on, as
-// small integers; launches are cached by it. A Plan has everything that the shader's text depends
-// on, so its key() identifies a pipeline. Sizes, offsets and strides are uniforms. Pure; any
-// thread.
+// Plans how one launch of a kernel runs on a GPU: which parameters share a binding, what the layout
+// of each is, and how the loop is divided. A LaunchSignature has everything that this depends on,
+// as small integers; launches are cached by it. A Plan has everything that the shader's text
+// depends on, so its key() identifies a pipeline. Sizes, offsets and strides are uniforms. Pure;
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ enum class Layout : std::uint8_t {
   strided,     // anything else; a raw parameter has one stride for each axis
 };
 
-// How the work of a reduction or a scan is divided. A row has the elements that give one result.
+// The ways to divide the work of a reduction or a scan. A row has the elements for one result.
 enum class Rows : std::uint8_t {
   none,    // neither a reduction nor a scan
   thread,  // one invocation computes a row
@@ -80,8 +80,8 @@ struct LaunchSignature {
 // Returns the information about a kernel that analyze() needs. It is the same for all launches.
 lower::Merge merge_of(const ir::Kernel& kernel);
 
-// How a launch's loop visits its elements (see lower::Walks), and the launch's signature. If an
-// object is used again, it allocates nothing.
+// The order in which a launch's loop visits its elements (see lower::Walks), and the launch's
+// signature. If an object is used again, it allocates nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;
@@ -128,8 +128,9 @@ struct Plan {
   std::string key() const;
 };
 
-// How many workgroups share a row (for Rows::split; otherwise 1). In a scan, each workgroup takes
-// `length` consecutive elements. In a reduction, the lanes of all workgroups take turns.
+// The number of workgroups that share a row (for Rows::split; otherwise 1). In a scan, each
+// workgroup takes `length` consecutive elements. In a reduction, the lanes of all workgroups take
+// turns.
 struct Parts {
   std::int64_t count = 1;
   std::int64_t length = 0;

@@ -1,5 +1,5 @@
-// How WGSL represents the element types in registers and in words of storage, and the WGSL of every
-// operation on them. Internal to codegen/.
+// Represents the element types in WGSL, in registers and in words of storage, and writes the WGSL
+// of every operation on them. Internal to codegen/.
 #pragma once
 
 #include <optional>

@@ -17,7 +17,7 @@ namespace {
 
 using ir::Builder;
 
-// Runs a random kernel on both. Returns the first element that differs, as text, or "".
+// Runs a random kernel on both interpreters. Returns the first difference as text, or "".
 std::string difference(std::uint64_t seed) {
   ir::RandomCase expected = ir::random_case(seed, ir::Subset::all);
   ir::RandomCase got = expected;

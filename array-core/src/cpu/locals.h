@@ -8,7 +8,7 @@
 
 namespace arraycore::cpu {
 
-// Returns these locals, without those of a reduction's `post`. REQUIRES: verify(kernel) passed.
+// Returns the locals to set to 0, without those of `post`. REQUIRES: verify(kernel) passed.
 std::vector<ir::Id> locals_to_zero(const ir::Kernel& kernel);
 
 }  // namespace arraycore::cpu

@@ -7,7 +7,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// What both kinds of compilation share: the sources, the types and the preamble.
+// The data that both kinds of compilation need: the sources, the types and the preamble.
 struct Compilation {
   Compilation(const std::string& name, const BoundTypes& bound)
       : sources(name), types(bound), tokenizer(sources) {

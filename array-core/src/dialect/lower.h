@@ -69,7 +69,7 @@ class Lowering {
   // `floating` is the type of floating literals without a suffix.
   Lowering(Sources& sources, const Tree& tree, ir::Kernel& kernel, DType floating);
 
-  // ---- what compile.cc calls, in this order
+  // ---- the functions that compile.cc calls, in this order
   void add_letters(const BoundTypes& types);
   void add_preamble(const std::vector<StatementId>& statements);
   // Adds the parameter to the kernel and, with `name_it`, to the innermost scope.

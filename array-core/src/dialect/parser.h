@@ -53,7 +53,7 @@ class Parser {
   bool at_cast() const;
   std::vector<NodeId> arguments(std::string_view close);
 
-  // Both files use the following members.
+  // The next members are for parser.cc and parser_expression.cc.
   struct Nested;  // counts nesting during its lifetime
   void start(std::vector<Token> tokens);
   const Token& peek(std::size_t ahead = 0) const {

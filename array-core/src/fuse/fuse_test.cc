@@ -153,7 +153,7 @@ TEST(Fuse, ALongNameIsCutShort) {
   EXPECT_EQ(name_of(parts), "add+add+add+17 more+last");
 }
 
-// ---- random kernels before random kernels
+// ---- random kernels as producers for random kernels
 
 struct Random {
   std::mt19937_64 engine;
@@ -228,7 +228,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     if (fed.empty()) continue;
 
-    // Runs first one kernel after the other.
+    // First runs the kernels one after the other.
     ir::RandomCase apart = clean;
     ir::Launch second = apart.launch();
     for (Producer& producer : producers)
@@ -242,7 +242,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     }
     const Status expected = ir::interpret(clean.kernel, second);
 
-    // Then runs the fused kernel, which also stores some results.
+    // Runs the fused kernel, which also stores some results.
     ir::RandomCase together = clean;
     ir::Launch launch = together.launch();
     std::vector<ir::Argument> arguments;
@@ -261,7 +261,7 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
         part.wires.push_back(param(static_cast<std::uint32_t>(arguments.size())));
         arguments.push_back(producer.arguments[p]);
       }
-      // The elements of a reduction store nothing.
+      // In a reduction, the result of a part cannot be stored for each element.
       if (clean.kernel.reduction && stored.back()) {
         stored.back() = false;
         arguments.erase(arguments.begin() + part.wires[result].index);

@@ -14,16 +14,16 @@ constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
-// For sums that are long compared with the result: from which ratio on they count as long, how many
-// workgroups they get (many, so that few multiprocessors wait for the last one), and the limits for
-// a division of such sums.
+// A sum counts as long if it has at least kLongSum times as many terms as the longer side of the
+// result. It gets many workgroups, so that few multiprocessors wait for the last one. The other
+// numbers are the limits for a division of such sums.
 constexpr std::int64_t kLongSum = 2;
 constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;
 constexpr std::int64_t kMostLongSplits = 256;
-// For convolutions. The address of each element that the window reads must be computed. An
-// invocation's block of 8 x 4 makes that cheapest on large devices, and many workgroups hide the
-// time that it takes.
+// These numbers are for convolutions, which must compute the address of each element that the
+// window reads. An invocation's block of 8 x 4 makes that cheapest on large devices, and many
+// workgroups hide the time that it takes.
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;

@@ -47,7 +47,7 @@ struct Tile {
   std::uint32_t bytes() const { return (std::uint32_t{rows} + columns) * depth * 4; }
 };
 
-// How an operand is read. Its lines are the rows of `a` or the columns of `b`.
+// The ways to read an operand. Its lines are the rows of `a` or the columns of `b`.
 enum class Load : std::uint8_t {
   terms4,  // vectors of four terms of a line
   lines4,  // vectors of four lines

@@ -15,7 +15,7 @@ struct Lines {
   std::string term_stride;
   std::string most;
   std::string first;  // the first line of the block
-  // True: elements pass the prologue here. Elements of a window pass it when they are fetched.
+  // If true, the prologue is applied here. In a window it is applied when elements are fetched.
   bool prologue = false;
 
   std::string places() const {

@@ -48,15 +48,16 @@ enum class Op : std::uint8_t {
   // `_j`: the index of the mapped element in its reduction, in C order over the reduced axes;
   // int32. Only in `body`.
   reduce_index,
-  param,     // index: a Param. An elementwise one gives its element here, a scalar one its value
-  param_at,  // index: a raw Param; args: one C-order element number, or one int32 for each axis.
-             // Outside the array it is undefined in C++; here it is the nearest element (the index
-             // is clamped)
+  param,  // index: a Param. An elementwise one gives its element here, a scalar one its value
+  // index: a raw Param; args: one C-order element number, or one int32 for each axis. An index
+  // outside the array is undefined in C++; here it is clamped, which gives the nearest element.
+  param_at,
   param_shape,  // index: a Param; args[0]: a constant axis; int32
   param_size,   // index: a Param; its number of elements; int32
   // ---- one operand
-  convert,   // to `type`, by C's rules where those are defined, and else by scalar.h: NaN
-             // gives 0, floats out of range saturate, integers wrap, bool is x != 0
+  // Converts to `type`, by C's rules where those are defined, and else by scalar.h: NaN gives 0,
+  // floats out of range saturate, integers wrap, bool is x != 0.
+  convert,
   bitcast,   // to a type of the same size
   negate,    // integers wrap; unsigned too
   absolute,  // INT_MIN stays; complex numbers give their modulus, of a real type
@@ -110,8 +111,9 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
-  stored,  // the operand as memory would hold it. A device may not combine the operation that makes
-           // it with one that reads it, so both round their results as in separate kernels
+  // The operand as memory would hold it. A device may not combine the operation that makes it with
+  // one that reads it, so both round their results as in separate kernels.
+  stored,
   // ---- two operands
   add,
   subtract,

@@ -32,7 +32,8 @@ struct OpInfo {
   std::string_view name;
   Shape shape;
   std::uint8_t
-      // The kinds of the operands if these have a type of their own, otherwise those of the result.
+      // The allowed types as bits: the operands' if they differ from the result's, else the
+      // result's.
       kinds;
 };
 

@@ -422,7 +422,8 @@ class Maker {
       mapped.push_back({value, std::nullopt});
       ways.push_back(way);
     }
-    // Also keeps the position of the largest number, as a value that another value decides about.
+    // Some reductions also keep the position of the largest
+    // number.
     const bool place = random_.chance(25);
     if (place) {
       mapped.push_back({expression(DType::int32, 2), std::nullopt});

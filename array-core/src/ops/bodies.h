@@ -1,4 +1,4 @@
-// The IR of one element for the table's ufuncs. Each function is a Body of ufunc.h.
+// Builds the IR of one element for the table's ufuncs. Each function is a Body of ufunc.h.
 #pragma once
 
 #include "ops/ufunc.h"

@@ -25,15 +25,15 @@ enum class Distribution : std::uint8_t {
   gumbel,       // a - b log(E)
   laplace,      // a + b E or a - b E
   gamma,        // b G, with G by Marsaglia and Tsang (2000); its shape is from an array
-  poisson,      // the means are from an array; below 12 by waiting times, above by Hoermann's PTRS
-                // (1993)
-  integers,     // a + an integer below b, 0 < b <= 2^32. The probability of an integer is off by at
-                // most 2^-64, which is 2^-32 of it
-  integers_wide,  // the same for any b > 0 of 64 bits, and b = 0 for all 2^64. It has no bias,
-                  // except that 2^-64 of the elements have all their 64 draws refused and take a
-                  // remainder
-  bernoulli,      // 1 with probability a 2^-32, where 0 <= a <= 2^32
-  binomial,       // the number of ones in b draws, each with probability a 2^-32
+  poisson,  // the means are from an array; below 12 by waiting times, else Hoermann's PTRS (1993)
+  // a + an integer below b, 0 < b <= 2^32. The probability of an integer has an absolute error of
+  // at most 2^-64, and a relative error of at most 2^-32.
+  integers,
+  // The same as `integers` for any b > 0 of 64 bits, and b = 0 for all 2^64. It has no bias, except
+  // that for 2^-64 of the elements all 64 draws are refused, and they take a remainder.
+  integers_wide,
+  bernoulli,  // 1 with probability a 2^-32, where 0 <= a <= 2^32
+  binomial,   // the number of ones in b draws, each with probability a 2^-32
 };
 inline constexpr int kDistributions = 13;
 

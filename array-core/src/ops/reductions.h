@@ -27,8 +27,9 @@ enum class Form : std::uint8_t {
   place,     // the first position of the element that the ufunc (maximum or minimum) selects
 };
 
-// How the error of a result may grow, in units in the last place of the type of the computation.
-// For a sum they are units of the sum of magnitudes, because errors remain when terms cancel.
+// The growth of a result's error with the number of elements, in units in the last place of the
+// type of the computation. For a sum they are units of the sum of magnitudes, because errors remain
+// when terms cancel.
 struct Growth {
   float base = 0;
   float by_log = 0;   // for each doubling of the number of elements, which adds a level to the tree
@@ -54,7 +55,7 @@ std::optional<ReductionId> find_reduction(std::string_view name);
 
 enum class Identity : std::uint8_t { none, zero, one, all_bits, infinity_below };
 
-// How a ufunc reduces: NumPy's `identity`, and whether several axes may be reduced.
+// The rules by which a ufunc reduces: NumPy's `identity`, and whether several axes are possible.
 struct Reducible {
   Identity identity = Identity::none;
   bool reorderable = false;

@@ -31,11 +31,11 @@ using Body = Values (*)(ir::Builder& builder, const Values& x);
 // codegen/accuracy.h has the errors of single operations on a GPU, and tolerance.h combines both.
 struct Tolerance {
   float ulp = 0;  // on a CPU, in units in the last place of the result's type; 0: the same bits
-  // The same tolerance for complex loops, for the part with the larger error. Even a product has a
+  // The tolerance of complex loops, for the part with the larger error. Even a product has a
   // tolerance here, because NumPy may compute complex products with fused multiply-add.
   float complex_ulp = 0;
-  // For functions that pass through 0: a result smaller than `floor` may have the error that
-  // `floor` itself would have.
+  // The floor for functions that pass through 0: a result smaller than `floor` may have the error
+  // that `floor` itself would have.
   float floor = 0;
 };
 

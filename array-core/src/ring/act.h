@@ -5,7 +5,7 @@
 
 namespace arraycore::ring {
 
-// What the host must do after a step.
+// The action that the host must take after a step of the state machine.
 enum class Act : std::uint8_t {
   none,
   notify_executor,   // wake the thread that sleeps on `sleeps`

@@ -146,17 +146,19 @@ enum class ErrorCode : std::uint32_t {
 // command never wraps around the ring's end: the command `pad` fills the remaining words.
 enum class Opcode : std::uint32_t {
   pad = 0,
-  create_buffer = 1,     // id, bytes, label address, label bytes
-  destroy_buffer = 2,    // id
-  upload = 3,            // id, offset, address, bytes
-  upload_inline = 4,     // id, offset, bytes, then the bytes
-  copy = 5,              // source id, offset, target id, offset, bytes
-  fill = 6,              // id, offset, bytes, value
-  create_pipeline = 7,   // id, text address, bytes, label address, bytes, uniform bytes, bindings,
-                         // bits of those that are read_write
+  create_buffer = 1,   // id, bytes, label address, label bytes
+  destroy_buffer = 2,  // id
+  upload = 3,          // id, offset, address, bytes
+  upload_inline = 4,   // id, offset, bytes, then the bytes
+  copy = 5,            // source id, offset, target id, offset, bytes
+  fill = 6,            // id, offset, bytes, value
+  // id, text address, bytes, label address, bytes, uniform bytes, bindings, and the bits of
+  // the bindings that are read_write
+  create_pipeline = 7,
   destroy_pipeline = 8,  // id
-  dispatch = 9,          // tag, pipeline, x, y, z, bindings | uniform words << 16, then for each
-                         // binding: buffer, offset, bytes; then the uniform words
+  // tag, pipeline, x, y, z, bindings | uniform words << 16, then for each binding: buffer, offset,
+  // bytes; then the uniform words
+  dispatch = 9,
   read = 10,             // id, offset, address, bytes
   fence = 11,            // number
   timestamp_begin = 12,  // no words

@@ -46,7 +46,7 @@ class Explorer {
   std::string violation_;
 };
 
-// ---- the issuer -------------------------------------------------------------------------------
+// ---- the steps of the issuer ------------------------------------------------------------------
 
 void Explorer::begin_script_step(World& w) {
   w.started = true;
@@ -206,7 +206,7 @@ void Explorer::issuer_step(World& w) {
   if (w.issuer.step == Step::finished) end_script_step(w);
 }
 
-// ---- the executor's thread --------------------------------------------------------------------
+// ---- the steps of the executor's thread -------------------------------------------------------
 
 void Explorer::wake_issuer(World& w) const {
   if (w.issuer_place != Place::asleep) return;

@@ -50,7 +50,7 @@ RecordingExecutor::RecordingExecutor(ControlBlock& control, std::byte* base,
                                      std::uint64_t memory_bytes, Host& host)
     : control_(control), words_(control), base_(base), memory_bytes_(memory_bytes), host_(host) {}
 
-// ---- the loop ---------------------------------------------------------------------------------
+// ---- the executor's loop ----------------------------------------------------------------------
 
 bool RecordingExecutor::pump() {
   words_.add(Word::progress, 1);
@@ -198,7 +198,7 @@ void RecordingExecutor::announce(News news, std::uint32_t fence, const Raised& r
   }
 }
 
-// ---- commands ---------------------------------------------------------------------------------
+// ---- execution of commands --------------------------------------------------------------------
 
 std::byte* RecordingExecutor::memory_at(std::uint32_t address, std::uint32_t bytes) {
   return std::uint64_t{address} + bytes <= memory_bytes_ ? base_ + address : nullptr;

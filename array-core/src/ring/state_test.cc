@@ -79,7 +79,7 @@ TEST(Wait, ALongPromisedSilenceIsNotDeath) {
 }
 
 TEST(Wait, AMachineThatStoodStillIsNoSilenceOfTheExecutor) {
-  // A suspended machine or a frozen page: the first wait ends an hour later.
+  // Emulates a suspended machine or a frozen page: the first wait ends only after an hour.
   class SleepyHost : public PumpHost {
    public:
     WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -43,7 +43,7 @@ Address Writer::address_of(const void* pointer) const {
                               reinterpret_cast<std::uintptr_t>(base_));
 }
 
-// ---- appending --------------------------------------------------------------------------------
+// ---- functions that append commands -----------------------------------------------------------
 
 // Makes room for a command of `words` words and writes its header. Returns nullptr if there is no
 // room; `refused_` then has the reason.
@@ -234,7 +234,7 @@ Address Writer::keep_text(std::string_view text) {
   return address_of(place);
 }
 
-// ---- waiting ----------------------------------------------------------------------------------
+// ---- functions that wait ----------------------------------------------------------------------
 
 Result<std::uint32_t> Writer::fence() {
   const std::uint32_t number = fences_ + 1;
@@ -303,7 +303,7 @@ Outcome Writer::run(Goal goal, std::uint32_t target, std::uint32_t timeout_ms) {
   return machine_.outcome;
 }
 
-// ---- errors -----------------------------------------------------------------------------------
+// ---- reports of errors ------------------------------------------------------------------------
 
 Error Writer::failure(Outcome outcome) {
   if (outcome == Outcome::executor_gone) gone_ = true;

@@ -52,7 +52,7 @@ std::int64_t launchable(const Dims& loop) {
 
 }  // namespace
 
-// ---- groups -----------------------------------------------------------------------------------
+// ---- groups of operations ---------------------------------------------------------------------
 
 Fusion::Group::~Group() {
   for (const Node& node : nodes)
@@ -127,7 +127,7 @@ Fusion::Group* Fusion::join(Group* a, Group* b, const KernelCall& call) {
   return a;
 }
 
-// ---- what waits -------------------------------------------------------------------------------
+// ---- waiting operations -----------------------------------------------------------------------
 
 bool Fusion::can_inline(const Array& array, const ir::Param& param, const KernelCall& call) const {
   const Group& group = *group_of(*array.storage);
@@ -304,7 +304,7 @@ Status Fusion::launch_with_groups(const KernelCall& call) {
   return group != nullptr ? flush(*group, &call) : launcher_.launch_now(call);
 }
 
-// ---- flushing ---------------------------------------------------------------------------------
+// ---- launches of whole groups -----------------------------------------------------------------
 
 Status Fusion::flush(const Storage& storage) {
   return storage.group() != nullptr ? flush(*group_of(storage)) : Done{};
@@ -522,14 +522,14 @@ Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>
   return true;
 }
 
-// ---- launches ---------------------------------------------------------------------------------
+// ---- fused launches ---------------------------------------------------------------------------
 
 // The parts and operands of one fused launch. Operands point into `arrays`, whose elements do not
 // move.
 struct Fusion::Plan {
   std::vector<fuse::Part> parts;
   std::vector<Operand> operands;  // for each parameter of the fused kernel
-  // Whether an operand is read element by element, so that nodes may share its parameter.
+  // True for an operand that is read element by element, so that nodes may share its parameter.
   std::vector<bool> shared;
   std::vector<std::uint32_t> key;  // describes the graph: kernels and wires
   std::deque<Array> arrays;

@@ -146,7 +146,7 @@ class Launcher {
  private:
   friend class Batching;
   friend class Fusion;
-  // What to do if the device refuses a launch: return the error, or compute it on the CPU.
+  // The ways to handle a launch that the device refuses: return the error, or use the CPU.
   enum class Fallback : std::uint8_t { none, cpu };
   struct Prepared {
     ir::Kernel kernel;

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from hyperflock._client.deletion import Deleted
     from hyperflock._client.placement import Placement, Requires
     from hyperflock._client.study import Study
+    from hyperflock._client.webhooks import verify_webhook
     from hyperflock._execution.dry_run import DryRun
     from hyperflock._execution.local import LocalRun, run_local
     from hyperflock._execution.replay import Replay
@@ -157,6 +158,7 @@ __all__ = [
     "suggest_grid",
     "trial_seed",
     "uniform",
+    "verify_webhook",
 ]
 
 _HOMES = dict.fromkeys(__all__, "_base.errors") | {
@@ -191,6 +193,7 @@ _HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "uniform": "_base.distributions",
     "trial_seed": "_model.grid",
     "Study": "_client.study",
+    "verify_webhook": "_client.webhooks",
     "Trial": "_trial.trial",
     "TrialPruned": "_trial.trial",
     "CheckpointExtension": "_trial.trainer",

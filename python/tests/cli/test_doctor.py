@@ -20,6 +20,7 @@ from hyperflock._cli import command as _cli
 from hyperflock._cli import doctor as _doctor
 from hyperflock._cli.doctor import Check, checks
 from hyperflock._execution import browser as _browser
+from hyperflock._local import parts as _parts
 from hyperflock._transport import http as _http
 from hyperflock._transport.settings import Settings
 from patience import LIMIT_S
@@ -115,6 +116,21 @@ def test_remedy_of_a_token_fits_whose_server_it_is(
     assert f"token recover --state {tmp_path}/state'" in own
     elsewhere = Settings(console.url.replace("127.0.0.1", "localhost"), "own")
     assert "the operator" in _by_name(elsewhere)["token"].remedy
+
+
+def test_installation_without_a_server_is_an_error_only_where_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_parts, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(_parts, "_PACKED", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("hyperflock._transport.settings.DEFAULT_URL", "http://127.0.0.1:9")
+    assert _cli.run(["doctor", "--no-browser"]) == 1
+    out, err = capsys.readouterr()
+    assert "this installation has no server of its own" in out
+    assert err.startswith("error [server_not_found]: this installation has no server")
+    assert _cli.run(["doctor", "--no-browser", "--url", "http://127.0.0.1:9"]) == 1
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

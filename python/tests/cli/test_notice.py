@@ -52,11 +52,12 @@ class Terminal:
 
 
 def test_linux_uses_notify_send_and_shows_markup_as_text(
-    desk: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     program(desk, "notify-send")
     notice.notify("study 3 a\x1b[2J", "<b>x</b> & y").join(LIMIT_S)
+    assert capsys.readouterr().err == "notified by notify-send\n"
     assert (desk / "told").read_text().splitlines() == [
         "--app-name=hyperflock",
         "--",
@@ -77,9 +78,19 @@ def test_macos_passes_texts_as_arguments_of_the_script(
     assert not any(text in part for part in command[:-1])
 
 
-@pytest.mark.parametrize("case", ["no program", "no display", "the program fails"])
+NO_DESKTOP = "this machine has no notifications of a desktop"
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        ("no program", NO_DESKTOP),
+        ("no display", NO_DESKTOP),
+        ("the program fails", "notify-send failed with 1"),
+    ],
+)
 def test_a_bell_rings_where_no_desktop_shows_it(
-    case: str, desk: Path, monkeypatch: pytest.MonkeyPatch
+    case: str, why: str, desk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     if case != "no program":
@@ -89,15 +100,19 @@ def test_a_bell_rings_where_no_desktop_shows_it(
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     notice.notify("study 3", "finished").join(LIMIT_S)
-    assert terminal.written == "\a"
+    bell, told = terminal.written[:1], terminal.written[1:]
+    assert (bell, told.strip()) == ("\a", f"notified by the terminal's bell: {why}")
 
 
-def test_no_bell_goes_into_a_file(
+def test_without_desktop_and_terminal_it_says_that_nobody_was_notified(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     notice.notify("study 3", "finished").join(LIMIT_S)
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == (
+        "",
+        f"nobody was notified: {NO_DESKTOP}, and standard error is no terminal for a bell\n",
+    )
 
 
 @pytest.fixture
@@ -123,3 +138,15 @@ def test_watch_notifies_at_the_end(
     server.cancel(empty.id)
     assert _cli.run(["watch", "none", "--notify", *where]) == _cli.EXIT_NO_RESULT
     assert told[1:] == [("study 2 none", "cancelled: 0 of 2 trials, none complete")]
+
+
+def test_submit_notifies_while_it_watches(
+    server: FakeConsole, client: Client, told: list[tuple[str, str]]
+) -> None:
+    where = ("--url", server.url, "--token", server.token)
+    search = ("submit", "objectives", "--space", '{"x": [1]}', "--submit-key", "k")
+    assert _cli.run([*search, *where]) == 0
+    server.finish(1, 0, value=0.5)
+    assert _cli.run([*search, "--watch", "--notify", *where]) == 0
+    assert told == [("study 1 objective", "finished: 1 of 1 trials, best 0.5")]
+    assert _cli.run([*search, "--notify", *where]) == _cli.EXIT_USAGE

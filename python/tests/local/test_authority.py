@@ -23,8 +23,9 @@ from hyperflock._local.authority import Authority, Made
 from hyperflock._local.share import LanWay, Opened
 from hyperflock._local.trust_page import CERTIFICATE, TrustPage, page_html
 
+MODULE = "hyperflock._local.authority"
 NOW = datetime.datetime(2026, 1, 2, 3, tzinfo=datetime.timezone.utc)
-NAMES = ["laptop", "laptop.local", "localhost"]
+NAMES = ["laptop.local", "localhost"]
 MINE = ["192.168.1.20", "127.0.0.1"]
 
 
@@ -83,7 +84,15 @@ def test_phone_that_trusts_the_authority_trusts_the_server(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("addresses", "names", "host"),
-    [(["8.8.8.8"], [], "8.8.8.8"), ([], ["bank.example.org"], "bank.example.org")],
+    [
+        (["8.8.8.8"], [], "8.8.8.8"),
+        ([], ["bank.example.org"], "bank.example.org"),
+        # Other places of the same kind, such as a router and a printer elsewhere.
+        (["192.168.2.1"], [], "192.168.2.1"),
+        (["10.0.0.1"], [], "10.0.0.1"),
+        ([], ["printer.local"], "printer.local"),
+        (["fd00::1"], [], "fd00::1"),
+    ],
 )
 def test_stolen_key_vouches_for_no_other_site(
     addresses: list[str], names: list[str], host: str, tmp_path: Path
@@ -115,16 +124,48 @@ def test_certificate_is_kept_until_it_has_to_change(tmp_path: Path) -> None:
     renewed = asked(61)
     assert (renewed.is_new, renewed.is_new_root) == (True, False)
     assert _leaf(made).serial_number != serial
-    # The machine has moved into another private network.
-    moved = asked(62, ["10.1.2.3", "fe80::1", "127.0.0.1"])
+    # The router gives another address of its network.
+    moved = asked(62, ["192.168.1.77", "127.0.0.1"])
     assert (moved.is_new, moved.is_new_root) == (True, False)
-    # The authority's certificate does not allow a public address or a new name, so a new authority
-    # is made.
-    abroad = asked(63, ["203.0.114.9"])
+    # A virtual network comes, and the machine gets another name: phones need neither of them.
+    more = asked(62, ["192.168.1.77", "172.17.0.1", "127.0.0.1"], ["desk.local", "localhost"])
+    assert (more.is_new, more.is_new_root) == (False, False)
+    # The machine comes into another network.
+    abroad = asked(63, ["10.1.2.3", "fd00::7:1", "127.0.0.1"])
     assert (abroad.is_new, abroad.is_new_root) == (True, True)
-    assert asked(63, ["203.0.114.9"]).is_new is False
-    assert asked(63, ["203.0.114.9"], ["other"]).is_new_root
-    assert asked(1_825 - 89 + 63, ["203.0.114.9"], ["other"]).is_new_root
+    assert asked(63, ["fd00::8:2"]).is_new_root is False
+    assert asked(63, ["fd00:0:0:1::8"]).is_new_root
+    assert asked(64).is_new_root
+    # The authority's last certificates end with it.
+    assert asked(64 + 333).is_new_root is False
+    root = x509.load_pem_x509_certificate((tmp_path / "ca.pem").read_bytes())
+    assert _leaf(made).not_valid_after_utc == root.not_valid_after_utc
+    assert asked(64 + 335).is_new_root
+
+
+def test_authority_allows_this_machine_alone_and_for_a_year(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, NOW)
+    authority.certificate(["192.168.1.20", "192.168.1.21", "fd00::7:1", "127.0.0.1"], NAMES)
+    root = x509.load_pem_x509_certificate(authority.root.read_bytes())
+    assert root.not_valid_after_utc - root.not_valid_before_utc <= datetime.timedelta(days=365)
+    found = root.extensions.get_extension_for_class(x509.NameConstraints)
+    assert found.critical
+    assert [str(one.value) for one in found.value.permitted_subtrees or []] == [
+        *("192.168.1.0/24", "fd00::/64", "127.0.0.0/24", "laptop.local", "localhost")
+    ]
+    basic = root.extensions.get_extension_for_class(x509.BasicConstraints)
+    assert (basic.critical, basic.value.path_length) == (True, 0)
+
+
+@pytest.mark.parametrize("what", ["_ROOT_DAYS", "_PREFIX"])
+def test_authority_that_allows_more_is_made_anew(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(f"{MODULE}.{what}", {"_ROOT_DAYS": 1_825, "_PREFIX": {4: 16, 6: 48}}[what])
+        assert Authority(tmp_path).certificate(MINE, NAMES).is_new_root
+        assert not Authority(tmp_path).certificate(MINE, NAMES).is_new_root
+    assert Authority(tmp_path).certificate(MINE, NAMES).is_new_root
 
 
 @pytest.mark.parametrize("name", ["ca.pem", "ca-key.pem", "server.pem", "server-key.pem"])

@@ -190,7 +190,7 @@ def test_server_of_a_wheel_is_found_after_a_checkouts_and_before_the_paths(
     assert (found.app, found.runtime) == (folder / "web", folder / "runtime")
     assert found.volunteer == folder / "volunteer"
     (packed / _parts.BINARY).unlink()
-    assert _parts._binary(None) == on_path
+    assert _parts.find_program(None) == on_path
 
 
 def test_list_says_what_is_needed(packed: Path) -> None:

@@ -24,6 +24,7 @@ from hyperflock._cli import qr as _qr
 from hyperflock._local import addresses as _addresses
 from hyperflock._local import parts as _parts
 from hyperflock._local import server as _up
+from hyperflock._local.share import _in_network
 from hyperflock._transport.settings import settings
 from objectives import objective
 from patience import LIMIT_S, until
@@ -302,6 +303,32 @@ def test_local_addresses_are_addresses() -> None:
     assert "127.0.0.1" in found
     for address in found:
         assert not ipaddress.ip_address(address).is_link_local
+
+
+def test_address_of_the_outgoing_route_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link for phones names the first address, and none reaches a container's network."""
+    named = [(0, 0, 0, "", (ip, 0)) for ip in ("172.17.0.1", "10.0.0.7", "192.168.1.20")]
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_: named)
+
+    class Route:
+        def __init__(self, family: int, kind: int) -> None:
+            if family != socket.AF_INET:
+                raise OSError
+
+        def __enter__(self) -> Route:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def connect(self, target: object) -> None: ...
+
+        def getsockname(self) -> tuple[str, int]:
+            return ("192.168.1.20", 9)
+
+    monkeypatch.setattr("socket.socket", Route)
+    found = _addresses.local_addresses()
+    assert found == ["192.168.1.20", "10.0.0.7", "127.0.0.1", "172.17.0.1"]
+    assert _in_network(found)[0] == "192.168.1.20"
 
 
 def test_qr_code_is_square_dark_on_light_and_has_its_quiet_zone() -> None:

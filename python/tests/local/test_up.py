@@ -5,9 +5,9 @@ The tests with a mark run the real server, and programs that replace cloudflared
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import ssl
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_tunnels import fake_tunnels
+from fake_tunnels import fake_edge, fake_tunnels
 from hyperflock import Client
 from hyperflock._cli import command as _cli
 from hyperflock._cli.serving import Addresses
@@ -27,7 +27,7 @@ from hyperflock._local.server import LocalServer, Running
 from hyperflock._local.share import Opened
 from objectives import objective
 from patience import LIMIT_S, until
-from served import use_build
+from served import trials_done, use_build
 
 ANY_PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
 FIRST = "https://words-number-1.trycloudflare.com"
@@ -98,10 +98,15 @@ def test_tunnel_is_shown_followed_and_ended(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = fake_tunnels(tmp_path, monkeypatch, "cloudflared")
+    edges = contextlib.ExitStack()
+    edge = edges.enter_context(fake_edge(place, tmp_path / "edge", monkeypatch, refuses=2))
     up = Up("--share")
     try:
+        assert f"waiting until the server answers at {FIRST}" in up.read_until("\n")
         link = up.read_until("join link").split()[-1]
         assert link.startswith(f"{FIRST}/join#")
+        # The link is shown only after an answer has come through the tunnel.
+        assert edge.asked == [FIRST.removeprefix("https://")] * 3
         up.read_until(f"{FIRST}: whoever reaches that name")
         told = json.loads((home / "ready.json").read_text())
         assert told["compute"] == FIRST
@@ -124,7 +129,9 @@ def test_tunnel_is_shown_followed_and_ended(
         code, out, err = up.end()
     finally:
         up.kill()
+        edges.close()
     assert (code, err) == (0, "")
+    assert edge.asked[3:] == [SECOND.removeprefix("https://")]
     assert out.count("█") > 100  # QR codes
     assert LocalServer(home).running() is None
     assert _processes_of(place / "cloudflared") == []
@@ -136,6 +143,8 @@ def test_tunnel_ends_with_its_server(
     number: signal.Signals, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = fake_tunnels(tmp_path, monkeypatch, "ngrok")
+    edges = contextlib.ExitStack()
+    edges.enter_context(fake_edge(place, tmp_path / "edge", monkeypatch))
     up = Up("--share", "--json")
     try:
         up.read_until("fingerprint")
@@ -147,8 +156,32 @@ def test_tunnel_ends_with_its_server(
         code, _, err = up.end(number)
     finally:
         up.kill()
+        edges.close()
     assert (code, err) == (0, "")
     assert _processes_of(place / "ngrok") == []
+
+
+@pytest.mark.server
+def test_tunnel_through_which_nothing_answers_shows_no_link(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = fake_tunnels(tmp_path, monkeypatch, "cloudflared")
+    monkeypatch.setattr("hyperflock._cli.serving.ANSWERS_S", 0.0)
+    monkeypatch.setattr("hyperflock._cli.serving._SAY_S", 0.0)
+    with fake_edge(place, tmp_path / "edge", monkeypatch, refuses=1_000_000):
+        code = _cli.run(["up", "--share", *ANY_PORTS])
+    out, err = capsys.readouterr()
+    assert code == 1
+    assert out == f"waiting until the server answers at {FIRST} (some seconds)\n"
+    assert err.startswith(
+        f"error [tunnel_failed]: the server does not answer at {FIRST} after 0 s: "
+    )
+    assert "502 no such host" in err
+    assert LocalServer(home).running() is None
+    assert _processes_of(place / "cloudflared") == []
 
 
 @pytest.mark.server
@@ -243,7 +276,8 @@ def test_detached_server_keeps_its_tunnel_until_down(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     place = fake_tunnels(tmp_path, monkeypatch, "cloudflared")
-    assert _cli.run(["up", "--share", "--detach", "--json", *ANY_PORTS]) == 0
+    with fake_edge(place, tmp_path / "edge", monkeypatch):
+        assert _cli.run(["up", "--share", "--detach", "--json", *ANY_PORTS]) == 0
     told: dict[str, Any] = json.loads(capfd.readouterr().out)
     assert told["join_url"].startswith(f"{FIRST}/join#")
     assert len(_processes_of(place / "cloudflared")) == 1
@@ -268,10 +302,12 @@ def test_volunteers_compute_until_the_server_ends(
         study = client.grid(objective, {"x": [1.0, 2.0, 3.0]})
         study.wait(timeout_s=LIMIT_S)
         assert [trial.value for trial in study.trials] == [1.0, 2.0, 3.0]
-    assert _cli.run(["down"]) == 0
     log = home / "up.log"
+    # A volunteer counts a trial when it hears that its result is stored.
+    until("the volunteers' counts", lambda: trials_done(log.read_text()) == 3)
+    assert _cli.run(["down"]) == 0
     until("the volunteers' end", lambda: log.read_text().count("has ended") == 2)
-    assert len(re.findall(r"volunteer [12]  computes trial \d of study 1", log.read_text())) >= 3
+    assert trials_done(log.read_text()) == 3
 
 
 def test_no_volunteer_engine_is_told_before_a_server_starts(

@@ -23,7 +23,7 @@ from hyperflock._local.server import LocalServer
 from hyperflock._local.volunteers import Volunteers
 from objectives import objective
 from patience import LIMIT_S, until
-from served import use_build
+from served import trials_done, use_build
 
 NODE = "#!/bin/sh\necho v{}\n"
 
@@ -142,9 +142,12 @@ def test_changes_are_reported_once_each_and_the_end_too(
         _line("computing", 3),
         _line("computing", 3),
         _line("computing", 4, 1),
+        _line("waiting", None, 2),
+        _line("waiting", None, 2),
+        _line("waiting", None, 3),
     ]
     volunteers, heard = _said(tmp_path, lines, "cat >/dev/null", monkeypatch)
-    until("the last line", lambda: len(heard) == 5)
+    until("the last line", lambda: len(heard) == 7)
     was_running = volunteers.is_any_running
     volunteers.stop()
     assert was_running
@@ -154,7 +157,10 @@ def test_changes_are_reported_once_each_and_the_end_too(
         "volunteer 1  loads trial 3 of study 7",
         "volunteer 1  computes trial 3 of study 7",
         "volunteer 1  computes trial 4 of study 7",
-        "volunteer 1  has ended; 1 trial done",
+        "volunteer 1  waits for work; 2 trials done",
+        # A trial that was too short to be seen.
+        "volunteer 1  waits for work; 3 trials done",
+        "volunteer 1  has ended; 3 trials done",
     ]
     assert not volunteers.is_any_running
     assert json.loads((tmp_path / "start").read_text()) == {
@@ -218,11 +224,13 @@ def test_volunteers_compute_a_study_and_end(kind: Choice, local: LocalServer) ->
             assert [trial.state for trial in trials] == ["complete"] * 4, heard
             engines = {str(trial.engine).partition(" ")[0] for trial in trials}
             assert engines == {"node" if kind == "node" else "chromium"}
+            # A volunteer counts a trial when it hears that its result is stored.
+            until("the counts", lambda: trials_done("\n".join(heard)) == 4)
             volunteers.stop()
             until("the end of the connections", lambda: not client.workers())
     ends = [line for line in heard if "has ended" in line]
     assert len(ends) == 2, heard
-    assert any("computes" in line for line in heard), heard
+    assert trials_done("\n".join(ends)) == 4, heard
 
 
 HOSTILE = """

@@ -397,6 +397,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "bad_plot": lambda s: _plots.plot("pie", s.client.grid(objective, SPACE).row, []),  # type: ignore[arg-type]
     "bad_range": lambda s: hyperflock.random_point({"x": hyperflock.uniform(1, 0)}, 0),
     "ambiguous_study": _of_one_name,
+    "bad_signature": lambda scene: hyperflock.verify_webhook(b"{}", "t=1,v1=0", "hfw_key"),
     "bad_space": _command("submit", "objectives", "--space", "{"),
     "bad_storage": lambda s: _serve(s, storage="sqlite:///:memory:"),
     "bad_sweep": _command("submit", "none.yaml"),

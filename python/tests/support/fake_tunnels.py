@@ -8,10 +8,17 @@ words of a real failure, and ``silent`` never gets an address.
 
 from __future__ import annotations
 
+import contextlib
+import json
+import socket
+import ssl
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hyperflock._local.authority import Authority
 
 _BOTH = """#!{python}
 import json, os, pathlib, signal, sys
@@ -76,3 +83,92 @@ def fake_tunnels(
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}:{path}" if path else str(place))
     return place
+
+
+class Edge:
+    """Stands in for the names and servers of a tunnel's operator: it forwards to the tunnel's port.
+
+    A process reaches it as its proxy for HTTPS (``HTTPS_PROXY``).
+
+    Attributes
+    ----------
+    refuses : int
+        How many connections are still refused, as while nobody knows the tunnel's name yet.
+    asked : list of str
+        The host of each connection.
+    """
+
+    def __init__(self, programs: Path, folder: Path, refuses: int) -> None:
+        self.refuses = refuses
+        self.asked: list[str] = []
+        self._words = programs / "words"
+        made = Authority(folder).certificate(["127.0.0.1"], ["localhost"])
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._tls.load_cert_chain(made.certificate, made.key)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    @property
+    def proxy(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        head = _until_empty_line(connection)
+        self.asked.append(head.split()[1].decode().partition(":")[0])
+        if self.refuses > 0:
+            self.refuses -= 1
+            connection.sendall(b"HTTP/1.1 502 no such host\r\n\r\n")
+            return
+        connection.sendall(b"HTTP/1.1 200 connected\r\n\r\n")
+        words = json.loads(self._words.read_text())
+        place = next(word for word in words if word.startswith("http://127.0.0.1:"))
+        port = int(place.rpartition(":")[2])
+        with (
+            self._tls.wrap_socket(connection, server_side=True) as secured,
+            socket.create_connection(("127.0.0.1", port)) as server,
+        ):
+            server.sendall(_until_empty_line(secured))
+            while part := server.recv(65_536):
+                secured.sendall(part)
+
+
+def _until_empty_line(connection: socket.socket) -> bytes:
+    read = b""
+    while not read.endswith(b"\r\n\r\n"):
+        part = connection.recv(65_536)
+        if not part:
+            raise OSError("the connection has ended")
+        read += part
+    return read
+
+
+@contextlib.contextmanager
+def fake_edge(
+    programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, refuses: int = 0
+) -> Iterator[Edge]:
+    """Let processes reach what `fake_tunnels` announces."""
+    edge = Edge(programs, folder, refuses)
+    monkeypatch.setenv("HTTPS_PROXY", edge.proxy)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    for name in ("https_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    try:
+        yield edge
+    finally:
+        edge.close()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,9 @@ def use_build(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (BUILD / name).is_dir(), f"build/{name} is missing: ./run build"
     monkeypatch.setenv("HYPERFLOCK_APP", str(BUILD / "web"))
     monkeypatch.setenv("HYPERFLOCK_RUNTIME", str(BUILD / "runtime"))
+
+
+def trials_done(lines: str) -> int:
+    """Return how many trials the volunteers have done, by the newest line of each that says so."""
+    counts = re.findall(r"^volunteer (\d+)  .*; (\d+) trials? done$", lines, re.MULTILINE)
+    return sum({number: int(count) for number, count in counts}.values())

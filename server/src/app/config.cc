@@ -10,6 +10,7 @@
 #include <map>
 
 #include "app/version.h"
+#include "webhook/address_rules.h"
 
 namespace hyperflock::app {
 namespace {
@@ -39,6 +40,11 @@ std::string name_fault(const std::string& text) {
     return "Give a name of 1 to 256 bytes without control characters.";
   }
   return {};
+}
+
+std::string allow_fault(const std::string& text) {
+  const auto rules = webhook::AddressRules::make({text});
+  return rules ? std::string() : rules.error().message;
 }
 
 const std::map<std::string, telemetry::LogLevel>& log_levels() {
@@ -72,6 +78,10 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->check(CLI::ExistingDirectory)
       ->envname("HYPERFLOCK_RUNTIME");
   serve.add_option("--public-url", config.public_url, "the compute origin as volunteers see it")
+      ->check(url);
+  serve
+      .add_option("--console-url", config.console_url,
+                  "the console origin as researchers see it; webhooks name it")
       ->check(url);
   serve.add_option("--tls-cert", config.tls_cert, "certificate chain, PEM")
       ->check(CLI::ExistingFile);
@@ -160,6 +170,22 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->capture_default_str();
   serve.add_flag("--registration,!--no-registration", config.open_registration,
                  "let people ask to become researchers; an administrator decides");
+  serve.add_flag("--webhooks,!--no-webhooks", config.webhooks,
+                 "let studies post what happens to them to an address of their owner");
+  serve
+      .add_option("--webhook-allow", config.webhook_allow,
+                  "networks, addresses and host names that webhooks may have in addition to public "
+                  "ones, also without TLS")
+      ->check(CLI::Validator(allow_fault, "CIDR|HOST"));
+  serve
+      .add_option("--webhook-ca", config.webhook_ca,
+                  "certificates of further authorities that hosts of webhooks may have, PEM")
+      ->check(CLI::ExistingFile);
+  serve
+      .add_option("--no-devices-ms", config.no_devices_ms,
+                  "how long a study has no device until its webhook hears of it")
+      ->check(CLI::Range(100, 86'400'000))
+      ->capture_default_str();
   serve
       .add_option("--audit-days", config.audit_days,
                   "how long the audit log is kept; 0 is for ever")
@@ -238,7 +264,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (!compute.empty()) serve_config.compute = *parse_address(compute);
   if (!console.empty()) serve_config.console = *parse_address(console);
-  while (serve_config.public_url.ends_with('/')) serve_config.public_url.pop_back();
+  for (std::string* url : {&serve_config.public_url, &serve_config.console_url})
+    while (url->ends_with('/')) url->pop_back();
   const Status checked = check(serve_config);
   if (!checked) return Stop{2, checked.error().message + "\n"};
   return serve_config;

@@ -32,7 +32,8 @@ struct ServeConfig {
   std::string researcher = "researcher";
   std::string app_dir;
   std::string runtime_dir;
-  std::string public_url;  // empty: http(s)://<compute address>
+  std::string public_url;   // empty: http(s)://<compute address>
+  std::string console_url;  // the console's origin for researchers; empty: unknown
   std::string tls_cert;
   std::string tls_key;
   bool insecure = false;
@@ -57,7 +58,11 @@ struct ServeConfig {
   double joins_burst = 300;
   double joins_per_s = 2;
   bool open_registration = true;
-  std::int64_t audit_days = 365;  // how long entries are kept; 0: for ever
+  bool webhooks = true;
+  std::vector<std::string> webhook_allow;  // checked; see webhook::AddressRules
+  std::string webhook_ca;
+  Millis no_devices_ms = 300'000;  // how long a study has no device until its webhook hears of it
+  std::int64_t audit_days = 365;   // how long entries are kept; 0: for ever
 
   bool tls() const { return !tls_cert.empty(); }
 };

@@ -15,6 +15,10 @@
 #include "cli/healthcheck.h"
 #include "telemetry/log.h"
 
+#ifdef HYPERFLOCK_STATIC
+#include <nss.h>
+#endif
+
 namespace hyperflock::app {
 namespace {
 
@@ -96,10 +100,19 @@ struct Run {
   }
 };
 
+// A static program must not load the name services that its system configures, because they need
+// the C library with which they were built. The hosts file and the DNS are in the program itself.
+void use_own_name_services() {
+#ifdef HYPERFLOCK_STATIC
+  __nss_configure_lookup("hosts", "files dns");
+#endif
+}
+
 }  // namespace
 }  // namespace hyperflock::app
 
 int main(int argc, char** argv) {
+  hyperflock::app::use_own_name_services();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return std::visit(hyperflock::app::Run{}, hyperflock::app::parse_command_line(arguments));
 }

@@ -39,6 +39,7 @@
 #include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
+#include "webhook/deliverer.h"
 
 namespace hyperflock::app {
 namespace {
@@ -85,9 +86,10 @@ class RunningServer final : public Server {
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
-                std::vector<KeptRuntime> runtimes)
+                std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules)
       : config_(config),
         runtimes_(std::move(runtimes)),
+        webhook_rules_(std::move(webhook_rules)),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
         collected_(std::move(collected)),
@@ -98,6 +100,7 @@ class RunningServer final : public Server {
         io_(static_cast<int>(config.io_threads)),
         readers_(kReaders, kReaderQueue),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
+        deliverer_(*storage_, deliverer_settings()),
         sweep_(asio::make_strand(io_)) {}
 
   ~RunningServer() override { stop(); }
@@ -114,6 +117,7 @@ class RunningServer final : public Server {
     compute_listener_->start();
     console_listener_->start();
     sweep();
+    if (config_.webhooks) deliverer_.start();
     threads_.reserve(config_.io_threads);
     for (std::size_t i = 0; i < config_.io_threads; ++i)
       threads_.emplace_back([this] { io_.run(); });
@@ -169,6 +173,7 @@ class RunningServer final : public Server {
                        {{"connections", connections_.size()}});
       }
     }
+    deliverer_.stop();  // before the hub, which stores what became of deliveries
     hub_->stop();
     readers_.stop();
     io_.stop();
@@ -193,6 +198,8 @@ class RunningServer final : public Server {
     settings.dispatch.lease_ms = config.lease_ms;
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.call_ms = config.call_ms;
+    settings.dispatch.no_devices_ms = config.no_devices_ms;
+    settings.queued = [this] { deliverer_.wake(); };
     settings.dispatch.server_version = kVersion;
     for (const KeptRuntime& kept : runtimes_) settings.dispatch.runtimes.insert(kept.runtime.id);
     settings.dropped = [this](const storage::Outcome& outcome) {
@@ -205,6 +212,20 @@ class RunningServer final : public Server {
       });
     };
     return settings;
+  }
+
+  webhook::DelivererSettings deliverer_settings() {
+    webhook::SenderSettings sending{.rules = webhook_rules_,
+                                    .ca_file = config_.webhook_ca,
+                                    .agent = "Hyperflock/" + std::string(kVersion)};
+    return {.console = config_.console_url,
+            .send = [sender = webhook::Sender(std::move(sending))](
+                        const webhook::Post& post) { return sender.post(post); },
+            .clock = wall_clock_ms,
+            .note =
+                [this](storage::NoteDelivery note, hub::Committed done) {
+                  hub_->note_delivery(std::move(note), std::move(done));
+                }};
   }
 
   std::vector<protocol::Runtime> versions_of_runtimes() const {
@@ -291,6 +312,7 @@ class RunningServer final : public Server {
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
                                .min_free_bytes = config_.min_free_bytes,
+                               .webhooks = config_.webhooks ? &webhook_rules_ : nullptr,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
@@ -382,6 +404,7 @@ class RunningServer final : public Server {
   // below the I/O context use it.
   const ServeConfig config_;
   std::vector<KeptRuntime> runtimes_;  // the installed one first
+  const webhook::AddressRules webhook_rules_;
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
@@ -403,6 +426,7 @@ class RunningServer final : public Server {
   asio::io_context io_;
   hub::ReaderPool readers_;
   std::unique_ptr<hub::Hub> hub_;
+  webhook::Deliverer deliverer_;
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
@@ -443,9 +467,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     if (study.state == storage::StudyState::running) wanted.insert(study.spec.runtime_index);
   }
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
-  auto server = std::make_unique<RunningServer>(config, std::move(storage), std::move(blobs),
-                                                std::move(collected), std::move(reports),
-                                                std::move(tls), std::move(runtimes));
+  TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
+  auto server = std::make_unique<RunningServer>(
+      config, std::move(storage), std::move(blobs), std::move(collected), std::move(reports),
+      std::move(tls), std::move(runtimes), std::move(webhook_rules));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

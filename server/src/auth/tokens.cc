@@ -50,6 +50,8 @@ std::string new_token(TokenKind kind) {
       return "hfd_" + base64url(random_bytes(kTokenBytes));
     case TokenKind::enrolment_code:
       return "hfe_" + base64url(random_bytes(kCodeBytes));
+    case TokenKind::webhook_secret:
+      return "hfw_" + base64url(random_bytes(kTokenBytes));
   }
   throw std::logic_error("a token of no kind");
 }

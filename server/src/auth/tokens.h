@@ -7,9 +7,9 @@
 
 namespace hyperflock::auth {
 
-enum class TokenKind { admin, researcher, device_secret, enrolment_code };
+enum class TokenKind { admin, researcher, device_secret, enrolment_code, webhook_secret };
 
-// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_) and 32 random bytes as
+// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_, hfw_) and 32 random bytes as
 // base64url. An enrolment code has 16 bytes, because people pass it on. Throws std::runtime_error
 // if the system has no random numbers.
 std::string new_token(TokenKind kind);

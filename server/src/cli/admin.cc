@@ -20,7 +20,7 @@ namespace {
 using protocol::Json;
 using protocol::ObjectWriter;
 
-// How a list is shown as a table: the columns are keys of each row.
+// The layout of a list that is shown as a table: the columns are keys of each row.
 struct Listing {
   std::string_view path;
   std::string_view key;

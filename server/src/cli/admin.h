@@ -51,7 +51,7 @@ struct AdminCommand {
 // user gave another command.
 void add_admin_commands(CLI::App& app, AdminCommand& command);
 
-// What the program prints, and its exit status.
+// The texts that the program prints, and its exit status.
 struct AdminResult {
   int status = 0;
   std::string output;  // standard output

@@ -109,6 +109,7 @@ void State::on(const Tick&) {
     enqueue(*find_study(key.study), key.number, trial);
   }
   break_silences();
+  note_absences();
 }
 
 // Refuses calls that waited too long. State::silences has an entry at or before each limit (R43).

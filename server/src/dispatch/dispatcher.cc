@@ -37,6 +37,7 @@ std::optional<Instant> Dispatcher::next_deadline() const {
   if (!state_->timers.empty()) take(state_->timers.begin()->first);
   if (!state_->back_offs.empty()) take(state_->back_offs.begin()->first);
   if (!state_->silences.empty()) take(state_->silences.begin()->first);
+  if (!state_->absences.empty()) take(state_->absences.begin()->first);
   return first;
 }
 

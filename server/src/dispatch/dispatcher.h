@@ -24,12 +24,13 @@ struct Settings {
   Millis min_speculative_ms = 20'000;  // shorter runs get no duplicate (R36)
   Millis call_ms = 60'000;             // how long a call waits for an owner (R43)
   Millis hold_ms = 10'000;             // how long an owner can keep a worker from other work (R45)
+  Millis no_devices_ms = 300'000;      // how long a study has no device until it is noted (R62)
   int max_leases = 1;
   std::string server_version{};      // in `welcome` and in results' software
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)
 };
 
-// What operators see of a connected worker.
+// The data of a connected worker that operators see.
 struct WorkerView {
   SessionId session{};
   std::string device;

@@ -1,6 +1,7 @@
 // The events of the dispatcher.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -42,6 +43,8 @@ struct StudySubmitted {
   protocol::StudySpec spec;
   storage::Quota quota{};  // of the owner
   std::optional<storage::NoteAudit> note{};
+  std::optional<protocol::Webhook> webhook{};
+  std::string webhook_secret{};  // as in storage::CreateStudy
 };
 struct StudyCancelRequested {
   RequestId request{};
@@ -96,6 +99,13 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
+// The webhook of a study was set or removed in storage (R62). `wants_devices`: it wants to know
+// when the study has no devices any more.
+struct WebhookSet {
+  StudyId study{};
+  bool wants_devices = false;
+};
+bool wants_devices(const std::optional<protocol::Webhook>& webhook);
 // A checkpoint was stored. The trial's next attempt begins with it (R37).
 struct CheckpointStored {
   TrialKey trial;
@@ -139,7 +149,7 @@ using Event =
     std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
                  StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
                  StudyReissueRequested, StudyExtendRequested, StudyClaimed, OwnerReplied,
-                 OwnerClosed, CheckpointStored, ArtifactStored, DeviceErasing, DeviceRevoked,
-                 BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+                 OwnerClosed, WebhookSet, CheckpointStored, ArtifactStored, DeviceErasing,
+                 DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

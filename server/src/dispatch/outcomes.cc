@@ -79,6 +79,7 @@ void State::reset() {
   owners_to_flush.clear();
   erasing.clear();
   silences.clear();
+  absences.clear();
   queued = 0;
 }
 
@@ -97,8 +98,10 @@ void State::on_outcome(PendingStudy& what, const storage::Outcome& outcome) {
     return;
   }
   effects.emplace_back(Answer{what.request, what.study.id});
-  changed.insert(what.study.id);
+  const StudyId id = what.study.id;
+  changed.insert(id);
   open_study(std::move(what.study));
+  if (what.watches_devices) watch_devices(studies.at(id), false);
 }
 
 void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {

@@ -36,6 +36,7 @@ void State::on(const SessionOpened& event) {
                                           .idle_order = 0,
                                           .pending = 0,
                                           .cannot_run = {}});
+  count_devices(sessions.at(event.session), 1);
   protocol::Welcome welcome{.protocol = protocol::kProtocolVersion,
                             .session = to_int(event.session),
                             .server = settings.server_version,
@@ -105,6 +106,7 @@ void State::forget_session(SessionId id) {
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;
   leave_queue(found->second, id);
+  count_devices(found->second, -1);
   const auto device = devices.find(found->second.device);
   device->second.session.reset();
   if (device->second.open.empty()) devices.erase(device);

@@ -78,7 +78,7 @@ struct Attempt {
   // state.
   std::optional<storage::AttemptState> end_state;
   Instant seen;  // last message of its device that names it (R20)
-  // When the attempt was leased or restored. The limit for loading counts from this time.
+  // The time of the attempt's lease or restoration. The limit for loading counts from this time.
   Instant loading_since;
   std::optional<Instant> began;  // when its objective was first seen running (R23)
   Instant progressed;            // when `progress` last grew, or the objective began
@@ -107,6 +107,14 @@ struct Trial {
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
 };
 
+// The devices of a study whose webhook wants to know when there are none any more (R62).
+struct DeviceWatch {
+  std::int64_t devices = 0;    // sessions that may run its trials
+  bool had_devices = false;    // since the study began
+  bool deviceless = false;     // noted in storage, and no device has come since
+  std::optional<Instant> due;  // its entry in State::absences
+};
+
 struct Study {
   StudyId id{};
   std::string owner;
@@ -128,6 +136,7 @@ struct Study {
   std::map<std::string, RuntimeStats> class_stats{};  // by class of device
   std::map<std::string, WorkOfClass> work{};          // open attempts by class, without `run_ms`
   std::optional<Asked> asked{};                       // of an ask-and-tell study
+  std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -152,14 +161,16 @@ struct Project {
   StudyOrder ranked;                        // studies with work or room (R31, R61)
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
+  std::set<StudyId> watched;                // studies with a DeviceWatch
   std::uint64_t round = 0;                  // number of the newest round of leases
 };
 
-// ---- proposals without an outcome
+// ---- proposals whose outcome is not known yet
 
 struct PendingStudy {
   RequestId request{};
   Study study;
+  bool watches_devices = false;  // its webhook wants to know when it has none
 };
 struct PendingStart {
   AttemptId attempt{};
@@ -283,6 +294,7 @@ struct State {
   std::map<SessionId, Claim> claims;  // in order of arrival
   std::set<StudyId> owners_to_flush;  // studies whose owners may need a batch after the event
   std::set<std::pair<Instant, StudyId>> silences;  // when calls will have waited too long
+  std::set<std::pair<Instant, StudyId>> absences;  // when studies will have had no device too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
   // Devices revoked since the start. A session whose credential was checked just before is refused.
@@ -296,10 +308,10 @@ struct State {
   std::int64_t next_attempt = 1;
   std::int64_t next_question = 1;
 
-  // dispatcher.cc: shared functions
+  // The next functions are in dispatcher.cc.
   TransitionId propose(storage::Transition transition);
   TransitionId propose(storage::Transition transition, Pending what);
-  // Proposes the audit entry of a change to this study, next to the change.
+  // Proposes the audit entry of a change to this study, in the same batch as the change.
   void propose_note(const std::optional<storage::NoteAudit>& note, StudyId study);
   // Proposes a transition for a session's message. It is pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
@@ -316,7 +328,7 @@ struct State {
   // Returns the attempt if it is open here, is committed and belongs to the device.
   Attempt* find_live(AttemptId id, const std::string& device);
 
-  // sessions.cc
+  // The next functions are in sessions.cc.
   void on(const SessionOpened& event);
   void on(const SessionClosed& event);
   void on(const DeviceErasing& event);
@@ -326,7 +338,18 @@ struct State {
   // Ends an open attempt that its device has released. Its trial is issued again at once.
   void let_go(AttemptId id, storage::AttemptState state);
 
-  // messages.cc
+  // The next functions are in absences.cc.
+  void on(const WebhookSet& event);
+  // Counts the study's devices from now on. `deviceless` is what storage has noted.
+  void watch_devices(Study& study, bool deviceless);
+  void unwatch_devices(Study& study);
+  // Counts a session that opens (1) or closes (-1) for the studies that it may run.
+  void count_devices(const Session& session, int change);
+  // Notes that devices are back, and starts or stops the time without devices.
+  void judge_devices(Study& study);
+  void note_absences();
+
+  // The next functions are in messages.cc.
   void on(const MessageReceived& event);
   void on_message(SessionId id, Session& session, const protocol::Ready& message);
   void on_message(SessionId id, Session& session, const protocol::Heartbeat& message);
@@ -339,7 +362,7 @@ struct State {
   bool refuse_foreign(SessionId id, const Session& session, AttemptId attempt,
                       std::optional<std::int64_t> call = {});
 
-  // owners.cc
+  // The next functions are in owners.cc.
   void on(const StudyClaimed& event);
   void on(const OwnerReplied& event);
   void on(const OwnerClosed& event);
@@ -365,7 +388,7 @@ struct State {
   void send_batch(Study& study, std::int64_t demand);
   void add_item(Study& study, protocol::OwnerCallItem item);
 
-  // curves.cc
+  // The next functions are in curves.cc.
   // Keeps the points that the attempt reported, and queues them for the owner if the attempt leads.
   void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
   void queue_points(Study& study, AttemptId id, Attempt& attempt);
@@ -376,7 +399,7 @@ struct State {
   void queue_result(const PendingResult& what, const storage::Outcome& outcome);
   void queue_failure(const PendingFail& what, std::int64_t seq);
 
-  // questions.cc
+  // The next functions are in questions.cc.
   void carry(SessionId session, const protocol::Call& call, std::optional<TrialKey> late);
   void carry_suggest(SessionId session, const protocol::Call& call, Study& study, TrialKey key);
   void carry_prune(SessionId session, const protocol::Call& call, Study& study, TrialKey key);
@@ -395,7 +418,7 @@ struct State {
   void arm_silence(Study& study);
   void break_silences();
 
-  // leasing.cc
+  // The next functions are in leasing.cc.
   // Queues the session as idle and leases what work there is. Sends `wait` if it gets no lease.
   void ask(SessionId id, int tries = 1);
   // Does the same as ask() but sends no `wait`. Returns the proposed lease of this session, if any.
@@ -426,14 +449,14 @@ struct State {
   protocol::WaitReason wait_reason(const Session& session);
   void rank(Study& study);
 
-  // speculative_attempts.cc
+  // The next functions are in speculative_attempts.cc.
   // Leases a speculative attempt to an idle worker without other work, if this saves time (R36).
   std::optional<TransitionId> start_speculative(SessionId id);
   std::optional<TrialKey> choose_speculative(const Session& session) const;
   bool may_duplicate(const Trial& trial, const Session& session) const;
   Millis remaining(const Attempt& attempt, Millis expected) const;
 
-  // attempts.cc
+  // The next functions are in attempts.cc.
   // Adds an attempt that is not committed yet. Its time limits count from now. Call rank()
   // afterwards. REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
@@ -459,7 +482,7 @@ struct State {
   void finish_trial(TrialKey key);
   void forget_trial(Study& study, TrialKey key, protocol::RevokeCode code);
 
-  // clock.cc
+  // The next functions are in clock.cc.
   void on(const Tick& event);
   // Renews the lease of an attempt after a message of its device that names it (R20).
   void touch(AttemptId id, Attempt& attempt);
@@ -474,7 +497,7 @@ struct State {
   // Returns the measured durations of the attempt's study on its class of devices.
   RuntimeStats& stats_of(const Attempt& attempt);
 
-  // outcomes.cc
+  // The next functions are in outcomes.cc.
   void on(const BatchCommitted& event);
   void on(const BatchFailed& event);
   // Empties memory, so it is as before the first Restored. Closes the sessions and refuses open
@@ -496,7 +519,7 @@ struct State {
   // Counts the workers whose trial of this study has ended as demand again (R45).
   void recount_demand(StudyId id);
 
-  // studies.cc
+  // The next functions are in studies.cc.
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
   void on(const StudyPauseRequested& event);

@@ -36,9 +36,10 @@ void State::on(const StudySubmitted& event) {
               .rank = {}};
   const StudyId id = study.id;
   if (event.spec.kind == protocol::StudyKind::asked) study.asked.emplace();
-  storage::CreateStudy create{study.id,   event.owner, event.project,
-                              event.spec, study.total, event.quota};
-  propose(std::move(create), PendingStudy{event.request, std::move(study)});
+  storage::CreateStudy create{study.id,    event.owner, event.project, event.spec,
+                              study.total, event.quota, event.webhook, event.webhook_secret};
+  propose(std::move(create),
+          PendingStudy{event.request, std::move(study), wants_devices(event.webhook)});
   propose_note(event.note, id);
 }
 
@@ -78,6 +79,7 @@ void State::on(const StudyPauseRequested& event) {
 void State::set_paused(Study& study, bool paused) {
   study.paused = paused;
   rank(study);
+  judge_devices(study);
   // Idle workers may now get other work, or work of this study again.
   dirty_projects.insert(study.project);
 }
@@ -211,6 +213,7 @@ void State::drop_study(StudyId id) {
   for (const std::int64_t number : numbers) {
     forget_trial(*study, {id, TrialNumber{number}}, protocol::RevokeCode::cancelled);
   }
+  unwatch_devices(*study);
   if (study->asked) {
     detach(*study);
     queued -= static_cast<std::int64_t>(study->asked->fresh.size());
@@ -253,6 +256,11 @@ void State::restore_study(const storage::RunningStudy& stored) {
     study.asked->away = now;
   }
   for (const storage::RunningTrial& trial : stored.unfinished) restore_trial(study, trial);
+  if (row.webhook && wants_devices(row.webhook->webhook)) {
+    watch_devices(study, row.webhook->deviceless);
+    study.watch->had_devices |= row.attempts > 0;
+    judge_devices(study);
+  }
   if (study.asked) return;  // only its owner ends it, and nothing is leased without an owner
   // If the only attempt of a trial met a conflict, the trial has no row, but later trials may have
   // rows. If a row is missing, the cursor starts at 0 again. Storage then refuses each trial that

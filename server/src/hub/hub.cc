@@ -172,7 +172,8 @@ class StrandHub final : public Hub {
       const RequestId request = next_request();
       submits_.emplace(request, std::move(done));
       handle(dispatch::StudySubmitted{request, std::move(given.owner), std::move(given.project),
-                                      std::move(given.spec), given.quota, std::move(given.note)});
+                                      std::move(given.spec), given.quota, std::move(given.note),
+                                      std::move(given.webhook), std::move(given.webhook_secret)});
     }));
   }
 
@@ -207,6 +208,23 @@ class StrandHub final : public Hub {
         dispatch::StudyExtendRequested{
             {}, std::move(given.study), std::move(given.more), given.quota, std::move(given.note)},
         std::move(done));
+  }
+
+  void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) override {
+    const dispatch::WebhookSet event{set.study, dispatch::wants_devices(set.webhook)};
+    commit_then({std::move(set), std::move(note)}, std::move(done),
+                [this, event](const storage::Outcome& outcome) {
+                  if (outcome.applied != Applied::applied) return;
+                  handle(event);
+                  watchers_.wake(event.study);
+                });
+  }
+
+  void note_delivery(storage::NoteDelivery note, Committed done) override {
+    const StudyId study = note.changed.study;
+    commit_then({std::move(note)}, std::move(done), [this, study](const storage::Outcome& outcome) {
+      if (outcome.applied == Applied::applied) watchers_.wake(study);
+    });
   }
 
   void delete_study(StudyId study, storage::NoteAudit note, Committed done) override {
@@ -497,14 +515,16 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
-    // The sweep begins only after a successful commit. If it failed, every session would be closed.
+    // The sweep waits for a successful commit, because its own failure would close every session.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
+    bool queued = false;
     for (std::size_t i = 0; i < done.items.size(); ++i) {
       CommitItem& item = done.items[i];
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --uncommitted_;
+      queued |= outcome.queued;
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
         item.done(outcome);
@@ -513,6 +533,7 @@ class StrandHub final : public Hub {
       committed.outcomes.emplace_back(item.id, outcome);
     }
     if (!committed.outcomes.empty()) handle(committed);
+    if (queued) settings_.queued();
     pay_owed_credits();
   }
 

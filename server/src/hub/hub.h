@@ -34,6 +34,8 @@ struct HubSettings {
   // Called, in the order of the commits, with outcomes that list blobs that no row names any more
   // (Outcome::dropped and Outcome::disowned).
   std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
+  // Called after a commit with which a delivery to a webhook may be due (Outcome::queued).
+  std::function<void()> queued = [] {};
 };
 
 template <typename T>
@@ -46,6 +48,8 @@ struct Submission {
   protocol::StudySpec spec;
   storage::Quota quota;
   storage::NoteAudit note;
+  std::optional<protocol::Webhook> webhook{};
+  std::string webhook_secret{};  // as in storage::CreateStudy
 };
 
 // A request to issue failed trials again.
@@ -148,6 +152,10 @@ class Hub {
   // Gives a study more trials; an ended one runs again. Errors: those of storage; `quota_exceeded`;
   // `space_changed` if another request was faster.
   virtual void extend_study(Extension extension, Callback<StudyId> done) = 0;
+  // Sets the webhook of a study. `conflict`: no study has this number.
+  virtual void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) = 0;
+  // Stores what became of a delivery to a webhook, and wakes the watchers of its study.
+  virtual void note_delivery(storage::NoteDelivery note, Committed done) = 0;
   // Deletes a study that has ended and writes `note` with it. Outcomes: `superseded` if it has not
   // ended; `conflict` if no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;

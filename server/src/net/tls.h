@@ -24,7 +24,7 @@ struct CertificateFiles {
   std::string host;
 };
 
-// What is read from a certificate.
+// The facts that are read from a certificate.
 struct CertificateFacts {
   std::vector<std::string> names;  // DNS names and addresses of the subject
   std::int64_t not_after_s = 0;    // seconds since 1970
@@ -44,7 +44,7 @@ class Tls {
   TlsContext context() const;
   CertificateFacts facts() const;
 
-  // Reads the files again. Error: `bad_tls`; the old certificate stays.
+  // Reads the certificate's files again. Error: `bad_tls`; the old certificate stays.
   Status reload();
 
  private:

@@ -42,7 +42,8 @@ class ChannelUser {
   // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), or
   // `malformed` for a binary frame.
   virtual void on_bad_frame(const char* code) = 0;
-  // How the channel ended. clean: the peer closed with 1000. on_closed() is the last call.
+  // The ways in which a channel ends. clean: the peer closed with 1000. on_closed() comes
+  // last.
   enum class How { clean, lost };
   virtual void on_closed(How how) = 0;
 };

@@ -43,6 +43,8 @@ Result<Reissue> parse_reissue(std::string_view text);
 Result<NewPriority> parse_new_priority(std::string_view text);
 // Reads the body of POST /api/studies/<id>/extend, for a study of this kind (R65).
 Result<Extension> parse_extension(std::string_view text, StudyKind kind);
+// Reads the body of POST /api/studies/<id>/webhook.
+Result<Webhook> parse_webhook(std::string_view text);
 // Appends `[{"name", "values", "range"?}]`.
 void append_space(std::string& out, const std::vector<Dimension>& space);
 

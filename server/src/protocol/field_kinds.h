@@ -90,8 +90,8 @@ struct OneOf {
   const std::array<std::string_view, size>& names;
   std::string_view wanted;
 };
-// How a struct is written: as an object, as an array of its fields, or as a union, in which one
-// field names the member.
+// The forms in which a struct is written: as an object, as an array of its fields, or as a union,
+// in which one field names the member.
 struct Object {};
 struct Array {};
 struct Tagged {

@@ -375,6 +375,12 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("values"_key, m.values, List{Integer{1}, kMaxDimensions});
 }
 
+template <typename Codec, Is<Webhook> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("url"_key, m.url, Checked{read_webhook_url});
+  codec.optional("events"_key, m.events, List{EnumName{}, kMaxWebhookEvents, 1});
+}
+
 template <typename Codec, Is<StudySpec> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("name"_key, m.name, Characters{kMaxText, 1});
@@ -403,6 +409,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("priority"_key, m.priority, Integer{-100, 100});
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});
+  codec.optional("webhook"_key, m.webhook, Object{});
 }
 
 template <typename Codec, Is<NewCode> M>

@@ -40,6 +40,9 @@ enum class Direction { minimize, maximize };
 // Where a study's trials come from: all combinations of its values, its owner (R44), a list of
 // points, or points that are drawn from its space (R60).
 enum class StudyKind { grid, asked, points, random, sobol };
+// What a webhook is told about a study: it has finished, has paused itself (R56), was cancelled, or
+// has had no device for a while (R62).
+enum class WebhookEvent { finished, stopped, cancelled, no_devices };
 
 // A device's graphics adapter, with no more details than the choice of its trials needs.
 struct GpuFacts {
@@ -303,6 +306,13 @@ struct Grown {
   bool operator==(const Grown&) const = default;
 };
 
+// Where the server posts what happens to a study (R62). Without `events`: everything.
+struct Webhook {
+  std::string url;  // an address that begins with https:// or http://, in ASCII
+  std::vector<WebhookEvent> events{};
+  bool operator==(const Webhook&) const = default;
+};
+
 // What a researcher submits.
 struct StudySpec {
   std::string name;
@@ -330,6 +340,7 @@ struct StudySpec {
   std::int64_t priority = 0;      // among the studies of its owner; the highest goes first (R61)
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // without it the owner's first
+  std::optional<Webhook> webhook{};  // kept apart from the spec, and settable later (R62)
   bool operator==(const StudySpec&) const = default;
 };
 

@@ -67,5 +67,10 @@ inline constexpr std::array<std::string_view, 4> kDeviceClassNames{"phone", "tab
                                                                    "node"};
 inline constexpr std::array<std::string_view, 3> kDataKindNames{"npy", "npz", "file"};
 inline constexpr std::array<std::string_view, 3> kBackendNames{"auto", "webgpu", "cpu"};
+template <>
+struct Names<WebhookEvent> {
+  static constexpr std::array<std::string_view, 4> kTable{"finished", "stopped", "cancelled",
+                                                          "no_devices"};
+};
 
 }  // namespace hyperflock::protocol

@@ -22,6 +22,17 @@ std::string read_file_name(const Value& in) {
   return text;
 }
 
+std::string read_webhook_url(const Value& in) {
+  std::string text = in.as_text(kMaxWebhookUrl);
+  const std::string_view scheme = text.starts_with("https://") ? "https://" : "http://";
+  const bool fits =
+      text.starts_with(scheme) && text.size() > scheme.size() &&
+      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+  if (!fits && in.present())
+    in.bad_field("an address that begins with https:// or http://, in ASCII");
+  return text;
+}
+
 std::string read_module_function(const Value& in) {
   std::string text = in.as_text(kMaxEntry);
   const std::size_t colon = text.find(':');

@@ -16,7 +16,7 @@ constexpr Characters kName{kMaxText, 1};
 constexpr std::string_view kTupleKey = "()";
 // The most characters of a number in a range, as text.
 constexpr std::size_t kNumberLength = 25;
-// How far a range may differ from a whole number of steps, as a fraction of a step. Decimal
+// The largest distance of a range from a whole number of steps, as a fraction of a step. Decimal
 // fractions are not exact.
 constexpr double kStepTolerance = 1e-8;
 

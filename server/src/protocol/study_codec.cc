@@ -95,6 +95,8 @@ void provenance_rule(Writer& codec, const NewCode& code) {
 
 Result<StudySpec> parse_study_spec(std::string_view text) { return parse_body<StudySpec>(text); }
 
+Result<Webhook> parse_webhook(std::string_view text) { return parse_body<Webhook>(text); }
+
 std::string serialize_study_spec(const StudySpec& spec) {
   std::string out;
   write(out, Object{}, spec);

@@ -89,24 +89,24 @@ struct AuditEntry {
 
 // ---- transitions
 
-// Guard: the name is new (else `conflict`). Creates the person and their first token. Outcome::id
-// is the person's id, Outcome::token the token's.
+// Creates a person and their first token, if the name is new (else `conflict`). Outcome::id is the
+// person's id, Outcome::token the token's.
 struct CreatePrincipal {
   Principal principal;
   std::string token_hash;
   std::int64_t token_expires_at = 0;
 };
-// Guard: the person exists, and so does each project (else `conflict`). Fields that are not given
-// do not change.
+// Changes a person. The person must exist, and so must each project (else `conflict`). Fields that
+// are not given do not change.
 struct UpdatePrincipal {
   std::int64_t id = 0;
   std::optional<PrincipalState> state{};
   std::optional<Quota> quota{};
   std::optional<std::vector<std::string>> projects{};
 };
-// Guard: the person exists (else `conflict`). If `retires` is given, it is a token of this person
-// (else `conflict`) that is neither revoked nor expired (else `superseded`). That token then
-// expires at `retires_at`, unless it expires earlier anyway.
+// Adds a token of a person who exists (else `conflict`). If `retires` is given, it must be a token
+// of this person (else `conflict`) that is neither revoked nor expired (else `superseded`). That
+// token then expires at `retires_at`, unless it expires earlier anyway.
 struct CreateToken {
   std::int64_t principal = 0;
   std::string hash;
@@ -114,33 +114,34 @@ struct CreateToken {
   std::int64_t retires = 0;  // 0: none
   std::int64_t retires_at = 0;
 };
-// Guard: the token exists (else `conflict`) and is not revoked (else `repeated`).
+// Revokes a token that exists (else `conflict`) and is not revoked yet (else `repeated`).
 struct RevokeToken {
   std::int64_t id = 0;
 };
-// Guard: the name is new (else `conflict`).
+// Creates a project, if no project has this name (else `conflict`).
 struct CreateProject {
   std::string name;
 };
-// Guard: the project exists (else `conflict`) and the code is new (else `repeated`).
+// Adds an enrolment code, if its project exists (else `conflict`) and no code is the same (else
+// `repeated`).
 struct CreateEnrolment {
   Enrolment enrolment;
 };
-// Guard: the code exists (else `conflict`) and is not revoked (else `repeated`).
+// Revokes a code that exists (else `conflict`) and is not revoked yet (else `repeated`).
 struct RevokeEnrolment {
   std::int64_t id = 0;
 };
-// Guard: the code, if given, admits a device (else `superseded`), and the device's id is new (else
-// `conflict`). Counts one use of the code.
+// Adds a device and counts one use of the code, if a code is given. The code must admit a device
+// (else `superseded`), and the device's id must be new (else `conflict`).
 struct CreateDevice {
   Device device;
   std::string code_hash{};
 };
-// Guard: the device exists (else `conflict`) and is not revoked (else `repeated`).
+// Revokes a device that exists (else `conflict`) and is not revoked yet (else `repeated`).
 struct RevokeDevice {
   std::string device;
 };
-// Guard: the device exists (else `conflict`). Removes its row. Its attempts become those of
+// Removes the row of a device that exists (else `conflict`). Its attempts become those of
 // kErasedDevice and lose their class, engine and adapter. Its live attempts become revoked, because
 // a server that stops right after this transaction would otherwise wait until each lease ends.
 struct EraseDevice {
@@ -148,8 +149,8 @@ struct EraseDevice {
 };
 inline constexpr const char* kErasedDevice = "erased";
 
-// Records that a researcher has uploaded these bytes. Guard: their quota has room (else
-// `superseded`, with Outcome::excess), and the bytes do not count for them yet (else `repeated`).
+// Records that a researcher has uploaded these bytes. Their quota must have room (else
+// `superseded`, with Outcome::excess), and the bytes must not count for them yet (else `repeated`).
 struct OwnBlob {
   std::string owner;
   std::string sha256;
@@ -157,8 +158,8 @@ struct OwnBlob {
   Quota quota{};
 };
 
-// Guard: with `if_applied`, the previous transition of the batch was applied (else `repeated`). Use
-// it in the same group as the change that it describes.
+// Adds an audit entry. With `if_applied`, only if the previous transition of the batch was applied
+// (else `repeated`). Use it in the same group as the change that it describes.
 struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;

@@ -12,12 +12,13 @@
 #include "protocol/schema/limits.h"
 #include "protocol/study_spec.h"
 #include "storage/identity.h"
+#include "storage/webhook.h"
 
 namespace hyperflock::storage {
 
-// Whether the checkpoint may have caused the failure of a trial that continued from one (R38). Such
-// a trial starts again from the beginning, and the failure does not count. So one device cannot
-// make the trial of another fail.
+// Returns whether the checkpoint may have caused the failure of a trial that continued from one
+// (R38). Such a trial starts again from the beginning, and the failure does not count. So one
+// device cannot make the trial of another fail.
 inline bool blames_checkpoint(const protocol::Failure& failure) {
   return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
 }
@@ -80,9 +81,10 @@ struct StudyRow {
   std::int64_t generation = 0;
   std::string sampler{};
   std::int64_t sampler_since = 0;
-  std::int64_t wanted = 0;          // how many trials its owner wants in total; 0: unknown
-  std::int64_t artifacts = 0;       // stored so far, including removed ones
-  std::int64_t artifact_bytes = 0;  // of stored ones
+  std::int64_t wanted = 0;                // how many trials its owner wants in total; 0: unknown
+  std::int64_t artifacts = 0;             // stored so far, including removed ones
+  std::int64_t artifact_bytes = 0;        // of stored ones
+  std::optional<StudyWebhook> webhook{};  // (R62)
 };
 
 // The suggestion for a parameter of an ask-and-tell trial (R47).

@@ -118,6 +118,10 @@ class Storage {
                                           const std::string& sha256) = 0;
   // Returns how much of the quota the owner uses.
   virtual Result<Usage> usage(const std::string& owner) = 0;
+  // Returns the deliveries that are due at `now`.
+  virtual Result<Outbox> outbox(std::int64_t now) = 0;
+  // Returns the key with which an owner's deliveries are signed; nullopt if there is none yet.
+  virtual Result<std::optional<std::string>> webhook_secret(const std::string& owner) = 0;
   // Returns entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };

@@ -1,6 +1,6 @@
-// Guarded transitions. Only they change durable state. A batch is one durable transaction. Guards
-// are checked in order, and each sees the transitions before it in the batch. "(else `name`)" after
-// a condition names the outcome if the condition is false.
+// Guarded transitions. Only they change durable state. A batch is one durable transaction. The
+// conditions of a transition (guards) are checked in order, and each sees the transitions before it
+// in the batch. "(else `name`)" after a condition names the outcome if the condition is false.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace hyperflock::storage {
 
-// Guard: no study of this owner has the submit_key (else `repeated`, and Outcome::study is that
-// study), no study ever had this id (else `conflict`), and the owner's quota has room for the study
-// (else `superseded`, with Outcome::excess). From then on its blobs belong to the owner.
+// Is applied only if no study of this owner has the submit_key (else `repeated`, and Outcome::study
+// is that study), no study ever had this id (else `conflict`), and the owner's quota has room for
+// the study (else `superseded`, with Outcome::excess). From then on its blobs belong to the owner.
 struct CreateStudy {
   StudyId id{};
   std::string owner;
@@ -24,12 +24,15 @@ struct CreateStudy {
   protocol::StudySpec spec;
   std::int64_t total = 0;
   Quota quota{};
+  // Sets the study's webhook, as SetWebhook does. That of the spec is not stored.
+  std::optional<protocol::Webhook> webhook{};
+  std::string webhook_secret{};
 };
 
-// Guard: the study is running and the trial is not finished (else `superseded`); the attempt id is
-// new (else `conflict`). A study that does not exist is a `conflict`. Inserts the trial's row when
-// it has none. The attempt runs the newest version of the study's code. It begins without `from` if
-// checkpoints of that version's code are not handed out any more (R64).
+// Is applied only if the study is running and the trial is not finished (else `superseded`), and
+// the attempt id is new (else `conflict`). A study that does not exist is a `conflict`. Inserts the
+// trial's row when it has none. The attempt runs the newest version of the study's code. It begins
+// without `from` if checkpoints of that version's code are not handed out any more (R64).
 struct StartAttempt {
   AttemptId attempt{};
   TrialKey trial;
@@ -43,9 +46,9 @@ struct StartAttempt {
   std::optional<protocol::Checkpoint> from{};
 };
 
-// Guard: the attempt exists and belongs to `device` (else `conflict`). Only the first result of an
-// attempt is stored. Another result is `repeated` and changes nothing; Outcome::verdict is then
-// that of the first.
+// Is applied only if the attempt exists and belongs to `device` (else `conflict`). Only the first
+// result of an attempt is stored. Another result is `repeated` and changes nothing;
+// Outcome::verdict is then that of the first.
 //
 // A complete or pruned result is accepted if the study is running and the trial has no accepted
 // attempt (`applied`, verdict accepted). Otherwise it is kept as evidence (`superseded`, verdict
@@ -60,15 +63,15 @@ struct StartAttempt {
 // best (R57), unless its owner still has to compute constraints from the result.
 //
 // Points are stored with the attempt; a point of a known step replaces nothing. The series of its
-// reports are put together, so that a reader finds them in one piece. The checkpoints of
-// an accepted trial are dropped. So are those of a trial whose live attempt failed because of its
+// reports are put together, so that a reader finds them in one piece. The checkpoints of an
+// accepted trial are dropped. So are those of a trial whose live attempt failed because of its
 // checkpoint (blames_checkpoint).
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
 };
 
-// Guard: the attempt exists (else `conflict`) and is live (else `repeated`).
+// Ends an attempt. Outcomes: `conflict` if it does not exist, `repeated` if it is not live.
 struct EndAttempt {
   AttemptId attempt{};
   AttemptState state = AttemptState::released;  // released, expired, revoked or failed
@@ -76,11 +79,11 @@ struct EndAttempt {
   protocol::RunMetrics metrics{};  // as the server has seen it; a later result replaces them
 };
 
-// Guard: the attempt exists and belongs to `device` (else `conflict`). Points of known steps are
-// skipped, and so are the series of a report whose `seq` is known. If all are skipped, the outcome
-// is `repeated`. If the attempt would have more than kMostSeries series or kMostSeriesValues values
-// in them, the points are stored without the series, and the outcome is `superseded` with
-// Refusal::series_count or Refusal::series_size.
+// Is applied only if the attempt exists and belongs to `device` (else `conflict`). Points of known
+// steps are skipped, and so are the series of a report whose `seq` is known. If all are skipped,
+// the outcome is `repeated`. If the attempt would have more than kMostSeries series or
+// kMostSeriesValues values in them, the points are stored without the series, and the outcome is
+// `superseded` with Refusal::series_count or Refusal::series_size.
 struct AppendPoints {
   AttemptId attempt{};
   std::string device;
@@ -89,21 +92,21 @@ struct AppendPoints {
   std::optional<protocol::Series> series{};
 };
 
-// Guard: the attempt exists and belongs to `device` (else `conflict`), is live, and its trial is
-// not finished (else `superseded`). If the newest checkpoint of the trial is the same blob of the
-// same attempt, the outcome is `repeated`. So it is if the attempt runs an earlier version of the
-// study's code whose checkpoints are not handed out any more (R64); nothing is stored then, and
-// Outcome::dropped has the blob. The trial keeps its newest kKeptCheckpoints.
+// Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live, and its
+// trial is not finished (else `superseded`). If the newest checkpoint of the trial is the same blob
+// of the same attempt, the outcome is `repeated`. So it is if the attempt runs an earlier version
+// of the study's code whose checkpoints are not handed out any more (R64); nothing is stored then,
+// and Outcome::dropped has the blob. The trial keeps its newest kKeptCheckpoints.
 // `checkpoint.attempt` is the attempt that saved it.
 struct StoreCheckpoint {
   std::string device;
   protocol::Checkpoint checkpoint;
 };
 
-// Guard: that of StoreCheckpoint, for `artifact.attempt`. If the study has an artifact with this
-// id, the outcome is `repeated` if that artifact belongs to the attempt and has the same bytes,
-// else `superseded` with Refusal::artifact_exists. The outcome is also `superseded` if the attempt
-// would have more than kMostArtifacts artifacts or more than kMostArtifactBytes of them
+// Has the conditions of StoreCheckpoint, for `artifact.attempt`. If the study has an artifact with
+// this id, the outcome is `repeated` if that artifact belongs to the attempt and has the same
+// bytes, else `superseded` with Refusal::artifact_exists. The outcome is also `superseded` if the
+// attempt would have more than kMostArtifacts artifacts or more than kMostArtifactBytes of them
 // (Refusal::artifact_count), or if the stored quota of the study's owner has no room for the bytes
 // (Outcome::excess). Storage fills in the trial, the position and the time.
 //
@@ -118,29 +121,30 @@ struct StoreArtifact {
   ArtifactRow artifact;
 };
 
-// Guard: the trial has a row (else `conflict`), no accepted attempt and is not finished (else
-// `superseded`). With `pauses`, the study pauses with this failure as the reason, unless it is
-// paused or a trial of it has succeeded. Outcome::paused says whether it did (R56).
+// Is applied only if the trial has a row (else `conflict`), no accepted attempt and is not finished
+// (else `superseded`). With `pauses`, the study pauses with this failure as the reason, unless it
+// is paused or a trial of it has succeeded. Outcome::paused says whether it did (R56).
 struct FailTrial {
   TrialKey trial;
   protocol::Failure failure;
   bool pauses = false;
 };
 
-// Guard: the study exists (else `conflict`) and is running (else `repeated`). Its unfinished trials
-// become cancelled, each with its own seq. Its attempts do not change, and results that come later
-// are evidence. Its checkpoints are dropped.
+// Is applied only if the study exists (else `conflict`) and is running (else `repeated`). Its
+// unfinished trials become cancelled, each with its own seq. Its attempts do not change, and
+// results that come later are evidence. Its checkpoints are dropped.
 struct EndStudy {
   StudyId study{};
   StudyState state = StudyState::finished;
 };
 
-// Guard: the study exists (else `conflict`) and has ended (else `superseded`). From then on no
-// reader sees the study or its trials, attempts and artifacts, and a transition that names one of
-// them is a `conflict`. The ids of the study and of its attempts are never used again, but its
-// submit_key may be. Its artifacts stop counting for its owner, and so does each blob that no other
-// study of the owner names. Outcome::freed says how much that is. Outcome::disowned lists the blobs
-// that nobody owns any more. Rows may remain until SweepDeleted removes them (Snapshot::unswept).
+// Is applied only if the study exists (else `conflict`) and has ended (else `superseded`). From
+// then on no reader sees the study or its trials, attempts and artifacts, and a transition that
+// names one of them is a `conflict`. The ids of the study and of its attempts are never used again,
+// but its submit_key may be. Its artifacts stop counting for its owner, and so does each blob that
+// no other study of the owner names. Outcome::freed says how much that is. Outcome::disowned lists
+// the blobs that nobody owns any more. Rows may remain until SweepDeleted removes them
+// (Snapshot::unswept).
 struct DeleteStudy {
   StudyId study{};
 };
@@ -154,23 +158,24 @@ struct SweepDeleted {
   std::int64_t rows = kSweptRows;
 };
 
-// Guard: the study exists (else `conflict`), is running (else `superseded`), and `paused` would
-// change (else `repeated`). A study that ends is not paused any more. Failures from before a study
-// was resumed do not count for R56 any more.
+// Is applied only if the study exists (else `conflict`), is running (else `superseded`), and
+// `paused` would change (else `repeated`). A study that ends is not paused any more. Failures from
+// before a study was resumed do not count for R56 any more.
 struct PauseStudy {
   StudyId study{};
   bool paused = true;
 };
 
-// Guard: the study exists (else `conflict`) and its priority would change (else `repeated`).
+// Is applied only if the study exists (else `conflict`) and its priority would change (else
+// `repeated`).
 struct SetPriority {
   StudyId study{};
   std::int64_t priority = 0;
 };
 
-// Guard: the study exists (else `conflict`), was not cancelled (else `superseded`) and has failed
-// trials (else `repeated`). If the study does not run, all of its trials count again, so `quota`
-// must have room for them in addition to what the owner uses (else `superseded`, with
+// Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`) and
+// has failed trials (else `repeated`). If the study does not run, all of its trials count again, so
+// `quota` must have room for them in addition to what the owner uses (else `superseded`, with
 // Outcome::excess).
 //
 // The failed trials become unfinished, without seq and failure, and the study runs (again). Earlier
@@ -189,7 +194,8 @@ struct ReissueTrials {
   std::string runtime_index{};  // the runtime of the new code
 };
 
-// Guard: the study exists (else `conflict`), was not cancelled (else `superseded`), and `more`
+// Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`), and
+// `more`
 // extends its space (else `superseded` with Refusal::space_changed). If nothing is new, the outcome
 // is `repeated`. `quota` must have room for the new trials, and for all if the study does not run
 // (else `superseded`, with Outcome::excess). The study then has them and runs (again).
@@ -200,9 +206,9 @@ struct ExtendStudy {
   Quota quota{};
 };
 
-// Guard: the study exists and is an ask-and-tell study (else `conflict`), and was not cancelled
-// (else `superseded`). If it had finished, `quota` must have room for it, as in ReissueTrials. The
-// study then runs (again) and has a new generation, which is Outcome::id.
+// Is applied only if the study exists and is an ask-and-tell study (else `conflict`), and was not
+// cancelled (else `superseded`). If it had finished, `quota` must have room for it, as in
+// ReissueTrials. The study then runs (again) and has a new generation, which is Outcome::id.
 struct ClaimStudy {
   StudyId study{};
   std::string label;
@@ -219,10 +225,10 @@ struct AskedRow {
   bool constrained = false;
 };
 
-// Guard: the study exists (else `conflict`), runs and has this generation, and `quota` has room for
-// the new trials (else `superseded`, with Outcome::excess if there is no room). Trials that have a
-// row do not change. The other trials get a row, and Outcome::trials lists them in order. `wanted`
-// is stored if it is given.
+// Is applied only if the study exists (else `conflict`), runs and has this generation, and `quota`
+// has room for the new trials (else `superseded`, with Outcome::excess if there is no room). Trials
+// that have a row do not change. The other trials get a row, and Outcome::trials lists them in
+// order. `wanted` is stored if it is given.
 struct AskTrials {
   StudyId study{};
   std::int64_t generation = 0;
@@ -231,9 +237,9 @@ struct AskTrials {
   Quota quota{};
 };
 
-// Guard: the trial has a row (else `conflict`), is unfinished, and its study has this generation
-// (else `superseded`). A name that has a value keeps it (`repeated`). `params` is the trial's new
-// text, `position` the suggestion's place in the trial's log.
+// Is applied only if the trial has a row (else `conflict`), is unfinished, and its study has this
+// generation (else `superseded`). A name that has a value keeps it (`repeated`). `params` is the
+// trial's new text, `position` the suggestion's place in the trial's log.
 struct StoreSuggestion {
   TrialKey trial;
   std::int64_t generation = 0;
@@ -242,9 +248,9 @@ struct StoreSuggestion {
   std::string params;
 };
 
-// Guard: the trial has a row (else `conflict`), its study has this generation (else `superseded`),
-// and the trial has a result and no constraints of its owner yet (else `repeated`). A complete
-// trial may then become one of the best, or no longer be one (R57).
+// Is applied only if the trial has a row (else `conflict`), its study has this generation (else
+// `superseded`), and the trial has a result and no constraints of its owner yet (else `repeated`).
+// A complete trial may then become one of the best, or no longer be one (R57).
 struct StoreConstraints {
   TrialKey trial;
   std::int64_t generation = 0;
@@ -255,9 +261,10 @@ using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
                  SetPriority, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion,
-                 StoreConstraints, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
-                 CreateProject, CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice,
-                 EraseDevice, OwnBlob, NoteAudit, TrimAudit>;
+                 StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery,
+                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
+                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
+                 NoteAudit, TrimAudit>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -296,6 +303,7 @@ struct Outcome {
   bool paused = false;                  // FailTrial: whether the study paused with it
   std::int64_t priority = 0;            // ReissueTrials, ExtendStudy, ClaimStudy: the study's
   std::shared_ptr<const protocol::StudySpec> spec{};  // ReissueTrials, ExtendStudy: the new one
+  bool queued = false;  // an event waits for its delivery to a webhook (R62)
   bool operator==(const Outcome&) const = default;
 };
 

@@ -25,7 +25,7 @@ export interface JoinEnvironment {
   readonly code: CodeResult;
   readonly createVolunteer: (options: { code: string }) => Volunteer;
   readonly fetchProject: (code: string) => Promise<ProjectLoad>;
-  /** Unix milliseconds. */
+  /** Returns the time in Unix milliseconds. */
   readonly now: () => number;
   /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
   readonly every: (ms: number, tick: () => void) => () => void;

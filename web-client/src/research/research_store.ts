@@ -69,9 +69,9 @@ export class ResearchStore {
   readonly format: ReadonlySignal<Formatter>;
   readonly session: Signal<Session> = signal({ kind: "out" });
   readonly route: Signal<Route>;
-  /** Why the last request for the page's content failed; null after an answer. */
+  /** The reason why the last request for the page's content failed; null after an answer. */
   readonly problem: Signal<Problem | null> = signal(null);
-  /** Why the last button's action was refused. It stays until the next action or another view. */
+  /** The reason why the last button's action was refused. It stays until the next action or another view. */
   readonly refusal: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
   readonly study: Signal<StudyRow | null> = signal(null);
@@ -87,7 +87,7 @@ export class ResearchStore {
   /** Ids of files that are being downloaded. No other request waits for these downloads. */
   readonly fetching: Signal<ReadonlySet<string>> = signal(new Set());
   readonly workers: Signal<readonly WorkerRow[]> = signal([]);
-  /** Which devices may run the study. Set for a running study with requirements; else null. */
+  /** The devices that may run the study. Set for a running study with requirements; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
   /** The name of the study that was just deleted, until another one is shown. */

@@ -30,6 +30,7 @@ import {
   progressOf,
   studyName,
 } from "./view_model.ts";
+import { Webhook } from "./webhook_view.tsx";
 
 /** The most best trials to which the page links. */
 const MAX_BEST = 50;
@@ -354,6 +355,7 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
             {full ? <p class="notice">{words.study.full(format.integer(trials.length))}</p> : null}
             <TrialsTable store={store} />
           </section>
+          <Webhook study={study} store={store} />
           <About study={study} store={store} />
         </>
       )}

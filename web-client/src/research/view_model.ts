@@ -4,7 +4,13 @@ import type { Formatter } from "../i18n/format.ts";
 import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
-import { type NoBest, type ProblemCode, problemCodes, type Words } from "./words/dictionary.ts";
+import {
+  type DeliveryProblem,
+  type NoBest,
+  type ProblemCode,
+  problemCodes,
+  type Words,
+} from "./words/dictionary.ts";
 
 function isProblemCode(code: string): code is ProblemCode {
   return (problemCodes as readonly string[]).includes(code);
@@ -13,6 +19,17 @@ function isProblemCode(code: string): code is ProblemCode {
 /** Returns the page's own sentence for a known code, and the server's message for any other. */
 export function problemText({ code, message }: Problem, words: Words): string {
   return isProblemCode(code) ? words.problems[code] : visibleText(message);
+}
+
+/** Returns why an event is not delivered to a webhook, in the page's own words if it knows the code; null: it is. */
+export function problemOfDelivery(
+  { code, message }: { readonly code: string; readonly message: string },
+  problems: Words["study"]["webhook"]["problems"],
+): string | null {
+  if (code === "") {
+    return null;
+  }
+  return Object.hasOwn(problems, code) ? problems[code as DeliveryProblem] : visibleText(message);
 }
 
 /** Returns the study's name, or its number until the name is known. */

@@ -363,6 +363,42 @@ export const researchStories = {
     trials: [9, 12, 30].map((i) => trialRow(7, i, { state: "failed", values: [], error: ERROR })),
     workers: [],
   }),
+  study_webhook: story("#/studies/7", {
+    studies: [
+      studyRow(7, {
+        webhook: {
+          host: "hooks.a-long-name-of-a-department.example.org:8443",
+          events: ["finished", "no_devices"],
+          last: {
+            event: "no_devices",
+            at: NOW - 600_000,
+            state: "waiting",
+            attempts: 7,
+            next_at: NOW + 300_000,
+            status: 503,
+            code: "webhook_status",
+            message: "The webhook's host answered with the status 503.",
+          },
+        },
+      }),
+    ],
+    trials: TRIALS,
+  }),
+  study_webhook_delivered: story("#/studies/7", {
+    studies: [
+      studyRow(7, {
+        state: "finished",
+        finished_at: NOW,
+        webhook: {
+          host: "hooks.example.org",
+          events: ["finished"],
+          last: { event: "finished", at: NOW, state: "delivered", attempts: 1, status: 204 },
+        },
+      }),
+    ],
+    trials: TRIALS,
+    workers: [],
+  }),
   study_several: story("#/studies/7", {
     studies: [
       studyRow(7, {

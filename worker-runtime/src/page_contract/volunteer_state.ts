@@ -27,7 +27,7 @@ export interface Contribution {
   readonly seconds: number;
 }
 
-/** What the device was doing when the browser ended the last visit. */
+/** The device's activity when the browser ended the last visit. */
 export type Interrupted =
   | {
       readonly during: "trial";
@@ -71,7 +71,7 @@ export interface VolunteerSnapshot {
   readonly project: ProjectView | null;
   /** True while a wake lock keeps the screen on. */
   readonly awake: boolean;
-  /** What the device did when the browser ended an earlier visit; null if it did not. */
+  /** The device's activity when the browser ended an earlier visit; null if it did not end one. */
   readonly interrupted: Interrupted | null;
   /** Whether this device stops after the running trial. */
   readonly finishing: boolean;

@@ -32,3 +32,5 @@ export const MAX_LINES = 200;
 export const MAX_OWNER_ITEMS = 1000;
 export const MAX_CONSTRAINTS = 64;
 export const MAX_ROWS = 10000;
+export const MAX_WEBHOOK_URL = 2048;
+export const MAX_WEBHOOK_EVENTS = 16;

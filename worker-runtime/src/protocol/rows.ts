@@ -40,6 +40,13 @@ export type Direction = v.InferOutput<typeof direction>;
 export const studyKind = oneOf(["grid", "asked", "points", "random", "sobol"]);
 export type StudyKind = v.InferOutput<typeof studyKind>;
 
+/** What a webhook is told about a study: it has finished, has paused itself (R56), was cancelled, or has had no device for a while (R62). */
+export const webhookEvent = oneOf(["finished", "stopped", "cancelled", "no_devices"]);
+export type WebhookEvent = v.InferOutput<typeof webhookEvent>;
+
+export const deliveryState = oneOf(["waiting", "delivered", "failed"]);
+export type DeliveryState = v.InferOutput<typeof deliveryState>;
+
 export const studyState = oneOf(["running", "finished", "cancelled"]);
 export type StudyState = v.InferOutput<typeof studyState>;
 
@@ -123,6 +130,27 @@ export const estimateRow = fields({
 });
 export type EstimateRow = v.InferOutput<typeof estimateRow>;
 
+/** What became of an event for a webhook (R62). */
+export const deliveryRow = fields({
+  event: webhookEvent,
+  at: integer(),
+  state: deliveryState,
+  attempts: integer(),
+  next_at: v.exactOptional(integer()),
+  status: v.exactOptional(integer()),
+  code: v.exactOptional(text(MAX_CODE)),
+  message: v.exactOptional(text(MAX_MESSAGE)),
+});
+export type DeliveryRow = v.InferOutput<typeof deliveryRow>;
+
+/** The webhook of a study. Its address may hold a secret, so a row has only the host. */
+export const webhookRow = fields({
+  host: text(MAX_TEXT),
+  events: list(webhookEvent),
+  last: v.exactOptional(deliveryRow),
+});
+export type WebhookRow = v.InferOutput<typeof webhookRow>;
+
 /** A study as the server shows it. */
 export const studyRow = fields({
   study: integer(1),
@@ -157,6 +185,7 @@ export const studyRow = fields({
   sampler: v.exactOptional(samplerRow),
   wanted: v.exactOptional(integer()),
   estimate: v.exactOptional(estimateRow),
+  webhook: v.exactOptional(webhookRow),
 });
 export type StudyRow = v.InferOutput<typeof studyRow>;
 

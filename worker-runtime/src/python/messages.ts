@@ -70,7 +70,7 @@ export interface AttemptSpec {
   readonly study: number;
   readonly trial: number;
   readonly entry: string;
-  /** JSON text. */
+  /** The parameters as JSON text. */
   readonly params: string;
   readonly seed: number;
   readonly chainer: string;

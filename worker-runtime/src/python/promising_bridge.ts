@@ -120,7 +120,7 @@ export class PromisingBridge {
     );
   }
 
-  /** Increments the liveness counter, and tells the agent from time to time. */
+  /** Increments the liveness counter, and sends it to the agent from time to time. */
   #move(): void {
     this.#progress += 1;
     const now = this.#options.now();

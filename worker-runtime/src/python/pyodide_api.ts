@@ -29,7 +29,7 @@ export interface PyodideOptions {
   readonly stderr: (line: string) => void;
 }
 
-/** `pyodide.mjs` */
+/** The exports of `pyodide.mjs`. */
 export interface PyodideModule {
   loadPyodide(options: PyodideOptions): Promise<PyodideApi>;
 }

@@ -27,7 +27,7 @@ class DevicePace {
   // (Ctrl-C, a lost device), it returns that error, and the next product measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
-  // Returns the same limit without measuring, or infinity while the speed is not known.
+  // Returns the limit of a dispatch without measuring, or infinity while the speed is not known.
   double most_flop() const;
   // Forgets the speed, because the device is a new one.
   void reset() { flop_per_ms_ = 0; }

@@ -19,9 +19,9 @@ namespace arraycore::cpu {
 template <typename T>
 class DirectForward {
  public:
-  // Returns whether the problem is such a convolution and is not faster with packed panels. Packed
-  // panels are faster for small images, where much of a block would be outside the edge, and for
-  // weights larger than every cache, which would be read again for each image.
+  // Returns whether this class can compute the problem, and packed panels are not faster. They are
+  // faster for small images, where much of a block would be outside the edge, and for weights
+  // larger than every cache, which would be read again for each image.
   static bool suits(const gemm::Problem& problem) {
     if (!problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;

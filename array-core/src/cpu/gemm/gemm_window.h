@@ -90,7 +90,7 @@ class Windowed {
  private:
   static constexpr std::size_t kAxes = gemm::kWindowAxes;
   static constexpr std::size_t kLast = kAxes - 1;
-  // What a column or a term adds to the offset in b and to the position along each axis.
+  // The amounts that a column or a term adds to the offset in b and to the position on each axis.
   struct Place {
     std::int64_t at = 0;
     std::array<std::int64_t, kAxes> x{};

@@ -27,8 +27,8 @@ namespace arraycore::cpu {
 // Computes the convolutions of one batch in float32.
 class Winograd {
  public:
-  // Returns whether the problem is such a convolution, with enough channels, output channels and
-  // positions to be worth the transforms.
+  // Returns whether the problem is a 3 x 3 convolution with steps of one element, and has enough
+  // channels, output channels and positions to be worth the transforms.
   static bool suits(const gemm::Problem& problem) {
     if (problem.dtype != DType::float32 || !problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;

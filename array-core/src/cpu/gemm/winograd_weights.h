@@ -24,8 +24,8 @@ namespace arraycore::cpu {
 // channels, and its terms are the positions and the images.
 class WinogradWeights {
  public:
-  // Returns whether the problem is such a gradient, with enough channels, output channels and
-  // positions to be worth the transforms.
+  // Returns whether the problem is a gradient of 3 x 3 weights, with enough channels, output
+  // channels and positions to be worth the transforms.
   static bool suits(const gemm::Problem& problem) {
     if (problem.dtype != DType::float32 || !problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;

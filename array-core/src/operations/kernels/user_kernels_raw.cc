@@ -53,7 +53,7 @@ Status UserKernels::fill_uniforms(const Kernel& kernel, const Raw& call) {
   if (call.uniforms) {
     if (numbers > 0)
       return bad_arguments(kernel, "numbers are either arguments or in 'uniforms', not both");
-    // The caller may leave out the padding after the last number.
+    // The caller may leave out the padding after the last number of the uniform block.
     const std::uint32_t needed =
         slots.empty()
             ? 0

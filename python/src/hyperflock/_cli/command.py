@@ -5,7 +5,7 @@ answer; 4 the watched study was cancelled or ended without a complete trial; 130
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
-sampler.py, server.py, up.py and demo.py.
+sampler.py, webhook.py, server.py, up.py and demo.py.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from hyperflock._cli import server as _cli_server
 from hyperflock._cli import studies as _cli_studies
 from hyperflock._cli import submit as _cli_submit
 from hyperflock._cli import up as _cli_up
+from hyperflock._cli import webhook as _cli_webhook
 from hyperflock._cli.shared import (
     EXIT_DETACHED,
     EXIT_NO_RESULT,
@@ -56,6 +57,7 @@ PARTS = (
     _cli_dashboard,
     _cli_replay,
     _cli_sampler,
+    _cli_webhook,
     _cli_server,
     _cli_up,
     _cli_demo,

@@ -27,6 +27,7 @@ from hyperflock._bundle.source.runtime import RUNTIMES
 from hyperflock._execution import browser as _browser
 from hyperflock._execution.file_cache import cache_folder
 from hyperflock._execution.runtime_files import PAGES_LIST
+from hyperflock._local.parts import find_program
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.http import Http, Origin, Probe, probe, tls_context
 from hyperflock._transport.settings import CREDENTIALS_FILE, Settings, data_folder, settings_here
@@ -75,8 +76,7 @@ def checks(settings: Settings, *, browser: bool) -> Iterator[Check]:
     try:
         answer = _loop.run(probe(f"{origin.url}/healthz"))
     except HyperflockError as error:
-        remedy = "start one with 'hyperflock up', or set HYPERFLOCK_URL or give --url"
-        yield Check("server", "failed", error.message, remedy)
+        yield Check("server", "failed", error.message, _remedy_of_server())
         yield from _of_this_machine(browser)
         return
     yield _health(origin, answer)
@@ -93,6 +93,14 @@ def checks(settings: Settings, *, browser: bool) -> Iterator[Check]:
     yield _join_page(me)
     yield _local_runs(me)
     yield from _of_this_machine(browser)
+
+
+def _remedy_of_server() -> str:
+    try:
+        find_program()
+    except HyperflockError:
+        return "set HYPERFLOCK_URL or give --url; this installation has no server of its own"
+    return "start one with 'hyperflock up', or set HYPERFLOCK_URL or give --url"
 
 
 def _remedy_of_token(asked: Settings) -> str:

@@ -2,8 +2,8 @@
 
     notify("study 3 digits", "finished: 24 of 24 trials, best 0.98")
 
-A desktop's program runs in a thread of its own, so a caller never waits. Any thread may use this
-module.
+A desktop's program runs in a thread of its own, so a caller never waits. A line on standard error
+says what was used, or that nobody was notified. Any thread may use this module.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import subprocess
 import sys
 import threading
 from html import escape
+from pathlib import Path
 
 from hyperflock._base.text import clean
+from hyperflock._reports.progress import beside
 
 _LIMIT_S = 10.0
 _MAX_CHARACTERS = 200
@@ -48,7 +50,9 @@ def desktop_command(title: str, text: str) -> list[str] | None:
 
 
 def _show(command: list[str] | None) -> None:
+    why = "this machine has no notifications of a desktop"
     if command is not None:
+        program = Path(command[0]).name
         try:
             subprocess.run(
                 command,
@@ -58,10 +62,16 @@ def _show(command: list[str] | None) -> None:
                 timeout=_LIMIT_S,
                 check=True,
             )
-        except (OSError, subprocess.SubprocessError):
-            pass  # such as a desktop without a notification service
+        except (OSError, subprocess.SubprocessError) as error:
+            # Such as a desktop without a notification service.
+            status = getattr(error, "returncode", None)
+            why = f"{program} " + (f"failed with {status}" if status else "did not answer")
         else:
+            beside(f"notified by {program}")
             return
     if sys.stderr.isatty():
         sys.stderr.write("\a")
         sys.stderr.flush()
+        beside(f"notified by the terminal's bell: {why}")
+    else:
+        beside(f"nobody was notified: {why}, and standard error is no terminal for a bell")

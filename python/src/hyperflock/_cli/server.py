@@ -29,6 +29,7 @@ from hyperflock._cli.shared import (
     show_lines,
 )
 from hyperflock._client.client import Client
+from hyperflock._local.parts import find_program
 from hyperflock._local.server import LocalServer
 from hyperflock._transport.settings import data_folder, keep_token, settings
 
@@ -108,8 +109,9 @@ def doctor(
     """Check everything that a volunteer's result depends on, with a remedy for each problem."""
     from hyperflock._cli.doctor import Check, checks
 
+    asked = settings(url, token)
     found: list[Check] = []
-    for check in checks(settings(url, token), browser=browser):
+    for check in checks(asked, browser=browser):
         found.append(check)
         if not as_json:
             print(f"{check.state:<8} {check.name:<10} {check.found}", flush=True)
@@ -117,6 +119,9 @@ def doctor(
                 print(f"{'':<19} -> {check.remedy}", flush=True)
     if as_json:
         show_json([dataclasses.asdict(check) for check in found])
+    if asked.is_guess:
+        # No server is known, so this installation has to bring one.
+        find_program()
     return EXIT_REFUSED if any(check.state == "failed" for check in found) else 0
 
 

@@ -9,17 +9,24 @@ started ends too.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperflock._base.errors import HyperflockError
 from hyperflock._local.addresses import Reach, reaches
 from hyperflock._local.engines import Engine
 from hyperflock._local.parts import Parts
 from hyperflock._local.server import LocalServer, Running
-from hyperflock._local.share import Opened, Way
+from hyperflock._local.share import Change, Opened, Way
+from hyperflock._local.silence import silence
 from hyperflock._local.volunteers import Say, Volunteers
 
+# A free tunnel's name may need a minute until every resolver knows it.
+ANSWERS_S = 180.0
+_FIRST_ASK_S = 2.0
+_SAY_S = 15.0
 # On some systems Ctrl-C does not interrupt one long wait.
 _LOOK_S = 0.5
 
@@ -148,6 +155,10 @@ class Serving:
                 opened = self._way.open(self._addresses.port, self._local.folder)
             running_things.callback(self._local.stop)
             running = self._local.start(self._parts, self._addresses.options(opened))
+            if opened is not None:
+                running, opened = self._until_it_answers(running, opened)
+                if (status := self._local.wait(0)) is not None:
+                    return status
             self._show(running, opened)
             if self._team is not None:
                 self._start(self._team, running, opened, running_things)
@@ -170,18 +181,75 @@ class Serving:
         code = str(self._local.credentials().get("enrolment_code", ""))
         volunteers.start(team.count, origin, code, authority)
 
+    def _until_it_answers(self, running: Running, opened: Opened) -> tuple[Running, Opened]:
+        """Wait until the server answers at the address that phones use. The address may change
+        meanwhile.
+
+        Raises
+        ------
+        HyperflockError
+            ``tunnel_failed`` or ``cannot_share``: it does not answer in time.
+        """
+        begun = said = time.monotonic()
+        if opened.authority is None:
+            # A resolver that is asked too early remembers for minutes that there is no such name.
+            self._say(f"waiting until the server answers at {opened.origin} (some seconds)")
+            self._local.wait(_FIRST_ASK_S)
+        # If the server ends, its status is what `run` looks at next.
+        while self._local.wait(0) is None:
+            why = silence(opened.origin, opened.authority)
+            if why is None:
+                break
+            now = time.monotonic()
+            if now - begun > ANSWERS_S:
+                raise HyperflockError(
+                    f"the server does not answer at {opened.origin} after {ANSWERS_S:.0f} s: {why}",
+                    code="tunnel_failed" if opened.authority is None else "cannot_share",
+                )
+            if now - said > _SAY_S:
+                said = now
+                self._say(f"still waiting until the server answers at {opened.origin} ({why})")
+            change = self._way.check() if self._way is not None else None
+            if change is not None and change.is_lost:
+                raise HyperflockError(change.text, code="tunnel_failed")
+            if change is not None and (again := self._follow(change)) is not None:
+                running, opened = again
+                begun = now
+            self._local.wait(_LOOK_S)
+        return running, opened
+
+    def _follow(self, change: Change) -> tuple[Running, Opened] | None:
+        """Print a change of the way, and start the server again if its address has changed."""
+        self._say(change.text)
+        if change.reads_certificate:
+            self._local.reload()
+        if change.opened is None:
+            return None
+        # A server reads its public address only when it starts. Devices connect again by
+        # themselves.
+        self._local.stop()
+        options = self._addresses.options(change.opened)
+        return self._local.start(self._parts, options), change.opened
+
     def _look_at_way(self) -> None:
         change = self._way.check() if self._way is not None else None
         if change is None:
             return
         if change.is_lost:
+            self._lose_way("tunnel_failed", change.text)
+        elif (again := self._follow(change)) is not None:
+            try:
+                again = self._until_it_answers(*again)
+            except HyperflockError as error:
+                if error.code not in {"tunnel_failed", "cannot_share"}:
+                    raise
+                self._lose_way(error.code, error.message)
+            else:
+                self._show(*again)
+
+    def _lose_way(self, code: str, why: str) -> None:
+        """Say that phones do not reach the server any more, which goes on without them."""
+        if self._way is not None:
+            self._way.close()
             self._way = None
-        self._say(f"warning [tunnel_failed]: {change.text}" if change.is_lost else change.text)
-        if change.reads_certificate:
-            self._local.reload()
-        if change.opened is not None:
-            # A server reads its public address only when it starts. Devices connect again by
-            # themselves.
-            self._local.stop()
-            options = self._addresses.options(change.opened)
-            self._show(self._local.start(self._parts, options), change.opened)
+        self._say(f"warning [{code}]: {why}")

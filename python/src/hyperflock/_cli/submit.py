@@ -14,9 +14,11 @@ import typer
 from hyperflock._base.errors import HyperflockError
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
 from hyperflock._bundle.wheels import read_wheels
+from hyperflock._cli import notice as _notice
 from hyperflock._cli.script import bundle_of, read_space
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
 from hyperflock._cli.studies import watch_study
+from hyperflock._cli.webhook import Event
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
 from hyperflock._client.submission import (
@@ -120,6 +122,17 @@ def submit(
             show_default=False,
         ),
     ] = None,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Where the server posts what happens to the study.",
+            show_default=False,
+        ),
+    ] = None,
+    webhook_event: Annotated[
+        list[Event] | None, typer.Option(help="Post only this event; may be repeated.")
+    ] = None,
     submit_key: Annotated[
         str | None,
         typer.Option(help="Makes a repeated submit give the same study.", show_default=False),
@@ -135,11 +148,16 @@ def submit(
         ),
     ] = None,
     watch_it: Annotated[bool, typer.Option("--watch", help="Stay and show the results.")] = False,
+    notify: Annotated[
+        bool, typer.Option("--notify", help="With --watch: notify as hyperflock watch does.")
+    ] = False,
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
     """Submit a search and print the study's id. The script is read, not run."""
+    if notify and not watch_it:
+        raise typer.BadParameter("--notify goes with --watch")
     sweep = _search(script, space, direction)
     name = name or sweep.name
     key = key_of(name, submit_key, once=once)
@@ -159,6 +177,8 @@ def submit(
         time_limit_s=time_limit_s,
         max_failures=max_failures or None,
         priority=sweep.priority if priority is None else priority,
+        webhook=webhook,
+        webhook_events=[one.value for one in webhook_event] if webhook_event else None,
         submit_key=key,
         extends=once,
     )
@@ -175,7 +195,7 @@ def submit(
     study = Client(url, token).submit(made)
     if watch_it:
         print(f"study {study.id}, {len(study)} trials", file=sys.stderr)
-        return watch_study(study, as_json=as_json)
+        return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)
     if as_json:
         show_json(_export.study_dict(study.row))
     else:

@@ -27,6 +27,7 @@ from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
 from hyperflock._reports.stopped import stopped_text
+from hyperflock._reports.webhook import webhook_text
 from hyperflock._transport.messages import Dimension, SamplerRow, StudyRow, ValueRange
 
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
@@ -152,6 +153,8 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
         lines.append(("ended", told["finished_at"]))
     if told["stopped_by"]:
         lines.append(("paused by", stopped_text(row)))
+    if row.webhook:
+        lines.append(("webhook", webhook_text(row)))
     if best or row.best_trials or row.complete or row.state != "running":
         lines.append(("best", best_line(row)))
     if best:

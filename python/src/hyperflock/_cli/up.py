@@ -245,6 +245,8 @@ def _in_background(local: LocalServer, options: Mapping[str, object]) -> int:
             )
         finally:
             os.close(writing)
+        if options["--share"] and not options["--json"]:
+            print(f"waiting until phones reach the server (log: {output})", flush=True)
         try:
             has_started = ready.read() != b""
         except KeyboardInterrupt:

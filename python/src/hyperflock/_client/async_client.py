@@ -30,7 +30,7 @@ from hyperflock._client.submission import Submission
 from hyperflock._client.uploads import upload_missing
 from hyperflock._execution.dry_run import DryRun
 from hyperflock._transport.http import Http, Origin
-from hyperflock._transport.messages import StudyRow
+from hyperflock._transport.messages import StudyRow, WebhookSecret
 from hyperflock._transport.settings import settings
 from hyperflock._transport.validation import convert
 
@@ -189,6 +189,14 @@ class AsyncClient(AsyncSearches):
             ``unknown_device``: there is no such device.
         """
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
+
+    async def webhook_secret(self, *, renew: bool = False) -> str:
+        """Return the key with which the server signs what it posts to one's webhooks.
+
+        With ``renew`` it is a new one, and the old one signs nothing any more.
+        """
+        told = await self._http.post("/api/webhook-secret", {"renew": renew})
+        return convert(told, WebhookSecret).secret
 
     async def tokens(self) -> list[dict[str, Any]]:
         """Return this user's tokens, as the server shows them; for administrators, all tokens.

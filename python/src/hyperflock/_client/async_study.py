@@ -38,6 +38,7 @@ from hyperflock._client.other_content import extend
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.submission import check_priority
 from hyperflock._client.view import StudyView
+from hyperflock._client.webhooks import body_of, webhook_of
 from hyperflock._execution.replay import (
     DEFAULT_TOLERANCE,
     Replay,
@@ -68,6 +69,7 @@ from hyperflock._transport.messages import (
     StudySpec,
     TrialRow,
     Update,
+    WebhookEvent,
 )
 from hyperflock._transport.validation import convert
 from hyperflock._transport.websocket import watch
@@ -369,6 +371,39 @@ class AsyncStudy(StudyView):
         """
         check_priority(priority)
         return await self._change("priority", {"priority": priority})
+
+    async def notify(
+        self, url: str | None, *, events: Sequence[WebhookEvent] | None = None
+    ) -> AsyncStudy:
+        """Let the server post what happens to the study to an address, also while this process is
+        away.
+
+        A new address replaces the one before. `Client.webhook_secret` returns the key with which
+        the server signs what it posts, and `verify_webhook` checks it.
+
+        Parameters
+        ----------
+        url
+            An address that begins with ``https://``. None removes the webhook.
+        events
+            What is posted: ``finished``; ``stopped``, when the study has paused itself after
+            ``max_failures``; ``cancelled``; ``no_devices``, when it had devices and has had none
+            for some minutes. None means all of them.
+
+        Raises
+        ------
+        ServerError
+            ``webhook_refused``: the address is in a network that the operator does not allow.
+            ``bad_webhook``: the address has a user name or another form that is refused.
+            ``webhooks_off``: the operator allows no webhooks.
+        """
+        path = f"{self._path}/webhook"
+        webhook = webhook_of(url, events)
+        if webhook is None:
+            await self._http.delete(path)
+            return await self.refresh()
+        self._row = convert(await self._http.post(path, body_of(webhook)), StudyRow)
+        return self
 
     async def retry(self) -> AsyncStudy:
         """Issue every failed trial again, with its full number of attempts; a finished study runs

@@ -100,6 +100,7 @@ class Client(Searches):
     join_url = blocking(AsyncClient.join_url)
     workers = blocking(AsyncClient.workers)
     revoke = blocking(AsyncClient.revoke)
+    webhook_secret = blocking(AsyncClient.webhook_secret)
     tokens = blocking(AsyncClient.tokens)
     rotate_token = blocking(AsyncClient.rotate_token)
     revoke_token = blocking(AsyncClient.revoke_token)

@@ -30,11 +30,12 @@ from hyperflock._client.submission import (
     Submission,
     key_of,
 )
+from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.dry_run import DryRun
 from hyperflock._model.data import prepare
 from hyperflock._model.space import SearchSpace, Space, dimensions_of, kind_of
 from hyperflock._transport import background_loop as _loop
-from hyperflock._transport.messages import Backend, Direction
+from hyperflock._transport.messages import Backend, Direction, WebhookEvent
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,6 +94,8 @@ class AsyncSearches(ABC):
         time_limit_s: float = 3600,
         max_failures: int | None = DEFAULT_MAX_FAILURES,
         priority: int = 0,
+        webhook: str | None = None,
+        webhook_events: Sequence[WebhookEvent] | None = None,
         submit_key: str | None = None,
         once: bool = False,
         wheels: Sequence[str | Path] = (),
@@ -141,6 +144,11 @@ class AsyncSearches(ABC):
         priority
             From -100 to 100. Of one's own studies, those with the highest priority get devices
             first. `Study.set_priority` changes it.
+        webhook
+            An address that begins with ``https://``, to which the server posts what happens to the
+            study; see `Study.notify`.
+        webhook_events
+            Which events are posted. None means all of them.
         submit_key
             Makes submitting idempotent: a second submission with the same key and content returns
             the first study. None means a new key.
@@ -192,6 +200,8 @@ class AsyncSearches(ABC):
                 "time_limit_s": time_limit_s,
                 "max_failures": max_failures,
                 "priority": priority,
+                "webhook": webhook,
+                "webhook_events": webhook_events,
                 "submit_key": submit_key,
                 "once": once,
                 "wheels": wheels,
@@ -334,6 +344,7 @@ class AsyncSearches(ABC):
         wheels = given.pop("wheels", ())
         chainer_of(given.get("runtime", DEFAULT_RUNTIME))
         requirements_of(given.get("requires"))
+        webhook_of(given.get("webhook"), given.get("webhook_events"))
         dimensions_of(space, method or kind_of(space))
         bundle = bundle_objective(objective, read_wheels(wheels))
         backend_of(given.get("backend"), bundle)

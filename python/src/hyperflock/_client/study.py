@@ -99,6 +99,7 @@ class Study(StudyView):
     pause = blocking_chained(AsyncStudy.pause)
     resume = blocking_chained(AsyncStudy.resume)
     set_priority = blocking_chained(AsyncStudy.set_priority)
+    notify = blocking_chained(AsyncStudy.notify)
     retry = blocking_chained(AsyncStudy.retry)
     retry_failed = blocking_chained(AsyncStudy.retry_failed)
     retry_with = blocking_chained(AsyncStudy.retry_with)

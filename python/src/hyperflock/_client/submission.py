@@ -26,6 +26,7 @@ from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, RUNTIME_VERSIONS, chainer_of
 from hyperflock._client.placement import Requires, backend_of, requirements_of
 from hyperflock._client.uploads import Blob
+from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.dry_run import DryRun, Where, dry_run
 from hyperflock._model.data import DataSet
 from hyperflock._model.grid import point_of, trial_seed
@@ -42,6 +43,7 @@ from hyperflock._transport.messages import (
     StudyKind,
     StudySpec,
     Versions,
+    WebhookEvent,
 )
 
 # The number of failed trials that are alike after which a study pauses itself.
@@ -68,6 +70,8 @@ class GridOptions(TypedDict, total=False):
     time_limit_s: float
     max_failures: int | None
     priority: int
+    webhook: str | None
+    webhook_events: Sequence[WebhookEvent] | None
     submit_key: str | None
     once: bool
     wheels: Sequence[str | Path]
@@ -95,6 +99,8 @@ class Submission:
     time_limit_s: float = 3600
     max_failures: int | None = DEFAULT_MAX_FAILURES
     priority: int = 0
+    webhook: str | None = None
+    webhook_events: Sequence[WebhookEvent] | None = None
     submit_key: str | None = None
     # A study with this key that has a smaller space is extended.
     extends: bool = False
@@ -113,6 +119,7 @@ class Submission:
         chainer_of(self.runtime)
         backend_of(self.backend, self.bundle)
         requirements_of(self.requires)
+        webhook_of(self.webhook, self.webhook_events)
         if self.method and (isinstance(self.trials, bool) or not isinstance(self.trials, int)):
             raise HyperflockError(
                 f"trials is {self.trials!r:.100}, not a whole number from 1 on",
@@ -159,8 +166,8 @@ class Submission:
 
     @property
     def content_sha256(self) -> str:
-        """The SHA-256 of all that determines the results: the spec without name, key and
-        provenance.
+        """The SHA-256 of all that determines the results: the spec without name, key,
+        provenance, webhook and limit of failures.
         """
         told = json.loads(self.body())
         for name in ("name", "submit_key", "provenance"):
@@ -168,6 +175,7 @@ class Submission:
         del told["limits"]["max_failures"]
         del told["versions"]  # the bundle has them too
         told.pop("priority", None)
+        told.pop("webhook", None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def body(self) -> bytes:
@@ -198,6 +206,7 @@ class Submission:
                 max_failures=self.max_failures or 0,
             ),
             priority=self.priority or UNSET,
+            webhook=webhook_of(self.webhook, self.webhook_events) or UNSET,
             provenance={
                 "client": AGENT,
                 "python": platform.python_version(),

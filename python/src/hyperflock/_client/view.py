@@ -12,7 +12,7 @@ from hyperflock._model.results import TrialError
 from hyperflock._reports import html as _html
 from hyperflock._reports.best import best_text
 from hyperflock._reports.stopped import stopped_by
-from hyperflock._transport.messages import Direction, StudyRow
+from hyperflock._transport.messages import Direction, StudyRow, WebhookRow
 
 
 class StudyView(ABC):
@@ -90,6 +90,13 @@ class StudyView(ABC):
         succeeded. `resume` starts trials again.
         """
         return stopped_by(self.row)
+
+    @property
+    def webhook(self) -> WebhookRow | None:
+        """The study's webhook: its host, its events, and what became of the last event (``last``).
+        None if it has none; `notify` sets it.
+        """
+        return self.row.webhook if isinstance(self.row.webhook, WebhookRow) else None
 
     @property
     def best_text(self) -> str:

@@ -29,7 +29,9 @@ def worker_packages() -> Path:
     for folder in (_CHECKOUT / "worker-runtime" / "python", _PACKAGE / "_worker"):
         if (folder / _NAME / "runner.py").is_file():
             return folder
-    raise DryRunError("the worker's Python packages are not here; install hyperflock again")
+    raise DryRunError(
+        "the worker's Python packages are not in this installation; install a wheel of hyperflock"
+    )
 
 
 def import_worker() -> None:

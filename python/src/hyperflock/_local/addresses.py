@@ -81,15 +81,20 @@ def reaches(
 
 
 def local_addresses() -> list[str]:
-    """Return this machine's addresses: those of its name and those of its outgoing routes."""
-    found = {"127.0.0.1"}
-    with contextlib.suppress(OSError):
-        found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+    """Return this machine's addresses: first those of its outgoing routes, then those of its name.
+
+    The latter may include virtual networks, such as those of containers, that no phone reaches.
+    """
+    found = []
     for family, target in _ELSEWHERE:
         with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as route:
             route.connect((target, 9))  # a datagram socket looks up the route and sends nothing
-            found.add(str(route.getsockname()[0]))
-    return sorted(a for a in (each.partition("%")[0] for each in found) if not _link_local(a))
+            found.append(str(route.getsockname()[0]))
+    named = {"127.0.0.1"}
+    with contextlib.suppress(OSError):
+        named |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+    plain = dict.fromkeys(each.partition("%")[0] for each in [*found, *sorted(named)])
+    return [address for address in plain if not _link_local(address)]
 
 
 def _link_local(address: str) -> bool:

@@ -1,13 +1,14 @@
 """A certificate authority of this machine, with which phones of the same network trust its server.
 
     authority = Authority(data_folder() / "authority")
-    made = authority.certificate(["192.168.1.20"], ["laptop", "laptop.local"])
+    made = authority.certificate(["192.168.1.20", "127.0.0.1"], ["laptop.local", "localhost"])
     made.certificate, made.key           # PEM files for the server
     authority.root, authority.fingerprint()
 
-The authority's key stays in its folder, readable by its owner alone. Its certificate allows only
-the names and addresses of this machine and private addresses, so that whoever steals the key cannot
-imitate other sites. The extra ``share`` brings the package ``cryptography``, which does the work.
+The authority's key stays in its folder, readable by its owner alone. Its certificate is valid for a
+year and allows only the names of this machine and the addresses of its networks, so that whoever
+steals the key cannot imitate other sites. A machine that comes into another network gets another
+authority. The extra ``share`` brings the package ``cryptography``, which does the work.
 Functions block; one process at a time uses a folder.
 """
 
@@ -35,19 +36,18 @@ _ROOT_KEY = "ca-key.pem"
 _LEAF = "server.pem"
 _LEAF_KEY = "server-key.pem"
 
-_ROOT_DAYS = 1_825
+_ROOT_DAYS = 365
 # Phones refuse certificates that are valid for more than 825 days.
 _LEAF_DAYS = 90
 _RENEW_DAYS = 30
 # A certificate is valid from one day before it is made, because phones' clocks may be late.
 _EARLIER = datetime.timedelta(days=1)
-# Addresses that no router of the internet knows.
-_PRIVATE = (
-    *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16"),
-    *("127.0.0.0/8", "fc00::/7", "fe80::/10", "::1/128"),
-)
+# An authority may vouch for the network of an address, because the machine may get another
+# address there. The keys are the versions of the Internet Protocol.
+_PREFIX = {4: 24, 6: 64}
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,18 @@ class Authority:
     def certificate(self, addresses: Sequence[str], names: Sequence[str]) -> Made:
         """Return a certificate for addresses and host names; make or renew it if that is needed.
 
+        Parameters
+        ----------
+        addresses
+            The first one is the one that phones use. A new authority is made if the present one
+            does not allow it.
+        names
+            Host names. An authority that allows a name allows every name below it, so a name such
+            as ``dev`` must not be among them.
+
+        Other addresses and names come and go, with virtual networks for example, and phones must
+        not have to trust another authority for them. They are left out if it does not allow them.
+
         Raises
         ------
         HyperflockError
@@ -114,9 +126,12 @@ class Authority:
         ips = [ipaddress.ip_address(address) for address in addresses]
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            root = self._read_root(ips, names)
+            root = self._read_root(ips[0])
             is_new_root = root is None
             certificate, key = root or self._make_root(ips, names)
+            networks, hosts = _allowed(certificate)
+            ips = [ip for ip in ips if any(ip in network for network in networks)]
+            names = [name for name in names if name in hosts]
             is_new = is_new_root or not self._is_good_leaf(certificate, ips, names)
             if is_new:
                 self._make_leaf(certificate, key, ips, names)
@@ -132,9 +147,11 @@ class Authority:
         return self._fixed_now or datetime.datetime.now(datetime.timezone.utc)
 
     def _read_root(
-        self, ips: Sequence[_Address], names: Sequence[str]
+        self, ip: _Address
     ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None:
-        """Return the authority; None if it is missing, ends soon or does not allow a name."""
+        """Return the authority; None if it is missing, ends soon, or does not allow an address, or
+        if it allows more or for longer than this class does.
+        """
         from cryptography import x509
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -148,15 +165,14 @@ class Authority:
             return None
         if certificate.public_key() != key.public_key():
             return None
-        left = certificate.not_valid_after_utc - self._now
-        if left < datetime.timedelta(days=_LEAF_DAYS):
+        end = certificate.not_valid_after_utc
+        is_long = end - certificate.not_valid_before_utc > datetime.timedelta(days=_ROOT_DAYS)
+        ends_soon = end - self._now <= datetime.timedelta(days=_RENEW_DAYS)
+        networks, _ = _allowed(certificate)
+        is_wide = any(network.prefixlen < _PREFIX[network.version] for network in networks)
+        if is_long or ends_soon or is_wide or not any(ip in network for network in networks):
             return None
-        allowed = certificate.extensions.get_extension_for_class(x509.NameConstraints).value
-        given = allowed.permitted_subtrees or []
-        networks = [ipaddress.ip_network(o.value) for o in given if isinstance(o, x509.IPAddress)]
-        hosts = {one.value for one in given if isinstance(one, x509.DNSName)}
-        covers = all(any(ip in network for network in networks) for ip in ips)
-        return (certificate, key) if covers and set(names) <= hosts else None
+        return certificate, key
 
     def _make_root(
         self, ips: Sequence[_Address], names: Sequence[str]
@@ -166,11 +182,9 @@ class Authority:
         from cryptography.hazmat.primitives.asymmetric import ec
 
         key = ec.generate_private_key(ec.SECP256R1())
-        networks = [ipaddress.ip_network(network) for network in _PRIVATE]
-        # A machine may have a public address, as in many universities.
-        networks += [
-            ipaddress.ip_network(ip) for ip in ips if not any(ip in network for network in networks)
-        ]
+        networks = dict.fromkeys(
+            ipaddress.ip_network((ip, _PREFIX[ip.version]), strict=False) for ip in ips
+        )
         permitted: list[x509.GeneralName] = [x509.IPAddress(network) for network in networks]
         permitted += [x509.DNSName(name) for name in dict.fromkeys(names)]
         host = next(iter(names), "this machine")
@@ -182,7 +196,7 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(self._now - _EARLIER)
-            .not_valid_after(self._now + datetime.timedelta(days=_ROOT_DAYS))
+            .not_valid_after(self._now - _EARLIER + datetime.timedelta(days=_ROOT_DAYS))
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_usage(signs_certificates=True), critical=True)
             .add_extension(x509.NameConstraints(permitted, None), critical=True)
@@ -238,7 +252,9 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(self._now - _EARLIER)
-            .not_valid_after(self._now + datetime.timedelta(days=_LEAF_DAYS))
+            .not_valid_after(
+                min(self._now + datetime.timedelta(days=_LEAF_DAYS), root.not_valid_after_utc)
+            )
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_usage(signs_certificates=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -268,6 +284,16 @@ class Authority:
         public = b"".join(each.public_bytes(Encoding.PEM) for each in certificates)
         _write(self._folder / key_name, secret, 0o600)
         _write(self._folder / name, public, 0o644)
+
+
+def _allowed(root: x509.Certificate) -> tuple[list[_Network], set[str]]:
+    """Return the networks and the names that an authority allows."""
+    from cryptography import x509
+
+    constraints = root.extensions.get_extension_for_class(x509.NameConstraints).value
+    given = constraints.permitted_subtrees or []
+    networks = [ipaddress.ip_network(o.value) for o in given if isinstance(o, x509.IPAddress)]
+    return networks, {one.value for one in given if isinstance(one, x509.DNSName)}
 
 
 def _name(text: str) -> x509.Name:

@@ -10,7 +10,9 @@ them (pack.py). Functions block.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +26,14 @@ BINARY = "hyperflock-server"
 _CHECKOUT = Path(__file__).resolve().parents[4]
 # The folder with the archive, which only a wheel with a server has.
 _PACKED = Path(__file__).resolve().parent / "packed"
+# Releases have wheels with a server for this system only.
+_HAS_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 _HOW = (
-    "install the wheel of a release for this system (its name says manylinux, macosx or win), run "
-    "'./run build' in a checkout, or name a server by --server or HYPERFLOCK_SERVER"
+    "install the release's wheel for this system (its name says manylinux), run './run build' in a "
+    "checkout, or name a server's program by HYPERFLOCK_SERVER"
+    if _HAS_WHEEL
+    else "releases have one for Linux on x86-64 only (its wheel's name says manylinux); "
+    "HYPERFLOCK_URL names a server elsewhere"
 )
 
 
@@ -59,7 +66,7 @@ def find_parts(server: str | None, app: str | None, runtime: str | None) -> Part
         ``server_not_found``: the program or its files are missing; the message says how to get
         them. Also the errors of `unpacked`.
     """
-    binary = _binary(server or os.environ.get("HYPERFLOCK_SERVER"))
+    binary = find_program(server)
     prefix = binary.resolve().parent.parent
     places = [prefix.parent, _CHECKOUT / "build"]
     if binary == _PACKED / BINARY:
@@ -74,8 +81,15 @@ def find_parts(server: str | None, app: str | None, runtime: str | None) -> Part
     )
 
 
-def _binary(given: str | None) -> Path:
-    if given:
+def find_program(given: str | None = None) -> Path:
+    """Return the server's program.
+
+    Raises
+    ------
+    HyperflockError
+        ``server_not_found``: this installation has none; the message says how to get one.
+    """
+    if given := given or os.environ.get("HYPERFLOCK_SERVER"):
         binary = Path(given)
         if not binary.is_file():
             raise HyperflockError(

@@ -13,6 +13,7 @@ trust once (authority.py, trust_page.py). Functions block and belong to one thre
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import time
 from abc import ABC, abstractmethod
@@ -35,6 +36,8 @@ NO_WAY = (
 # A tunnel that ends again within this time is not restarted.
 _STEADY_S = 600.0
 _LOOK_AT_ADDRESSES_S = 60.0
+# Other names, such as those with an underscore, have no place in a certificate.
+_HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,7 @@ class LanWay(Way):
             )
         self._host = found[0]
         name = socket.gethostname().partition(".")[0].lower()
-        names = [name, f"{name}.local"] if name.replace("-", "").isalnum() else []
+        names = [f"{name}.local"] if _HOST.fullmatch(name) else []
         return self._authority.certificate([*found, "127.0.0.1"], [*names, "localhost"])
 
     def _opened(self, made: Made) -> Opened:

@@ -54,7 +54,7 @@ class Volunteer(ABC):
         self.number = number
         self._name = name
         self._say = say
-        self._last: tuple[object, ...] = ()
+        self._last = ""
         self._is_ending = False
         self.trials = 0
 
@@ -79,6 +79,9 @@ class Volunteer(ABC):
     def hear(self, phase: str, work: str, trials: int, problem: str = "") -> None:
         """Print a line if the volunteer's state has changed.
 
+        An agent sends its newest state at most ten times a second. So a trial that ends sooner may
+        only be counted, without a line of its own.
+
         Parameters
         ----------
         phase
@@ -91,9 +94,6 @@ class Volunteer(ABC):
             Why it failed.
         """
         self.trials = trials
-        if self._is_ending or (phase, work) == self._last:
-            return
-        self._last = (phase, work)
         text = {
             "joining": f"starts ({self._name})",
             "connecting": "connects",
@@ -104,8 +104,10 @@ class Volunteer(ABC):
             "unsupported": "cannot compute in this browser",
             "failed": f"failed{problem and ': '}{problem}",
         }.get(phase)
-        if text is not None:
-            self._line(text)
+        if text is None or text == self._last or self._is_ending:
+            return
+        self._last = text
+        self._line(text)
 
     def ended(self, status: int | None) -> None:
         """Print that the volunteer has ended; ``status`` is its exit status."""

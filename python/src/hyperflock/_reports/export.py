@@ -154,6 +154,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "best": best
         and {"trial": best.trial, "value": best.value, "params": params_of(best.params)},
         "best_trials": row.best_trials if isinstance(row.best_trials, list) else None,
+        "webhook": to_builtins(row.webhook) if row.webhook else None,
         "space": {d.name: to_builtins(d.range) if d.range else values_of(d) for d in row.space},
         "seed": row.seed,
         "runtime": clean(row.runtime_name),

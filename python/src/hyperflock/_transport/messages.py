@@ -50,6 +50,8 @@ MAX_LINES = 200
 MAX_OWNER_ITEMS = 1000
 MAX_CONSTRAINTS = 64
 MAX_ROWS = 10000
+MAX_WEBHOOK_URL = 2048
+MAX_WEBHOOK_EVENTS = 16
 
 Logged: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"] | None
 Count = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
@@ -80,6 +82,7 @@ Answer = Annotated[str, Meta(max_length=MAX_ANSWER_BYTES, extra={"unit": "bytes"
 Distribution = Annotated[str, Meta(max_length=MAX_DISTRIBUTION_BYTES, extra={"unit": "bytes"})]
 Suggested = Annotated[str, Meta(max_length=MAX_SUGGESTED_BYTES, extra={"unit": "bytes"})]
 Url = Annotated[str, Meta(max_length=MAX_MESSAGE)]
+WebhookUrl = Annotated[str, Meta(max_length=MAX_WEBHOOK_URL, pattern=r"^(?:https?://[!-~]+)\Z")]
 ArtifactId = Annotated[str, Meta(pattern=r"^(?:[A-Za-z0-9_-]{1,64})\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{64})\Z")]
 FileName = Annotated[
@@ -104,6 +107,8 @@ DeviceBackend = Literal["cpu", "webgpu", "webgl2"]
 DeviceClass = Literal["phone", "tablet", "desktop", "node"]
 DataKind = Literal["npy", "npz", "file"]
 Backend = Literal["auto", "webgpu", "cpu"]
+WebhookEvent = Literal["finished", "stopped", "cancelled", "no_devices"]
+DeliveryState = Literal["waiting", "delivered", "failed"]
 StudyState = Literal["running", "finished", "cancelled"]
 TrialState = Literal["running", "complete", "pruned", "failed", "cancelled"]
 AttemptState = Literal["live", "accepted", "evidence", "failed", "released", "expired", "revoked"]
@@ -408,6 +413,15 @@ class Grown(Struct):
     values: Annotated[list[Ordinal], Meta(max_length=MAX_DIMENSIONS)]
 
 
+class Webhook(Struct):
+    """Where the server posts what happens to a study (R62). Without `events`: everything."""
+
+    url: WebhookUrl
+    events: (
+        Annotated[list[WebhookEvent], Meta(min_length=1, max_length=MAX_WEBHOOK_EVENTS)] | UnsetType
+    ) = UNSET
+
+
 class StudySpec(Struct, kw_only=True):
     """What a researcher submits."""
 
@@ -437,6 +451,7 @@ class StudySpec(Struct, kw_only=True):
     priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: Name | UnsetType = UNSET  # without it the owner's first
+    webhook: Webhook | UnsetType = UNSET  # kept apart from the spec, and settable later (R62)
 
 
 class NewCode(Struct):
@@ -492,6 +507,27 @@ class EstimateRow(Struct):
     why: Code | UnsetType = UNSET
 
 
+class DeliveryRow(Struct):
+    """What became of an event for a webhook (R62)."""
+
+    event: WebhookEvent
+    at: Count  # when it happened
+    state: DeliveryState
+    attempts: Count  # how often it was sent
+    next_at: Count | UnsetType = UNSET  # when a waiting one is sent again
+    status: Count | UnsetType = UNSET  # HTTP status of the last answer
+    code: Code | UnsetType = UNSET  # why the last attempt failed
+    message: Message | UnsetType = UNSET  # the same in a sentence
+
+
+class WebhookRow(Struct):
+    """The webhook of a study. Its address may hold a secret, so a row has only the host."""
+
+    host: Text
+    events: list[WebhookEvent]
+    last: DeliveryRow | UnsetType = UNSET  # the newest event
+
+
 class StudyRow(StudyProgress, Struct):
     """A study as the server shows it."""
 
@@ -530,6 +566,7 @@ class StudyRow(StudyProgress, Struct):
     sampler: SamplerRow | UnsetType = UNSET
     wanted: Count | UnsetType = UNSET  # how many trials the owner means to have; 0: unknown
     estimate: EstimateRow | UnsetType = UNSET  # while it runs
+    webhook: WebhookRow | UnsetType = UNSET
 
 
 class DeviceRow(Struct):
@@ -630,6 +667,12 @@ class DeletedRow(Struct):
     trials: Count  # those that had an outcome
     artifacts: Count
     bytes: Count  # how much less its owner uses now
+
+
+class WebhookSecret(Struct):
+    """The key with which the server signs what it posts to the caller's webhooks (R62)."""
+
+    secret: Text
 
 
 class BestTrials(Struct):

@@ -320,6 +320,16 @@ Outcome ModelStore::apply_one(const storage::StoreSuggestion& t) {
   return outcome(Applied::applied, t.trial);
 }
 
+Outcome ModelStore::apply_one(const storage::NoteDevices& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::superseded);
+  const bool known = !found->second.created.webhook || found->second.deviceless == !t.present;
+  if (known) return outcome(Applied::repeated);
+  found->second.deviceless = !t.present;
+  return outcome(Applied::applied);
+}
+
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
   out.next_study_id = last_study + 1;
@@ -336,6 +346,8 @@ storage::Snapshot ModelStore::load() const {
     running.study.generation = study.generation;
     running.study.paused = study.paused;
     running.study.priority = study.priority;
+    if (study.created.webhook)
+      running.study.webhook.emplace(*study.created.webhook, study.deviceless);
     if (!study.succeeded()) {
       for (const std::int64_t number : study.failed)
         running.failures.push_back(*study.trials.at(number).failure);
@@ -355,6 +367,10 @@ storage::Snapshot ModelStore::load() const {
       running.unfinished.push_back(std::move(unfinished));
     }
     out.studies.push_back(std::move(running));
+  }
+  for (storage::RunningStudy& one : out.studies) {
+    one.study.attempts = std::ranges::count_if(
+        attempts, [&one](const auto& row) { return row.second.trial.study == one.study.id; });
   }
   for (const auto& [id, row] : attempts)
     out.next_attempt_id = std::max(out.next_attempt_id, to_int(id) + 1);

@@ -97,6 +97,10 @@ struct ProposalText {
   std::string operator()(const storage::StoreConstraints& t) const {
     return "constraints of " + trial_text(t.trial);
   }
+  std::string operator()(const storage::NoteDevices& t) const {
+    return (t.present ? "devices are back for study " : "no devices for study ") +
+           std::to_string(to_int(t.study));
+  }
   template <typename OfIdentity>
   std::string operator()(const OfIdentity&) const {
     return "identity";  // the dispatcher never proposes it
@@ -407,8 +411,9 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.max_failures = options.max_failures;
   spec.backend = options.backend;
   spec.priority = options.priority;
-  return handle(
-      StudySubmitted{RequestId{next_request_++}, options.owner, options.project, std::move(spec)});
+  StudySubmitted event{RequestId{next_request_++}, options.owner, options.project, std::move(spec)};
+  if (!options.webhook.empty()) event.webhook = protocol::Webhook{options.webhook};
+  return handle(event);
 }
 
 Said Scenario::cancel(std::int64_t study) {

@@ -49,6 +49,7 @@ class ModelStore {
     std::optional<std::int64_t> stopped_by{};  // the trial with which it paused itself
     // The failed trials that count for R56, in the order in which they failed.
     std::vector<std::int64_t> failed{};
+    bool deviceless = false;  // noted, and no device has come since (R62)
     bool succeeded() const;
   };
 
@@ -83,6 +84,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
   storage::Outcome apply_one(const storage::StoreSuggestion& t);
+  storage::Outcome apply_one(const storage::NoteDevices& t);
   template <typename Other>
   storage::Outcome apply_one(const Other&) {
     return {
@@ -103,6 +105,7 @@ struct StudyOptions {
   std::int64_t max_failures = 0;
   std::string owner = "ada";
   std::int64_t priority = 0;
+  std::string webhook{};  // its address; it wants all events
 };
 
 std::uint64_t splitmix64(std::uint64_t& state);

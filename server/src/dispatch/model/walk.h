@@ -69,7 +69,7 @@ class Pair {
   // Lets outcomes and restarts come from a store, which may already contain other studies.
   void store_in(storage::Storage& storage);
 
-  // Applies the action to both. Returns the difference, if there is one.
+  // Applies the action to the dispatcher and the model. Returns the difference, if there is one.
   std::optional<std::string> act(const Action& action);
   // Applies the action, lets the write of its first batch fail, and loads the state again.
   std::optional<std::string> act_and_fail(const Action& action);

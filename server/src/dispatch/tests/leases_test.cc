@@ -428,7 +428,7 @@ TEST(Workers, AreListedWithWhatTheyCompute) {
   EXPECT_EQ(s.dispatcher().counters().leased, 1);
 }
 
-// ---- how long an attempt took that the server ended
+// ---- the duration of an attempt that the server ended
 
 protocol::RunMetrics times_of(const Scenario& s, std::int64_t attempt) {
   return s.store().attempts.at(AttemptId{attempt}).metrics;

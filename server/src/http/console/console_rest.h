@@ -16,6 +16,7 @@ std::span<const Route> trial_routes();      // trial_rest.cc
 std::span<const Route> series_routes();     // series_rest.cc
 std::span<const Route> blob_routes();       // blob_rest.cc
 std::span<const Route> artifact_routes();   // artifact_rest.cc
+std::span<const Route> webhook_routes();    // webhook_rest.cc
 std::span<const Route> people_routes();     // people_rest.cc
 std::span<const Route> enrolment_routes();  // enrolment_rest.cc: projects, codes, devices
 std::span<const Route> operator_routes();   // operator_rest.cc: audit log, reports, metrics
@@ -33,6 +34,9 @@ inline storage::Quota quota_of(const storage::Principal& principal) {
 // `forbidden` if the caller may use no project, `bad_field` if the caller may not use this one.
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named);
+
+// Judges a webhook before it is stored. Errors: `webhooks_off`, `bad_webhook`, `webhook_refused`.
+Status check_webhook(const SiteContext& context, const protocol::Webhook& webhook);
 
 // Appends `{"studies", "trials", "bytes"}`. A limit of 0 means no limit.
 void append_quota(std::string& out, const storage::Quota& quota);

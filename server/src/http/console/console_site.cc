@@ -76,7 +76,7 @@ std::span<const Route> console_routes() {
     std::vector<Route> out(kRoutes.begin(), kRoutes.end());
     for (const auto& part :
          {study_routes(), trial_routes(), series_routes(), blob_routes(), artifact_routes(),
-          people_routes(), enrolment_routes(), operator_routes()}) {
+          webhook_routes(), people_routes(), enrolment_routes(), operator_routes()}) {
       out.insert(out.end(), part.begin(), part.end());
     }
     return out;

@@ -8,6 +8,7 @@
 #include "protocol/json/json_writer.h"
 #include "protocol/names.h"
 #include "protocol/trial_attrs.h"
+#include "webhook/url.h"
 
 namespace hyperflock::http {
 namespace {
@@ -139,6 +140,33 @@ void append_estimate(std::string& out, const storage::StudyRow& row,
   body.end();
 }
 
+std::string_view state_name(storage::DeliveryState state) {
+  constexpr std::array<std::string_view, 3> kNames{"waiting", "delivered", "failed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+void append_delivery(std::string& out, const storage::Delivery& delivery) {
+  ObjectWriter row(out);
+  row.text("event", name_of(delivery.event))
+      .integer("at", delivery.created_at)
+      .text("state", state_name(delivery.state))
+      .integer("attempts", delivery.attempts);
+  if (delivery.state == storage::DeliveryState::waiting) row.integer("next_at", delivery.next_at);
+  if (delivery.status != 0) row.integer("status", delivery.status);
+  if (!delivery.code.empty()) row.text("code", delivery.code).text("message", delivery.message);
+  row.end();
+}
+
+void append_webhook(std::string& out, const storage::StudyWebhook& hook) {
+  const auto url = webhook::parse_url(hook.webhook.url);
+  ObjectWriter row(out);
+  row.text("host", url ? url->host_and_port() : std::string());
+  append_list(row.begin("events"), hook.webhook.events,
+              [&out](protocol::WebhookEvent event) { append_string(out, name_of(event)); });
+  if (hook.last) append_delivery(row.begin("last"), *hook.last);
+  row.end();
+}
+
 // Returns whether a complete trial meets its constraints; true for any other trial.
 bool is_feasible(const storage::TrialDetail& detail) {
   const storage::TrialRow& row = detail.trial;
@@ -215,6 +243,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
   if (asked) append_asked(study, row, sampler);
   if (row.state == storage::StudyState::running)
     append_estimate(study.begin("estimate"), row, estimate);
+  if (row.webhook) append_webhook(study.begin("webhook"), *row.webhook);
   study.end();
   return out;
 }

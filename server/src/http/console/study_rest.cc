@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "auth/tokens.h"
 #include "http/console/console_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
@@ -108,6 +109,8 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(spec.runtime_index, protocol::choose_runtime(spec, context.runtimes));
   spec.grown.clear();
+  auto webhook = std::exchange(spec.webhook, {});
+  if (webhook) TRY(check_webhook(context, *webhook));
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
@@ -127,7 +130,8 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
     }
   };
   context.hub.submit_study({request.principal.name, project, std::move(spec),
-                            quota_of(request.principal), note_of(request, "study.submit", {})},
+                            quota_of(request.principal), note_of(request, "study.submit", {}),
+                            std::move(webhook), auth::new_token(auth::TokenKind::webhook_secret)},
                            std::move(done));
   return {};
 }
@@ -212,6 +216,38 @@ Status extend(const SiteContext& context, const Request& request, const Reply& r
                             .quota = quota_of(request.principal),
                             .note = note_of(request, "study.extend", {})},
                            row_replier(context, reply));
+  return {};
+}
+
+// Answers with the row of a study whose webhook was set or removed.
+hub::Committed webhook_replier(const SiteContext& context, StudyId id, const Reply& reply) {
+  return [&context, id, reply](const Result<storage::Outcome>& outcome) {
+    if (!outcome) return reply(error_response(outcome.error()));
+    if (outcome->applied == storage::Applied::conflict)
+      return reply(error_response(unknown_study()));
+    reply_with_row(context, id, 200, reply);
+  };
+}
+
+Status set_webhook(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, usable_study(context, request));
+  TRY(auto webhook, protocol::parse_webhook(request.body));
+  if (Status checked = check_webhook(context, webhook); !checked) {
+    checked.error().field = "url";
+    return checked;
+  }
+  context.hub.set_webhook(
+      {row.id, std::move(webhook), auth::new_token(auth::TokenKind::webhook_secret)},
+      note_of(request, "study.webhook", std::to_string(to_int(row.id))),
+      webhook_replier(context, row.id, reply));
+  return {};
+}
+
+Status remove_webhook(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto row, readable_study(context, request));
+  context.hub.set_webhook({row.id, std::nullopt},
+                          note_of(request, "study.no_webhook", std::to_string(to_int(row.id))),
+                          webhook_replier(context, row.id, reply));
   return {};
 }
 
@@ -363,7 +399,7 @@ Status placement(const SiteContext& context, const Request& request, const Reply
   return {};
 }
 
-constexpr std::array<Route, 14> kRoutes{{
+constexpr std::array<Route, 16> kRoutes{{
     {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
     {Method::get, "/api/studies", Access::principal, answer<studies>},
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
@@ -376,6 +412,9 @@ constexpr std::array<Route, 14> kRoutes{{
      kSmallBody},
     {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
     {Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>, kSpecBody},
+    {Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
+     kSmallBody},
+    {Method::remove, "/api/studies/{}/webhook", Access::principal, answer_later<remove_webhook>},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
     {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},
     {Method::get, "/api/workers", Access::principal, answer_later<workers>},

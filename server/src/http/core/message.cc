@@ -30,6 +30,7 @@ constexpr std::array kStatuses{
     CodeStatus{"suspended", 403},
     CodeStatus{"registration_closed", 403},
     CodeStatus{"quota_exceeded", 403},
+    CodeStatus{"webhooks_off", 403},
     CodeStatus{"not_found", 404},
     CodeStatus{"unknown_study", 404},
     CodeStatus{"no_complete_trial", 404},

@@ -15,8 +15,8 @@
 
 namespace hyperflock::http {
 
-// Who may use a route. `own_device`: a device, even if it is revoked. `principal`: a researcher or
-// an administrator.
+// The callers that may use a route. `own_device`: a device, even if it is revoked. `principal`: a
+// researcher or an administrator.
 enum class Access { open, device, own_device, principal, admin, metrics };
 struct SiteContext;
 

@@ -16,6 +16,7 @@
 #include "protocol/runtime_index.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
+#include "webhook/address_rules.h"
 
 namespace hyperflock::http {
 
@@ -23,7 +24,7 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// What a site uses. It outlives the site, and any thread may use it.
+// The objects that a site uses. They outlive the site, and any thread may use them.
 struct SiteContext {
   Hub& hub;
   ReaderPool& readers;
@@ -43,8 +44,9 @@ struct SiteContext {
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
-  bool open_metrics = false;      // /metrics without a token
-  bool open_registration = true;  // whether anybody may register as a researcher
+  const webhook::AddressRules* webhooks = nullptr;  // null: no study may have a webhook
+  bool open_metrics = false;                        // /metrics without a token
+  bool open_registration = true;                    // whether anybody may register as a researcher
 };
 
 }  // namespace hyperflock::http

@@ -38,5 +38,7 @@ inline constexpr std::size_t kMaxLines = 200;
 inline constexpr std::size_t kMaxOwnerItems = 1000;
 inline constexpr std::size_t kMaxConstraints = 64;
 inline constexpr std::size_t kMaxRows = 10000;
+inline constexpr std::size_t kMaxWebhookUrl = 2048;
+inline constexpr std::size_t kMaxWebhookEvents = 16;
 
 }  // namespace hyperflock::protocol

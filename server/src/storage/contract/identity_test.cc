@@ -1,5 +1,5 @@
-// What every storage back end guarantees about people, tokens, projects, codes, devices, quotas and
-// the audit log.
+// Tests the guarantees of every storage back end about people, tokens, projects, codes, devices,
+// quotas and the audit log.
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {

@@ -1,5 +1,5 @@
-// Uploads of attempts, and checkpoints of unfinished trials: storing, replacing and dropping them.
-// See writer.h.
+// Checks uploads of attempts, and stores, replaces and drops checkpoints of unfinished trials. See
+// writer.h.
 #include <algorithm>
 #include <iterator>
 

@@ -44,6 +44,7 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
   write_changed_studies();  // now, because nothing is written of the study later
   db_->run("DELETE FROM study_progress WHERE study = ?", id);
   db_->run("DELETE FROM best_trials WHERE study = ?", id);
+  forget_webhook(id);
   studies_.erase(id);
   disown_blobs(id, outcome);
   db_->run("UPDATE studies SET owner = '', submit_key = id WHERE id = ?", id);

@@ -102,6 +102,7 @@ std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t l
     found.push_back(read_study(row));
     StudyRow& study = found.back();
     if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
+    study.webhook = webhook_of(db, study.id);
     if (study.spec.directions.size() > 1) study.best_trials = front_of(db, study.id);
     if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) continue;
     Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,

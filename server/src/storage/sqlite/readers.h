@@ -72,6 +72,10 @@ std::vector<std::string> kept_blobs(Db& db);
 std::vector<std::string> owned_blobs(Db& db);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
 Usage usage(Db& db, const std::string& owner);
+// webhooks.cc
+std::optional<StudyWebhook> webhook_of(Db& db, StudyId id);
+Outbox outbox(Db& db, std::int64_t now);
+std::optional<std::string> webhook_secret(Db& db, const std::string& owner);
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);
 
 }  // namespace hyperflock::storage::sqlite

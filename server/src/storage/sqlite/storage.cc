@@ -148,6 +148,12 @@ Result<bool> SqliteStorage::project_references(const std::string& project,
 Result<Usage> SqliteStorage::usage(const std::string& owner) {
   return guarded([&] { return sqlite::usage(*readers_.borrow(), owner); });
 }
+Result<Outbox> SqliteStorage::outbox(std::int64_t now) {
+  return guarded([&] { return sqlite::outbox(*readers_.borrow(), now); });
+}
+Result<std::optional<std::string>> SqliteStorage::webhook_secret(const std::string& owner) {
+  return guarded([&] { return sqlite::webhook_secret(*readers_.borrow(), owner); });
+}
 Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::int64_t limit) {
   return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
 }

@@ -17,10 +17,10 @@ struct SqliteSettings {
   // Pages of 4 KiB in the write-ahead log after which a commit copies it to the database file.
   std::int64_t checkpoint_pages = 1'000;
   std::size_t readers = 4;
-  // How long a batch waits for a lock that another process holds.
+  // The time for which a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;
-  // How long a commit may wait for readers if the log has grown long. The longest query of a reader
-  // is a page of trials, which takes a few milliseconds.
+  // The time for which a commit may wait for readers if the log has grown long. The longest query
+  // of a reader is a page of trials, which takes a few milliseconds.
   int reader_patience_ms = 250;
 };
 
@@ -69,6 +69,8 @@ class SqliteStorage final : public Storage {
   Result<std::vector<std::string>> owned_blobs() override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
+  Result<Outbox> outbox(std::int64_t now) override;
+  Result<std::optional<std::string>> webhook_secret(const std::string& owner) override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
   // Limits the size of the database, for tests of a full disk. Writer thread only.

@@ -95,6 +95,8 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
     db.exec("ALTER TABLE study_progress DROP COLUMN code");
     db.exec("ALTER TABLE study_progress DROP COLUMN resumable_code");
     db.exec("ALTER TABLE study_progress DROP COLUMN priority");
+    for (const char* table : {"webhooks", "webhook_secrets", "deliveries"})
+      db.exec(std::string("DROP TABLE ") + table);
     db.exec("DROP TABLE series");
     db.exec("DROP TABLE series_names");
     db.exec("ALTER TABLE checkpoints DROP COLUMN logged");
@@ -120,7 +122,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_EQ(storage->spec(StudyId{1}, 1).value(), storage->study(StudyId{1}).value()->spec);
 }
 
-// The file is older than several tokens per person and limits of enrolment codes.
+// The file is from before a person could have several tokens and codes could have limits.
 TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
@@ -164,7 +166,7 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.generation, 0);
   EXPECT_EQ(study.priority, 0);
   EXPECT_EQ(study.code, 1);
-  // The file is older than the deletion of studies. Still, the study's blobs are removed with it.
+  // The file is from before studies could be deleted. Still, the study's blobs are removed with it.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
@@ -305,7 +307,7 @@ TEST_F(SqliteFile, LogStaysBounded) {
     apply(*storage, cycle(i));
     largest = std::max(largest, std::filesystem::file_size(path_ + "-wal"));
   }
-  // 200 pages, some more for one commit, and the header of each page.
+  // The limit is 200 pages, some more for one commit, and the header of each page.
   EXPECT_LT(largest, 240U * (4'096U + 24U));
   EXPECT_GT(std::filesystem::file_size(path_), 100'000U);
 }

@@ -1,6 +1,7 @@
 // Implements the guards of transition.h in SQL for studies, trials and attempts. Checkpoints are in
 // checkpoints.cc, artifacts in artifacts.cc, series in series.cc, ask-and-tell studies in asked.cc,
-// deleted studies in deletion.cc, people and devices in identity.cc. Writer thread only.
+// deleted studies in deletion.cc, webhooks in webhooks.cc, people and devices in identity.cc.
+// Writer thread only.
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
@@ -62,6 +63,7 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
       last_applied_ = outcomes.back().applied == Applied::applied;
     }
     write_changed_studies();
+    store_events();
     transaction.commit();
     log_.committed();
     if (studies_.size() > kMaxKeptStudies) studies_.clear();
@@ -110,6 +112,8 @@ void Writer::add_study(const CreateStudy& create) {
       " cursor, finished_at, best_value, priority) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?)",
       create.id, StudyState::running, create.spec.priority);
   add_blobs(create.id, create.owner, create.project, create.spec);
+  if (create.webhook)
+    store_webhook(create.id, *create.webhook, create.owner, create.webhook_secret);
 }
 
 void Writer::add_blobs(StudyId study, const std::string& owner, const std::string& project,
@@ -324,6 +328,7 @@ Outcome Writer::apply_one(const FailTrial& fail) {
   Outcome result = outcome(Applied::applied, fail.trial);
   result.seq = seq;
   result.paused = fail.pauses && ledger::stopped(study->row, fail.trial.number);
+  if (result.paused) result.queued = queue_event(fail.trial.study, protocol::WebhookEvent::stopped);
   return result;
 }
 
@@ -336,6 +341,9 @@ Outcome Writer::apply_one(const EndStudy& end) {
   cancel_trials(*study);
   ledger::ended(study->row, end.state, now_);
   touch(*study);
+  result.queued =
+      queue_event(end.study, end.state == StudyState::finished ? protocol::WebhookEvent::finished
+                                                               : protocol::WebhookEvent::cancelled);
   append(result.dropped, drop_checkpoints(end.study));
   return result;
 }
@@ -554,6 +562,7 @@ std::int64_t Writer::next_seq() {
 
 void Writer::forget() {
   changed_.clear();
+  events_.clear();
   studies_.clear();
   logging_.clear();
   last_seq_ = -1;

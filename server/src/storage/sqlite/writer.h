@@ -47,7 +47,7 @@ class Writer {
     std::optional<bool> has_series{};
   };
 
-  // What the writer remembers of the series that an attempt reports.
+  // The facts about an attempt's series that the writer keeps in memory while reports arrive.
   struct Logging {
     std::unordered_set<std::int64_t> series;  // their numbers
     std::int64_t values = 0;
@@ -68,7 +68,7 @@ class Writer {
   Outcome apply_one(const ExtendStudy& extend);
   Outcome apply_one(const ReissueTrials& reissue);
 
-  // deletion.cc
+  // The next functions are in deletion.cc.
   Outcome apply_one(const DeleteStudy& gone);
   Outcome apply_one(const SweepDeleted& sweep);
   // Releases the blobs that only this study names, so neither its owner nor its project has them.
@@ -81,7 +81,7 @@ class Writer {
   // any more.
   bool sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& left);
 
-  // series.cc
+  // The next functions are in series.cc.
   // Stores the series of a report, or notes the refusal in `outcome`.
   void add_series(Study& study, const AppendPoints& append, Outcome& outcome);
   // Puts the series of an attempt that has ended into one row.
@@ -96,7 +96,7 @@ class Writer {
   bool sweep_series(std::int64_t attempt, std::int64_t& left);
   void sweep_series_names(StudyId id, std::int64_t& left);
 
-  // asked.cc
+  // The next functions are in asked.cc.
   Outcome apply_one(const ClaimStudy& claim);
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
@@ -104,14 +104,27 @@ class Writer {
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
 
-  // best.cc
+  // The next functions are in webhooks.cc.
+  Outcome apply_one(const SetWebhook& set);
+  Outcome apply_one(const StoreWebhookSecret& store);
+  Outcome apply_one(const NoteDevices& note);
+  Outcome apply_one(const NoteDelivery& note);
+  void store_webhook(StudyId study, const protocol::Webhook& webhook, const std::string& owner,
+                     const std::string& secret);
+  // Stores an event at the end of the batch if the study's webhook wants it. Returns whether it
+  // does.
+  bool queue_event(StudyId study, protocol::WebhookEvent event);
+  void store_events();
+  void forget_webhook(StudyId study);
+
+  // The next functions are in best.cc.
   // Makes the trial one of the study's best, if no other one beats it (R57).
   void offer(Study& study, Candidate one);
   std::vector<Candidate>& front_of(Study& study);
   // Computes the best trials of the study again from all of its results.
   void find_best(Study& study);
 
-  // identity.cc
+  // The next functions are in identity.cc.
   Outcome apply_one(const CreatePrincipal& create);
   Outcome apply_one(const UpdatePrincipal& update);
   Outcome apply_one(const CreateToken& create);
@@ -191,6 +204,7 @@ class Writer {
   bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
+  std::vector<std::pair<StudyId, protocol::WebhookEvent>> events_;  // of the batch
   std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet
 };

@@ -161,6 +161,12 @@ class FaultyStorage final : public Storage {
   Result<Usage> usage(const std::string& owner) override {
     return read<Usage>([&] { return inner_->usage(owner); });
   }
+  Result<Outbox> outbox(std::int64_t now) override {
+    return read<Outbox>([&] { return inner_->outbox(now); });
+  }
+  Result<std::optional<std::string>> webhook_secret(const std::string& owner) override {
+    return read<std::optional<std::string>>([&] { return inner_->webhook_secret(owner); });
+  }
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
     return read<std::vector<AuditEntry>>([&] { return inner_->audit(after, limit); });
   }

@@ -32,11 +32,15 @@ export interface TrialSeries {
 }
 export type AttemptRow = ReturnType<typeof attemptView>;
 export type DeviceRow = ReturnType<typeof deviceView>;
+/** Where events of a study are posted, and what became of the newest one. */
+export type WebhookRow = ReturnType<typeof webhookView>;
+export type WebhookEvent = wire.WebhookEvent;
+export type DeliveryState = wire.DeliveryState;
 export type WorkerRow = ReturnType<typeof workerView>;
 export type FailureRow = Readonly<wire.Failure>;
 /** A file that a trial uploaded. */
 export type ArtifactRow = Readonly<Pick<wire.ArtifactRow, "id" | "name" | "bytes">>;
-/** Which of the connected devices may run a study's trials, and why others may not. */
+/** The connected devices that may run a study's trials, and the reasons why others may not. */
 export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
 
@@ -57,6 +61,28 @@ function estimateView(row: wire.EstimateRow) {
   } as const;
 }
 
+function webhookView({ host, last }: wire.WebhookRow) {
+  return {
+    host,
+    /** The newest event; null: there was none yet. */
+    last:
+      last === undefined
+        ? null
+        : ({
+            event: last.event,
+            at: last.at,
+            state: last.state,
+            attempts: last.attempts,
+            nextAt: last.next_at ?? null,
+            /** The HTTP status of the last answer; null: there was none. */
+            status: last.status ?? null,
+            /** Why it was not delivered; empty: it was, or was not tried yet. */
+            code: last.code ?? "",
+            message: last.message ?? "",
+          } as const),
+  } as const;
+}
+
 function studyView(row: wire.StudyRow) {
   return {
     study: row.study,
@@ -70,6 +96,7 @@ function studyView(row: wire.StudyRow) {
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
     /** Among the studies of its owner; the highest gets devices first. */
     priority: row.priority ?? 0,
+    webhook: row.webhook === undefined ? null : webhookView(row.webhook),
     direction: row.direction,
     /** The number of trials, as far as is known: an owner may want more than it has asked for so far. */
     total: Math.max(row.total, row.wanted ?? 0),
@@ -82,7 +109,7 @@ function studyView(row: wire.StudyRow) {
     estimate: row.estimate === undefined ? null : estimateView(row.estimate),
     entry: row.entry,
     seed: row.seed,
-    /** Unix ms. */
+    /** The time of creation in Unix milliseconds. */
     createdAt: row.created_at,
     finishedAt: row.finished_at ?? null,
     /** The names of the space's dimensions, in order. */

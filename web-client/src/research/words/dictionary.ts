@@ -1,7 +1,13 @@
 // Every text of the researcher's page, as one type: a language that lacks a text does not compile. Page thread; pure
 // data.
 
-import type { AttemptState, StudyState, TrialState } from "../model/rows.ts";
+import type {
+  AttemptState,
+  DeliveryState,
+  StudyState,
+  TrialState,
+  WebhookEvent,
+} from "../model/rows.ts";
 
 /** Codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const problemCodes = [
@@ -15,6 +21,18 @@ export const problemCodes = [
   "draining",
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
+
+/** Why an event was not delivered to a webhook. For any other code the page shows the server's sentence. */
+export type DeliveryProblem =
+  | "bad_webhook"
+  | "webhook_refused"
+  | "webhook_unresolved"
+  | "webhook_unreachable"
+  | "webhook_timeout"
+  | "webhook_tls"
+  | "webhook_answer"
+  | "webhook_status"
+  | "too_many_deliveries";
 
 /** The reason why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
 export type NoBest = "running" | "no_complete_trial" | "no_feasible_trial";
@@ -86,6 +104,20 @@ export interface Words {
     readonly stopped: string;
     readonly stoppedWhy: (trial: string, count: string) => string;
     readonly stoppedHow: string;
+    readonly webhook: {
+      readonly heading: string;
+      readonly host: string;
+      readonly none: string;
+      readonly event: string;
+      readonly events: Readonly<Record<WebhookEvent, string>>;
+      readonly at: string;
+      readonly outcome: string;
+      readonly outcomes: Readonly<Record<DeliveryState, string>>;
+      readonly attempts: string;
+      readonly status: string;
+      readonly nextAt: string;
+      readonly problems: Readonly<Record<DeliveryProblem, string>>;
+    };
     readonly running: string;
     readonly nothingRuns: string;
     readonly runningTrial: (number: string) => string;

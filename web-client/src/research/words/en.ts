@@ -103,6 +103,37 @@ export const en: Words = {
       `No trial has succeeded. Failed trials that are alike: ${count}. The last of them is trial ${trial}.`,
     stoppedHow:
       "If the objective is wrong, mend it, submit it again and cancel this study. If it is right, resume this study.",
+    webhook: {
+      heading: "Webhook",
+      host: "Host",
+      none: "Nothing has happened yet that is posted there.",
+      event: "Last event",
+      events: {
+        finished: "The study has finished",
+        stopped: "The study has paused itself",
+        cancelled: "The study was cancelled",
+        no_devices: "The study has had no device for a while",
+      },
+      at: "When",
+      outcome: "Delivery",
+      outcomes: { waiting: "Waiting", delivered: "Delivered", failed: "Given up" },
+      attempts: "Times sent",
+      status: "HTTP status of the answer",
+      nextAt: "Sent again at",
+      problems: {
+        bad_webhook: "The address of the webhook is invalid.",
+        webhook_refused:
+          "The operator of the server does not allow the address of the host. It is not public, or it lacks HTTPS.",
+        webhook_unresolved: "The server finds no address of the host.",
+        webhook_unreachable: "The host refuses the connection.",
+        webhook_timeout: "The host did not answer in time.",
+        webhook_tls: "The certificate of the host is not trusted, or the TLS handshake failed.",
+        webhook_answer: "The host gave no answer in HTTP, or one whose head is too long.",
+        webhook_status:
+          "The host answered with a status that is not a success. Redirects are not followed.",
+        too_many_deliveries: "Too many events of yours wait for their delivery.",
+      },
+    },
     running: "Computing now",
     nothingRuns: "No device computes a trial of this study at the moment.",
     runningTrial: (number) => `Trial ${number}`,

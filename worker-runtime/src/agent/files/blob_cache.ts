@@ -42,7 +42,7 @@ export interface BlobCacheOptions {
   readonly cache: ByteCache | null;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly random: () => number;
-  /** Unix ms. */
+  /** Returns the time in Unix milliseconds. */
   readonly wallClock: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly limitBytes?: number;

@@ -14,7 +14,7 @@ interface DeviceRecord extends Device {
 export interface BlobRecord {
   readonly sha256: string;
   readonly bytes: number;
-  /** Unix ms. */
+  /** The time of the last use in Unix milliseconds. */
   readonly usedAt: number;
 }
 

@@ -30,7 +30,7 @@ export interface TransfersOptions {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly authorization: () => string;
   readonly random: () => number;
-  /** Monotonic ms. */
+  /** Returns a monotonic time in milliseconds. */
   readonly now: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }

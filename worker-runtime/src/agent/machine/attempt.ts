@@ -37,7 +37,7 @@ type Outgoing =
   | ClientMessages["output"]
   | TrialResult;
 
-/** What computed an attempt: array-core's back end or NumPy, and versions (R52). An empty text means unknown. */
+/** The back end that computed an attempt (array-core's or NumPy), and versions (R52). An empty text means unknown. */
 export interface Computer {
   readonly backend: string;
   readonly software: string;

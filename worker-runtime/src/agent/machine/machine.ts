@@ -43,7 +43,7 @@ export interface MachineOptions {
   readonly readProgress: () => number;
 }
 
-/** What the volunteer wants, or the reason why the work has ended for good. */
+/** The volunteer's wish, or the reason why the work has ended for good. */
 export type Mode =
   | { readonly kind: "idle" | "working" | "hidden" | "stopped" | "replaced" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
@@ -198,7 +198,7 @@ export class Machine {
     }
   }
 
-  // ---- the volunteer and the page
+  // ---- events of the volunteer and the page
 
   #onStart(event: EventOf<"start">, now: number): void {
     this.#device = event.device;

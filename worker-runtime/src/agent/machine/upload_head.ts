@@ -19,7 +19,7 @@ export type UploadHead =
       readonly id: string;
       /** The file's name, without a folder. */
       readonly name: string;
-      /** MIME type. */
+      /** The file's MIME type. */
       readonly type: string;
       /** The name by which the researcher's process finds its artifact store; empty without one. */
       readonly store: string;

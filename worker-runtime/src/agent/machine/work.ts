@@ -85,7 +85,7 @@ export class Work {
     return [killAt, this.#idleAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
   }
 
-  // ---- the clock and the connection
+  // ---- events of the clock and the connection
 
   tick(now: number): void {
     if (this.#ending !== null && now >= this.#ending.killAt) {
@@ -334,9 +334,7 @@ export class Work {
     }
   }
 
-  /**
-   * When the trial's time limit ends. The server enforces the limit (R23); without a connection, the agent does.
-   */
+  /** The time of the trial's time limit. The server enforces it (R23); without a connection, the agent does. */
   get #limitAt(): number | null {
     const attempt = this.#attempt;
     if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;

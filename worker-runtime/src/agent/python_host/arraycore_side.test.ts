@@ -11,7 +11,7 @@ import type { RuntimeUnavailableError } from "../files/runtime_files.ts";
 import { ArraycoreSide } from "./arraycore_side.ts";
 
 const ARCHIVE = new Uint8Array([1, 2, 3]);
-/** The empty module. */
+/** The bytes of a WebAssembly module without content. */
 const MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
 let served: Map<string, Uint8Array<ArrayBuffer>>;

@@ -470,7 +470,8 @@ export class PythonHost {
   }
 
   // Returns whether the next trial's ring could overlap this one's. An interrupt also ends array-core's wait for the ring to
-  // close. Its memory is then freed while the gpu thread uses it. So both threads are replaced; no attempt fails by that.
+  // close. Its memory is then freed while the gpu thread uses it. So both threads are replaced. No attempt fails because of
+  // this.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }

@@ -56,7 +56,7 @@ const BLOCK_MS = 20;
 const SLEEP_MS = 10_000;
 /** The longest time in ms for which a call of the device may block: for a large upload, or if its queue is full. */
 const BUSY_SILENCE_MS = 8_000;
-/** The same limit for a device that is a program on the CPU, where other programs may run too. */
+/** Replaces BUSY_SILENCE_MS for a device that is a program on the CPU, where other programs may run too. */
 const BUSY_SOFTWARE_SILENCE_MS = 60_000;
 /** The longest time in ms for which the compilation of a shader may block the thread. */
 const COMPILE_SILENCE_MS = 60_000;
@@ -186,7 +186,7 @@ export class Drain {
     this.#wake?.();
   }
 
-  // ---- the loop -------------------------------------------------------------------------------
+  // ---- the drain's loop -----------------------------------------------------------------------
 
   async #serve(): Promise<void> {
     for (;;) {
@@ -407,7 +407,7 @@ export class Drain {
     this.#control.signal();
   }
 
-  // ---- one command ----------------------------------------------------------------------------
+  // ---- execution of one command ---------------------------------------------------------------
 
   // Executes the command at `position` and advances. If it returns a promise, the command ends when that settles.
   #executeOne(): Promise<void> | undefined {
@@ -447,7 +447,7 @@ export class Drain {
     return this.#executeLater(executor, at, words, waiting);
   }
 
-  // Waits for a command's promise. Afterwards some commands are done, and others are executed again.
+  // Waits for a command's promise. Dispatches and fills are then executed again; other commands are done.
   async #executeLater(
     executor: Executor,
     at: number,

@@ -84,7 +84,7 @@ function dispatchAll(ring: RingWriter): void {
   ring.finish();
 }
 
-/** The same work without a ring: on one thread, in batches of 1,024 dispatches. */
+/** Does the measured work without a ring: on one thread, in batches of 1,024 dispatches. */
 class Hand {
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;

@@ -132,7 +132,7 @@ export class RingWriter {
     return [this.put(bytes), bytes.length];
   }
 
-  // ---- commands -------------------------------------------------------------------------------
+  // ---- functions that append commands ---------------------------------------------------------
 
   /** Appends a command and returns its position. */
   append(opcode: number, operands: readonly number[]): number {
@@ -196,7 +196,7 @@ export class RingWriter {
     return this.#fences;
   }
 
-  // ---- waiting --------------------------------------------------------------------------------
+  // ---- functions that wait --------------------------------------------------------------------
 
   flush(): void {
     this.store(Word.written, this.#head);

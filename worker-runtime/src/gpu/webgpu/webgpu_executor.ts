@@ -470,7 +470,7 @@ export class WebGpuExecutor implements Executor {
     );
   }
 
-  // ---- reads, fences, times -------------------------------------------------------------------
+  // ---- reads, fences and times ----------------------------------------------------------------
 
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void {
     const slot = this.#slot(id);
@@ -547,7 +547,7 @@ export class WebGpuExecutor implements Executor {
     this.#endsWithRead = true;
   }
 
-  // ---- errors and the end ---------------------------------------------------------------------
+  // ---- errors, and the end of the executor ----------------------------------------------------
 
   watch(): () => Promise<boolean> {
     const command = this.#events.current();

@@ -30,7 +30,7 @@ from hyperflock._client.searches import Objective, name_of
 from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission
 from hyperflock._model.data import prepare
 from hyperflock._transport.http import Http
-from hyperflock._transport.messages import Backend, Direction, StudyRow
+from hyperflock._transport.messages import Backend, Direction, StudyRow, WebhookEvent
 from hyperflock._transport.owner_link import OwnerLink
 from hyperflock.optuna.internals import UNNAMED, is_optimizing, optimizing, storage_of, study_id_of
 from hyperflock.optuna.owner.artifact_sync import Bringer
@@ -64,6 +64,8 @@ def optimize(
     time_limit_s: float = 3600,
     max_failures: int | None = DEFAULT_MAX_FAILURES,
     priority: int = 0,
+    webhook: str | None = None,
+    webhook_events: Sequence[WebhookEvent] | None = None,
     wheels: Sequence[str | Path] = (),
 ) -> None:
     """Optimize an objective on volunteers' devices, like ``study.optimize`` on this machine.
@@ -101,6 +103,8 @@ def optimize(
         Optuna chose that name.
     data, seed, runtime, backend, requires, time_limit_s, max_failures, priority, wheels
         See `Client.grid`. ``seed`` is for the random generators of trials; the sampler has its own.
+    webhook, webhook_events
+        See `Client.grid`.
 
     Raises
     ------
@@ -145,6 +149,8 @@ def optimize(
         time_limit_s=time_limit_s,
         max_failures=max_failures,
         priority=priority,
+        webhook=webhook,
+        webhook_events=webhook_events,
     )
     made = dataclasses.replace(made, submit_key=_key(study, asked_as, made))
     client = Client() if client is None else client

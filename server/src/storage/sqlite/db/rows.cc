@@ -38,6 +38,10 @@ static_assert(is_numbered({Direction::minimize, Direction::maximize}));
 static_assert(is_numbered({protocol::StudyKind::grid, protocol::StudyKind::asked,
                            protocol::StudyKind::points, protocol::StudyKind::random,
                            protocol::StudyKind::sobol}));
+static_assert(is_numbered({protocol::WebhookEvent::finished, protocol::WebhookEvent::stopped,
+                           protocol::WebhookEvent::cancelled, protocol::WebhookEvent::no_devices}));
+static_assert(is_numbered({DeliveryState::waiting, DeliveryState::delivered,
+                           DeliveryState::failed}));
 static_assert(is_numbered({Constrained::no, Constrained::waits, Constrained::judged}));
 static_assert(is_numbered({Verdict::accepted, Verdict::evidence, Verdict::recorded}));
 static_assert(is_numbered({PrincipalRole::admin, PrincipalRole::researcher}));

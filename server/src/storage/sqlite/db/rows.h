@@ -29,7 +29,7 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
-// Whether a trial's owner announced constraints, and whether it has sent them (R57). Stored.
+// Says whether a trial's owner announced constraints, and whether it has sent them (R57). Stored.
 enum class Constrained { no, waits, judged };
 
 // These functions read rows of the queries below, whose columns are in the order shown there.

@@ -1,0 +1,88 @@
+// Which addresses of webhooks are read, and how.
+#include "webhook/url.h"
+
+#include <gtest/gtest.h>
+
+namespace hyperflock::webhook {
+namespace {
+
+std::string host_of(std::string_view text) {
+  const auto url = parse_url(text);
+  return url ? url->host : url.error().code;
+}
+
+TEST(WebhookUrl, HasItsParts) {
+  const Url url = parse_url("https://Hooks.Example.org.:8443/a/b?token=1").value();
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.host, "hooks.example.org");
+  EXPECT_EQ(url.port, 8443);
+  EXPECT_EQ(url.target, "/a/b?token=1");
+  EXPECT_EQ(url.host_and_port(), "hooks.example.org:8443");
+  EXPECT_FALSE(url.literal);
+}
+
+TEST(WebhookUrl, HasTheUsualPortAndPath) {
+  EXPECT_EQ(parse_url("https://a.example").value().port, 443);
+  EXPECT_EQ(parse_url("http://a.example").value().port, 80);
+  EXPECT_EQ(parse_url("https://a.example").value().target, "/");
+  EXPECT_EQ(parse_url("https://a.example?x=1").value().target, "/?x=1");
+  EXPECT_EQ(parse_url("http://a.example:80/").value().host_and_port(), "a.example");
+  EXPECT_EQ(parse_url("https://a.example:80/").value().host_and_port(), "a.example:80");
+}
+
+TEST(WebhookUrl, KnowsLiteralAddresses) {
+  EXPECT_EQ(parse_url("https://192.0.2.7/").value().literal->to_string(), "192.0.2.7");
+  const Url v6 = parse_url("https://[2001:DB8::1]:444/").value();
+  EXPECT_EQ(v6.literal->to_string(), "2001:db8::1");
+  EXPECT_EQ(v6.host_and_port(), "[2001:db8::1]:444");
+  EXPECT_EQ(host_of("https://[::ffff:127.0.0.1]/"), "::ffff:127.0.0.1");
+  EXPECT_EQ(host_of("https://127.0.0.1./"), "127.0.0.1");
+}
+
+// Programs disagree about these forms, so each would be a way around the rules.
+TEST(WebhookUrl, RefusesOtherFormsOfIPv4Addresses) {
+  for (const char* host : {"2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "127.0.1",
+                           "0x7f.0x0.0x0.0x1", "127.0.0.01", "127.0.0.0x1", "1.2.3.4.5",
+                           "256.1.1.1", "017700000001", "0", "example.0x", "example.7"}) {
+    EXPECT_EQ(host_of(std::string("https://") + host + "/"), "bad_webhook") << host;
+  }
+}
+
+TEST(WebhookUrl, RefusesWhatIsNoPlainAddress) {
+  for (const char* text : {"",
+                           "https://",
+                           "https:///x",
+                           "ftp://a.example/",
+                           "HTTPS://a.example/",
+                           "//a.example/",
+                           "https://user@a.example/",
+                           "https://user:pass@a.example/",
+                           "https://a.example@127.0.0.1/",
+                           "https://a.example\\@127.0.0.1/",
+                           "https://a.example/#part",
+                           "https://a.example/ b",
+                           "https://a.example/\n",
+                           "https://a.example:0/",
+                           "https://a.example:65536/",
+                           "https://a.example:/",
+                           "https://a.example:80x/",
+                           "https://a..example/",
+                           "https://.example/",
+                           "https://a%2eexample/",
+                           "https://[::1/",
+                           "https://[fe80::1%25eth0]/",
+                           "https://[1.2.3.4]/",
+                           "https://::1/",
+                           "https://ex\xc3\xa4mple.org/",
+                           "https://a b.example/",
+                           "https://a,b/"}) {
+    EXPECT_EQ(host_of(text), "bad_webhook") << text;
+  }
+  EXPECT_EQ(host_of("https://" + std::string(64, 'a') + ".example/"), "bad_webhook");
+  EXPECT_EQ(parse_url("https://u@a/").error().message,
+            "The address of a webhook has no user name and no password.");
+  EXPECT_EQ(parse_url("https://u@a/").error().field, "webhook.url");
+}
+
+}  // namespace
+}  // namespace hyperflock::webhook
