@@ -142,7 +142,7 @@ class AsyncSearches(ABC):
             pauses itself (`Study.stopped_by`). None means never.
         webhook
             An address that begins with ``https://``, to which the server posts what happens to the
-            study; see `Study.notify`.
+            study; see `Study.notify`. A study that is found again by its key keeps its webhook.
         webhook_events
             Which events are posted. None means all of them.
         submit_key
