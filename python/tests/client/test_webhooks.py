@@ -212,6 +212,19 @@ def test_notify_sets_changes_and_removes_the_webhook(client: Client, receiver: R
 
 
 @pytest.mark.server
+def test_a_study_that_is_found_again_keeps_its_webhook(client: Client) -> None:
+    first, again = (
+        client.grid(objective, {"x": [1, 2]}, name="once", once=True, webhook=f"https://{host}/")
+        for host in ("a.example", "b.example")
+    )
+    first.notify(None)
+    assert again.id == first.id
+    assert again.webhook is not None
+    assert again.webhook.host == "a.example"
+    first.cancel()
+
+
+@pytest.mark.server
 def test_an_event_outlives_a_killed_server_and_a_receiver_that_fails(
     tmp_path: Path, receiver: Receiver
 ) -> None:

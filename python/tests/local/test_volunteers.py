@@ -6,6 +6,7 @@ The tests with the mark ``browser`` run the real server and runtime, in the real
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 from hyperflock import Client, HyperflockError
 from hyperflock._local import engines as _engines
+from hyperflock._local.chromium import ChromiumVolunteer
 from hyperflock._local.engines import Choice, Engine, find_engine
 from hyperflock._local.parts import find_parts
 from hyperflock._local.server import LocalServer
@@ -231,6 +233,30 @@ def test_volunteers_compute_a_study_and_end(kind: Choice, local: LocalServer) ->
     ends = [line for line in heard if "has ended" in line]
     assert len(ends) == 2, heard
     assert trials_done("\n".join(ends)) == 4, heard
+
+
+def test_browser_is_asked_once_more_for_its_count_before_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hyperflock._local.chromium._FAREWELL_S", 0.0)
+    shown = {"phase": "waiting", "work": "", "trials": 3, "problem": ""}
+    asked: list[str] = []
+
+    class Page(contextlib.AbstractContextManager[None]):
+        exit_code = None
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def ask(self, expression: str) -> str:
+            asked.append(expression)
+            return json.dumps(shown)
+
+    heard: list[str] = []
+    volunteer = ChromiumVolunteer(1, Engine("chromium", "chromium", "Chromium"), heard.append)
+    volunteer.stop()
+    volunteer._watch(Page())  # type: ignore[arg-type]
+    assert heard == ["volunteer 1  has ended; 3 trials done"]
+    assert ["stop" in expression for expression in asked] == [False, True]
 
 
 HOSTILE = """

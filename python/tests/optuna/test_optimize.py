@@ -93,6 +93,20 @@ def test_n_trials_is_exact_with_many_devices(
     assert server.asked[1].target == 15
 
 
+def test_a_webhook_travels_and_is_not_what_a_study_is_known_by(
+    server: FakeConsole, client: Client
+) -> None:
+    study = optuna.create_study(study_name="told")
+    hook = "https://hooks.example.org/a"
+    with Devices(server, given.square, 1):
+        optimize(study, given.square, 2, webhook=hook, webhook_events=["finished"], client=client)
+        optimize(study, given.square, 2, webhook=f"{hook}/b", client=client)
+    assert list(server.specs) == [1], "the second call continues the study"
+    sent = server.specs[1].webhook
+    assert isinstance(sent, _protocol.Webhook)
+    assert (sent.url, sent.events) == (hook, ["finished"])
+
+
 def test_n_jobs_is_the_most_that_runs(server: FakeConsole, client: Client) -> None:
     study = optuna.create_study(sampler=RandomSampler(seed=1))
     with Devices(server, given.square, 4):

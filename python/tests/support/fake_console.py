@@ -372,6 +372,7 @@ class FakeConsole:
             earlier = self.by_key[spec.submit_key]
             was = self.specs[earlier]
             spec.name, spec.provenance = was.name, was.provenance
+            spec.webhook = was.webhook
             if spec != was:
                 return refusal(409, "study_exists", f"study {earlier} was made of other content")
             return json_answer(200, self.study_row(earlier))

@@ -1,7 +1,12 @@
 // Which addresses of webhooks are read, and how.
 #include "webhook/url.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/testing/sample.h"
 
 namespace hyperflock::webhook {
 namespace {
@@ -46,6 +51,30 @@ TEST(WebhookUrl, RefusesOtherFormsOfIPv4Addresses) {
                            "256.1.1.1", "017700000001", "0", "example.0x", "example.7"}) {
     EXPECT_EQ(host_of(std::string("https://") + host + "/"), "bad_webhook") << host;
   }
+}
+
+// No host that is read as a name may be an IPv4 address to the system's functions, which take
+// octal, hexadecimal and short forms. What is read as an address must be the same one to them.
+TEST(WebhookUrl, ANameIsNoAddressToTheSystem) {
+  constexpr std::string_view kLetters = "0123456789.xXaf-";
+  std::mt19937_64 random(62);
+  int literals = 0;
+  int names = 0;
+  for (int i = 0; i < cases(2'000'000, 200'000); ++i) {
+    std::string host(1 + random() % 15, ' ');
+    for (char& letter : host) letter = kLetters[random() % (i % 2 == 0 ? 11 : kLetters.size())];
+    if (i % 4 == 0) host = "1" + host.substr(0, 2) + ".0." + host.substr(host.size() / 2) + ".1";
+    const auto url = parse_url("https://" + host + "/");
+    if (!url) continue;
+    in_addr system{};
+    const bool is_address = ::inet_aton(url->host.c_str(), &system) != 0;
+    ASSERT_EQ(url->literal.has_value(), is_address) << host;
+    ++(is_address ? literals : names);
+    if (!is_address) continue;
+    ASSERT_EQ(url->literal->to_v4().to_uint(), ntohl(system.s_addr)) << host;
+  }
+  EXPECT_GT(literals, 100);
+  EXPECT_GT(names, 100);
 }
 
 TEST(WebhookUrl, RefusesWhatIsNoPlainAddress) {

@@ -146,7 +146,7 @@ class AsyncSearches(ABC):
             first. `Study.set_priority` changes it.
         webhook
             An address that begins with ``https://``, to which the server posts what happens to the
-            study; see `Study.notify`.
+            study; see `Study.notify`. A study that is found again by its key keeps its webhook.
         webhook_events
             Which events are posted. None means all of them.
         submit_key

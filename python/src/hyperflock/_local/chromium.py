@@ -153,6 +153,8 @@ class ChromiumVolunteer(Volunteer):
                 with contextlib.suppress(OSError, ValueError):
                     while not self._ending.wait(_LOOK_S):
                         self._look(browser)
+                    # The last trial may have ended after the last look.
+                    self._look(browser)
                     browser.ask(_STOP)
                     threading.Event().wait(_FAREWELL_S)
                 status = browser.exit_code
