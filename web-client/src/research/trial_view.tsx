@@ -149,6 +149,9 @@ function Attempt({
     ...(attempt.loadMs === 0
       ? []
       : ([[words.trial.load, format.duration(attempt.loadMs)]] as const)),
+    ...(attempt.codeVersion === 1
+      ? []
+      : ([[words.trial.codeVersion, format.integer(attempt.codeVersion)]] as const)),
     ...(attempt.values.length === 0
       ? []
       : ([[words.trial.value, attempt.values.map((v) => format.value(v)).join(", ")]] as const)),

@@ -113,8 +113,9 @@ class ArtifactUpload final : public AttemptUpload {
         return Error{"artifact_exists",
                      "The study has another artifact with this id: give a new one.", "id"};
       case storage::Refusal::artifact_count:
-      case storage::Refusal::series_count:  // this and the next: of reports only
+      case storage::Refusal::series_count:  // this and the next two: not of artifacts
       case storage::Refusal::series_size:
+      case storage::Refusal::space_changed:
         break;
     }
     return Error{"artifact_count", "An attempt may upload at most " +

@@ -51,6 +51,13 @@ describe("csvOf", () => {
     expect(csv.endsWith("\r\n")).toBe(true);
   });
 
+  it("R64: has the version of the code where there are several", () => {
+    const trials = [trial(0, "{}"), trial(1, "{}", { code_version: 2 })];
+    expect(csvOf(study, trials)).not.toContain("code_version");
+    const csv = csvOf({ ...study, codeVersion: 2 }, trials);
+    expect(column(csv, "code_version")).toEqual(["1", "2"]);
+  });
+
   it("quotes what needs it", () => {
     const csv = csvOf({ ...study, names: ["x"] }, [trial(0, '{"x": "a,b \\"c\\"\\nd"}')]);
     expect(csv).toContain('"a,b ""c""\nd"');

@@ -36,8 +36,10 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
   const values = columns.flatMap((column) => (column.kind === "value" ? [column.index] : []));
   const summaries = namesIn(trials.map(({ summary }) => summary.map(([name]) => name)));
   const attributes = namesIn(trials.map(({ attributes }) => attributes.map(({ name }) => name)));
+  const hasVersions = study.codeVersion > 1;
   const head = [
     ...["trial", "state"],
+    ...(hasVersions ? ["code_version"] : []),
     ...values.map((index) => (values.length === 1 ? "value" : `value_${index}`)),
     ...names.map((name) => `param_${name}`),
     ...["seed", "attempts", "device", "class", "engine", "backend", "adapter"],
@@ -48,6 +50,7 @@ export function csvOf(study: StudyRow, trials: readonly TrialRow[]): string {
   ];
   const rows = byNumber(trials).map((trial) => [
     ...[String(trial.trial), trial.state],
+    ...(hasVersions ? [String(trial.codeVersion)] : []),
     ...values.map((index) => String(trial.values[index] ?? "")),
     ...names.map((name) => {
       const param = paramNamed(trial, name);

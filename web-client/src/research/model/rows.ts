@@ -94,6 +94,8 @@ function studyView(row: wire.StudyRow) {
     isPaused: row.paused !== undefined,
     /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
+    /** The newest version of its code, from 1. */
+    codeVersion: row.code_version ?? 1,
     /** Among the studies of its owner; the highest gets devices first. */
     priority: row.priority ?? 0,
     webhook: row.webhook === undefined ? null : webhookView(row.webhook),
@@ -144,6 +146,8 @@ function trialView(row: wire.TrialRow) {
     runMs: row.run_ms,
     loadMs: row.load_ms,
     seq: row.seq,
+    /** The version of the study's code that computed it. */
+    codeVersion: row.code_version ?? 1,
     error: (row.error ?? null) as FailureRow | null,
     /** The newest value of each series and the numbers that were returned with the value, by name. */
     summary: summaryOf(row),
@@ -164,6 +168,8 @@ function attemptView(row: wire.AttemptRow) {
     attempt: row.attempt,
     kind: row.kind,
     state: row.state,
+    /** The version of the study's code that it runs. */
+    codeVersion: row.code_version ?? 1,
     device: deviceView(row.device),
     values: row.values as readonly number[],
     startedAt: row.started_at,

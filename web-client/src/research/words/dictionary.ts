@@ -233,6 +233,7 @@ export interface Words {
     readonly reported: string;
     readonly attempts: string;
     readonly attempt: (id: string) => string;
+    readonly codeVersion: string;
     readonly error: string;
     readonly cause: string;
     readonly code: string;

@@ -102,7 +102,7 @@ export const en: Words = {
     stoppedWhy: (trial, count) =>
       `No trial has succeeded. Failed trials that are alike: ${count}. The last of them is trial ${trial}.`,
     stoppedHow:
-      "If the objective is wrong, mend it, submit it again and cancel this study. If it is right, resume this study.",
+      "If the objective is wrong, mend it and run study.retry_failed(objective) in Python, then resume this study. If it is right, resume this study.",
     webhook: {
       heading: "Webhook",
       host: "Host",
@@ -257,6 +257,7 @@ export const en: Words = {
     reported: "Value",
     attempts: "Attempts",
     attempt: (id) => `Attempt ${id}`,
+    codeVersion: "Version of the code",
     error: "Error",
     cause: "Cause",
     code: "Code",

@@ -106,7 +106,7 @@ export const ja: Words = {
     stoppedWhy: (trial, count) =>
       `成功した試行はありません。同じ失敗をした試行は ${count} 件で、最後は試行 ${trial} です。`,
     stoppedHow:
-      "目的関数が誤っている場合は、修正して再投入し、このスタディを中止してください。正しい場合は、このスタディを再開してください。",
+      "目的関数が誤っている場合は、修正して Python で study.retry_failed(objective) を実行してから、このスタディを再開してください。正しい場合は、このスタディを再開してください。",
     webhook: {
       heading: "Webhook による通知",
       host: "ホスト",
@@ -260,6 +260,7 @@ export const ja: Words = {
     reported: "値",
     attempts: "試み",
     attempt: (id) => `試み ${id}`,
+    codeVersion: "コードの版",
     error: "エラー",
     cause: "原因",
     code: "コード",
