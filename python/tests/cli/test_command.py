@@ -74,7 +74,8 @@ def test_named_study_is_found_again(
     command = ("submit", str(path), "--name", "digits", "--once", "--space")
     assert [_run(capsys, *command, '{"x": [1]}') for _ in range(2)] == [(0, "1\n", "")] * 2
     code, _, err = _run(capsys, *command, '{"x": [2]}')
-    assert (code, err[:21]) == (1, "error [study_exists]:")
+    assert (code, err[:22]) == (1, "error [space_changed]:")
+    assert _run(capsys, *command, '{"x": [1, 2]}') == (0, "1\n", "")  # it is extended
     assert len(server.specs) == 1
 
 

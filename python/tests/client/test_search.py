@@ -102,9 +102,13 @@ def test_the_same_search_is_submitted_once(client: Client) -> None:
     first = client.random(objective, SPACE, trials=5, name="r", once=True)
     again = client.random(objective, SPACE, trials=5, name="r", once=True)
     assert again.id == first.id
-    for trials, seed in ((6, 0), (5, 1)):
-        with pytest.raises(hyperflock.StudyExistsError):
-            client.random(objective, SPACE, trials=trials, seed=seed, name="r", once=True)
+    more = client.random(objective, SPACE, trials=6, name="r", once=True)
+    assert (more.id, len(more)) == (first.id, 6)
+    with pytest.raises(hyperflock.StudyExistsError) as caught:
+        client.random(objective, SPACE, trials=5, name="r", once=True)
+    assert caught.value.code == "space_changed"
+    with pytest.raises(hyperflock.StudyExistsError, match="differs in: seed"):
+        client.random(objective, SPACE, trials=6, seed=1, name="r", once=True)
 
 
 @pytest.mark.parametrize(

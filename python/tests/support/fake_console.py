@@ -26,6 +26,7 @@ from fakes.answers import (
     Answer,
     attempt_of,
     blobs_of,
+    extended,
     json_answer,
     point_text,
     refusal,
@@ -409,18 +410,10 @@ class FakeConsole:
         )
 
     def _extend(self, study: int, body: dict[str, Any]) -> Answer:
-        spec = self.specs[study]
-        given = {d["name"]: [json.dumps(v) for v in d["values"]] for d in body["space"]}
-        space = []
-        for known in spec.space:
-            values = [json.dumps(v) for v in known.values]
-            lost = [v for v in values if v not in given.get(known.name, [])]
-            if lost:
-                message = f'"{known.name}" has lost the value {lost[0]}'
-                return refusal(409, "space_changed", message, "space")
-            more = [v for v in given[known.name] if v not in values]
-            space.append(_protocol.Dimension(known.name, [*known.values, *map(json.loads, more)]))
-        self.specs[study] = msgspec.structs.replace(spec, space=space)
+        found = extended(self.specs[study], body)
+        if isinstance(found, Answer):
+            return found
+        self.specs[study] = found
         self._notify()
         return json_answer(200, self.study_row(study))
 

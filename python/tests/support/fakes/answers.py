@@ -73,3 +73,21 @@ def space_of(spec: _protocol.StudySpec) -> Any:
     if spec.kind == "points":
         return [{"name": d.name, "values": []} for d in spec.space]
     return msgspec.to_builtins(spec.space)
+
+
+def extended(spec: _protocol.StudySpec, body: dict[str, Any]) -> _protocol.StudySpec | Answer:
+    """Return a spec with what is new in the body of an extension, or the refusal."""
+    if isinstance(spec.trials, int):  # a random or Sobol study
+        if body["trials"] < spec.trials:
+            return refusal(409, "space_changed", f"it has {spec.trials} trials", "space")
+        return msgspec.structs.replace(spec, trials=body["trials"])
+    given = {d["name"]: [json.dumps(v) for v in d["values"]] for d in body["space"]}
+    space = []
+    for known in spec.space:
+        values = [json.dumps(v) for v in known.values]
+        if lost := [v for v in values if v not in given.get(known.name, [])]:
+            message = f'"{known.name}" has lost the value {lost[0]}'
+            return refusal(409, "space_changed", message, "space")
+        more = [v for v in given[known.name] if v not in values]
+        space.append(_protocol.Dimension(known.name, [*known.values, *map(json.loads, more)]))
+    return msgspec.structs.replace(spec, space=space)
