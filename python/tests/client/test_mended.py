@@ -56,7 +56,7 @@ def test_failed_trials_alone_run_again_with_the_mended_code(real: Server, client
         assert before.provenance is not None
         assert study.retry_failed(mended) is study
         assert (study.state, study.code_version, study.row.failed) == ("running", 2, 0)
-        again = device.ready()
+        again = device.next_lease()
         assert (again.trial, again.entry) != (1, lease.entry)
         assert again.bundle.sha256 != lease.bundle.sha256
         device.complete(again, 3.0)
@@ -122,7 +122,7 @@ def test_the_command_takes_a_script(
         until("the failure", lambda: study.refresh().row.failed == 1)
         said = run.invoke(_cli.app, ["retry", str(study.id), "--script", "mended.py", *settings])
         assert said.exit_code == 0, said.output
-        lease = device.ready()
+        lease = device.next_lease()
         assert lease.entry == "mended:objective"
         device.complete(lease, 2.0)
     study.wait(timeout_s=20)

@@ -370,7 +370,7 @@ class AskedStudy:
             "run_ms": 0,
             "load_ms": 0,
             "seq": 0,
-            **({"device": DEVICE} if trial.attempt else {}),
+            **({"device": DEVICE, "code_version": 1} if trial.attempt else {}),
         } | ({"suggested": [list(i) for i in trial.suggested]} if trial.suggested else {})
 
     def unfinished(self, *, with_points: bool = False) -> list[dict[str, Any]]:

@@ -179,6 +179,7 @@ class FakeConsole:
                 "load_ms": 100,
                 "seq": self._seq,
                 "device": DEVICE,
+                "code_version": len(self.earlier_specs.get(study, ())) + 1,
             }
             row.update(fields)
             if "error" in row:
@@ -231,6 +232,7 @@ class FakeConsole:
             "run_ms": 0,
             "load_ms": 0,
             "seq": 0,
+            "code_version": len(self.earlier_specs.get(study, ())) + 1,
             "device": DEVICE,
         }
 
@@ -478,7 +480,7 @@ class FakeConsole:
             case "DELETE", []:
                 return self._delete(study)
             case "POST", ["replay"]:
-                reissue = convert(json.loads(body), _protocol.Reissue)
+                reissue = convert(json.loads(body or b"{}"), _protocol.Reissue)
                 if isinstance(reissue.code, _protocol.NewCode):
                     if not any(row["state"] == "failed" for row in self.finished[study]):
                         return refusal(409, "no_failed_trial", "no trial has failed")

@@ -175,7 +175,7 @@ TEST(TrialRow, CompleteWithItsDevice) {
   detail.attempt = attempt;
   const std::string row =
       R"({"study":3,"trial":1,"state":"complete","params":"{\"c\":1.0}","seed":4294967295,"values":[1.0,0.25],)"
-      R"("attempts":2,"accepted_attempt":8,"device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},)"
+      R"("attempts":2,"accepted_attempt":8,"code_version":1,"device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},)"
       R"("started_at":10,"finished_at":20,"run_ms":6,"load_ms":5,"seq":7)";
   EXPECT_EQ(trial_row_json(detail), row + "}");
 
@@ -187,7 +187,7 @@ TEST(TrialRow, CompleteWithItsDevice) {
       row +
           R"(,"points":[[0,0.5],[1,2.0]],"attempts_list":[{"attempt":8,"kind":"primary","state":"live",)"
           R"("device":{"device":"d_1","class":"phone","engine":"firefox","backend":"cpu"},"values":[],)"
-          R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5,"software":"worker/1 numpy/2"}]})");
+          R"("started_at":0,"finished_at":0,"run_ms":6,"load_ms":5,"software":"worker/1 numpy/2","code_version":1}]})");
 }
 
 TEST(CurveRoom, EndsWithTheCurvesOrThePoints) {

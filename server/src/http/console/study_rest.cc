@@ -410,7 +410,7 @@ constexpr std::array<Route, 16> kRoutes{{
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
     {Method::post, "/api/studies/{}/priority", Access::principal, answer_later<prioritize>,
      kSmallBody},
-    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSmallBody},
+    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSpecBody},
     {Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>, kSpecBody},
     {Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
      kSmallBody},
