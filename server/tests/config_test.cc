@@ -32,6 +32,7 @@ TEST(CommandLine, DefaultsAreSafe) {
   EXPECT_EQ(to_text(config.compute), "127.0.0.1:8780");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:8790");
   EXPECT_FALSE(config.insecure);
+  EXPECT_FALSE(config.end_with_stdin);
   EXPECT_EQ(config.lease_ms, 45'000);
   EXPECT_EQ(config.max_blob_bytes, std::uint64_t{512} << 20);
 }
@@ -39,12 +40,14 @@ TEST(CommandLine, DefaultsAreSafe) {
 TEST(CommandLine, TakesItsFlags) {
   const ServeConfig config =
       serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
-             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
+             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048",
+             "--end-with-stdin"});
   EXPECT_EQ(to_text(config.compute), "[::1]:0");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
   EXPECT_EQ(config.log_level, telemetry::LogLevel::warning);
   EXPECT_EQ(config.public_url, "https://x.example.org");
   EXPECT_EQ(config.queue_limit_bytes, 2'048U);
+  EXPECT_TRUE(config.end_with_stdin);
 }
 
 TEST(CommandLine, TakesTheFlagsOfWebhooks) {

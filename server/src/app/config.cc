@@ -104,6 +104,8 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       "JSON with the first tokens and the join link (mode 0600), written at the first start");
   serve.add_option("--ready-file", config.ready_file,
                    "JSON with the process id and the ports, written when listening");
+  serve.add_flag("--end-with-stdin", config.end_with_stdin,
+                 "end when standard input is closed, and so with the program that holds its pipe");
   serve.add_option("--log-level", config.log_level, "debug, info, warning, error or off")
       ->transform(CLI::CheckedTransformer(log_levels()))
       ->default_str("info");

@@ -28,6 +28,7 @@ from hyperflock._cli.shared import (
     show_json,
     show_lines,
 )
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._local.parts import find_program
 from hyperflock._local.server import LocalServer
@@ -242,6 +243,7 @@ def _rotate(
     client: Client, old: str, grace_hours: float, *, was_given: bool, as_json: bool
 ) -> None:
     """Make a new token and store it where this machine stores the old one."""
+    goes_on("interrupted: see by 'hyperflock tokens' whether there is a new token, and revoke it")
     made = client.rotate_token(round(grace_hours * 3600))
     file, failure = None, None
     try:

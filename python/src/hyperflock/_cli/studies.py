@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from enum import Enum
@@ -29,9 +30,10 @@ from hyperflock._cli.shared import (
     show_text,
     terminal_width,
 )
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._client.idle_notice import placement_text
-from hyperflock._client.study import Study
+from hyperflock._client.study import Study, detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
 from hyperflock._reports.best import best_line, no_best
@@ -77,6 +79,7 @@ def watch(
     With --json each finished trial is one line. Exit codes: 0 the study has ended with a complete
     trial, 4 it was cancelled or has none, 130 detached.
     """
+    goes_on(detached_text(shlex.quote(study_id)))
     study = Client(url, token).study(study_id)
     return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)
 
@@ -211,6 +214,8 @@ def logs(
     if follow:
         if number is None:
             raise typer.BadParameter("--follow goes with one TRIAL")
+        again = f"hyperflock logs {shlex.quote(study_id)} {number} --follow"
+        goes_on(f"detached: the trial goes on; follow it again by: {again}")
         for line in study.log(number, follow=True):
             print(json.dumps(line) if as_json else line, flush=True)
         return 0
@@ -230,24 +235,28 @@ def logs(
 @command("hyperflock cancel 3")
 def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """End a study now; results so far are kept."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).cancel(), as_json)
 
 
 @command("hyperflock pause 3")
 def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start no more trials of a study; running ones continue and count."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).pause(), as_json)
 
 
 @command("hyperflock resume 3")
 def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start the trials of a paused study again."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).resume(), as_json)
 
 
 @command("hyperflock retry 3")
 def retry(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Issue every failed trial of a study again; a finished study runs again."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).retry(), as_json)
 
 
@@ -258,6 +267,8 @@ def watch_study(
 
     ``notify`` gets a title and a text when nothing can run, and at the end.
     """
+    goes_on(detached_text(study.id))
+    study._detached = True  # the command itself says it
     title = f"study {study.id} {study.name}"
 
     def waits(reason: str) -> None:
@@ -278,12 +289,8 @@ def _watched(study: Study, waits: Callable[[str], None], *, as_json: bool) -> in
     line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
-    try:
-        for trial in study.watch(on_idle=waits):
-            _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
-    except KeyboardInterrupt:
-        study._say_detached()
-        raise
+    for trial in study.watch(on_idle=waits):
+        _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
     if len(study.row.aims) > 1:
         return _end_of_several(study, as_json=as_json)
     try:
@@ -319,6 +326,11 @@ def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
         return [("devices", placement_text(study.placement(), row))]
     except HyperflockError:  # an older server does not have this page
         return []
+
+
+def _may_change(study_id: str) -> None:
+    """Let Ctrl-C say how to find out whether the server has done what this command asks for."""
+    goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 
 def _changed(study: Study, as_json: bool) -> int:

@@ -17,10 +17,12 @@ from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME
 from hyperflock._bundle.wheels import Wheel, read_wheels
 from hyperflock._cli import notice as _notice
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
+from hyperflock._cli.signals import goes_on
 from hyperflock._cli.studies import watch_study
 from hyperflock._cli.webhook import Event
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
+from hyperflock._client.study import detached_text
 from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission, key_of
 from hyperflock._model.data import prepare
 from hyperflock._model.sweep import Sweep, read_sweep
@@ -142,6 +144,7 @@ def submit(
     token: Token = None,
 ) -> int:
     """Submit a search and print the study's id. The script is read, not run."""
+    goes_on("interrupted: nothing is submitted")
     if notify and not watch_it:
         raise typer.BadParameter("--notify goes with --watch")
     sweep = _search(script, space, direction)
@@ -167,6 +170,7 @@ def submit(
         submit_key=key,
     )
     if dry_run_in is not None:
+        goes_on("interrupted: the dry run has ended, and nothing is submitted")
         if dry_run_in is DryRunIn.browser:
             run = Client(url, token).try_in_browser(made)
         else:
@@ -176,7 +180,9 @@ def submit(
         else:
             print(run)
         return 0 if run.error is None else EXIT_REFUSED
+    goes_on("interrupted: see by 'hyperflock studies' whether the study is submitted")
     study = Client(url, token).submit(made)
+    goes_on(detached_text(study.id))
     if watch_it:
         print(f"study {study.id}, {len(study)} trials", file=sys.stderr)
         return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)

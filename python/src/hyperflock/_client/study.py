@@ -160,14 +160,16 @@ class Study(StudyView):
         return _loop.run(self._core.plot(kind))
 
     def _say_detached(self) -> None:
-        """Print once how to continue watching. The command prints it too if Ctrl-C came in its own
-        code.
-        """
+        """Print once how to continue watching."""
         if self._detached:
             return
         self._detached = True
-        print(
-            f"\ndetached: study {self.id} goes on at the server; "
-            f"watch it again by: hyperflock watch {self.id}",
-            file=sys.stderr,
-        )
+        print(f"\n{detached_text(self.id)}", file=sys.stderr)
+
+
+def detached_text(study: int | str) -> str:
+    """Return a text about a study, by its id or name, that nobody watches any more."""
+    return (
+        f"detached: study {study} goes on at the server; "
+        f"watch it again by: hyperflock watch {study}"
+    )
