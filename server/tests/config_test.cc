@@ -112,6 +112,20 @@ TEST(CommandLine, ALeaseOutlivesTwoHeartbeats) {
   EXPECT_TRUE(check(config));
 }
 
+TEST(CommandLine, AGroupWithoutACommandShowsItsHelp) {
+  const auto shown = [](const std::vector<std::string>& arguments) {
+    const Command command = parse_command_line(arguments);
+    const auto* stop = std::get_if<Stop>(&command);
+    return stop == nullptr ? "none" : std::to_string(stop->status) + " " + stop->text;
+  };
+  EXPECT_EQ(shown({}), shown({"--help"}));
+  EXPECT_EQ(shown({"token"}), shown({"token", "--help"}));
+  EXPECT_TRUE(shown({}).starts_with("0 ")) << shown({});
+  EXPECT_TRUE(shown({"nonsense"}).starts_with("2 ")) << shown({"nonsense"});
+  EXPECT_TRUE(shown({"token", "nonsense"}).starts_with("2 ")) << shown({"token", "nonsense"});
+  EXPECT_TRUE(shown({"serve"}).starts_with("2 ")) << shown({"serve"});
+}
+
 TEST(CommandLine, HelpAndVersion) {
   const Command help = parse_command_line({"serve", "--help"});
   ASSERT_TRUE(std::holds_alternative<Stop>(help));

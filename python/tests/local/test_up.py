@@ -25,6 +25,8 @@ from hyperflock._cli import command as _cli
 from hyperflock._cli.serving import Addresses
 from hyperflock._local.server import LocalServer, Running
 from hyperflock._local.share import Opened
+from hyperflock._transport.background_loop import run
+from hyperflock._transport.http import probe
 from objectives import objective
 from patience import LIMIT_S, until
 from served import trials_done, use_build
@@ -242,6 +244,12 @@ def test_network_is_shared_by_a_certificate_of_this_machine(
         assert origin.startswith("https://127.0.0.2:")
         with urllib.request.urlopen(f"{origin}/healthz", context=trusting) as answer:
             assert answer.status == 200
+        # Scripts and commands of this machine trust the authority, for this server alone.
+        with Client() as client:
+            assert client.url.startswith("https://127.0.0.1:")
+            assert client.studies() == []
+        assert run(probe(f"{origin}/healthz")).status == 200
+        assert _cli.run(["doctor", "--no-browser"]) == 0
         code, out, err = up.end()
     finally:
         up.kill()

@@ -11,6 +11,7 @@ sampler.py, webhook.py, server.py, up.py and demo.py.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -82,7 +83,9 @@ def run(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         # Without arguments, the command prints its help, which is not a wrong usage.
-        code = app(arguments or ["--help"], prog_name="hyperflock", standalone_mode=False)
+        if not arguments or arguments[0] == "help":
+            arguments = [*arguments[1:], "--help"]
+        code = app(arguments, prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
         where = f" ({error.field})" if error.field else ""
         complain(error.code, f"{error.message}{where}")
@@ -94,6 +97,11 @@ def _run(arguments: list[str]) -> int:
         show = getattr(error, "format_message", None)
         if show is None:
             raise
+        context = getattr(error, "ctx", None)
+        if (
+            context is not None and context.parent is not None and len(arguments) == 1
+        ):  # a command without its arguments
+            print(f"{context.get_help()}\n", file=sys.stderr)
         complain("usage", str(show()))
         return EXIT_USAGE
     return code if isinstance(code, int) else 0

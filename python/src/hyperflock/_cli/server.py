@@ -27,6 +27,7 @@ from hyperflock._cli.shared import (
     console,
     show_json,
     show_lines,
+    terminal_width,
 )
 from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
@@ -154,7 +155,7 @@ def devices(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     if as_json:
         show_json(found)
     else:
-        console().print(_tables.devices(found))
+        console().print(_tables.devices(found, short=terminal_width() is not None))
     return 0
 
 
@@ -215,7 +216,7 @@ def tokens(
     elif as_json:
         show_json(client.tokens())
     else:
-        console().print(_tables.tokens(client.tokens()))
+        console().print(_tables.tokens(client.tokens(), short=terminal_width() is not None))
     return 0
 
 

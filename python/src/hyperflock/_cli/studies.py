@@ -36,7 +36,7 @@ from hyperflock._client.idle_notice import placement_text
 from hyperflock._client.study import Study, detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
-from hyperflock._reports.best import best_line, no_best
+from hyperflock._reports.best import best_line, no_best, number_text
 from hyperflock._reports.plots import PlotKind
 
 
@@ -107,17 +107,18 @@ def show(
 ) -> int:
     """Show one study, or one of its trials with curve, runs and provenance."""
     study = Client(url, token).study(study_id)
+    short = terminal_width() is not None
     if number is None:
         if as_json:
             show_json(_export.study_dict(study.row))
         else:
-            show_lines([*_tables.study_lines(study), *_why_nothing_runs(study)])
+            show_lines([*_tables.study_lines(study, short=short), *_why_nothing_runs(study)])
         return 0
     trial = study.trial(number)
     if as_json:
         show_json(trial.as_dict())
         return 0
-    show_lines(_tables.trial_lines(trial))
+    show_lines(_tables.trial_lines(trial, short=short))
     for text in _tables.attempt_texts(trial):
         print(text)
     if trial.provenance is not None:
@@ -226,7 +227,8 @@ def logs(
         show_json(told)
         return 0
     for trial in found:
-        print(f"trial {trial.number} {trial.state}, {_tables.params_text(trial.params)}")
+        params = _tables.params_text(trial.params, short=terminal_width() is not None)
+        print(f"trial {trial.number} {trial.state}, {params}")
         for text in (*_tables.attempt_texts(trial), *study.log(trial.number)):
             print(text)
     return 0
@@ -311,7 +313,9 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
         complain(error.code, error.message)
         return EXIT_NO_RESULT
     if not as_json:
-        print(f"{row.complete} complete trials of {len(row.aims)} objectives: {best_line(row)}")
+        short = terminal_width() is not None
+        best = best_line(row, short=short)
+        print(f"{row.complete} complete trials of {len(row.aims)} objectives: {best}")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
 
 
@@ -343,7 +347,9 @@ def _changed(study: Study, as_json: bool) -> int:
 
 
 def _best_line(best: TrialResult) -> str:
-    return f"best: trial {best.number}, value {best.value:.6g}, {_tables.params_text(best.params)}"
+    short = terminal_width() is not None
+    value, params = best.values[0], _tables.params_text(best.params, short=short)
+    return f"best: trial {best.number}, value {number_text(value, short=short)}, {params}"
 
 
 def _print_beside_bar(text: str) -> None:
