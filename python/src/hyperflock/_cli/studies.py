@@ -33,7 +33,8 @@ from hyperflock._cli.shared import (
 from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._client.idle_notice import placement_text
-from hyperflock._client.study import Study, detached_text
+from hyperflock._client.study import Study
+from hyperflock._client.view import detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
 from hyperflock._reports.best import best_line, no_best, number_text

@@ -22,8 +22,8 @@ from hyperflock._cli.studies import watch_study
 from hyperflock._cli.webhook import Event
 from hyperflock._client.client import Client
 from hyperflock._client.placement import Requires
-from hyperflock._client.study import detached_text
 from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission, key_of
+from hyperflock._client.view import detached_text
 from hyperflock._model.data import prepare
 from hyperflock._model.sweep import Sweep, read_sweep
 from hyperflock._reports import export as _export

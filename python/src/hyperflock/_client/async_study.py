@@ -29,10 +29,11 @@ from hyperflock._client import artifacts as _artifacts
 from hyperflock._client import deletion as _deletion
 from hyperflock._client.artifacts import Artifact
 from hyperflock._client.deletion import Deleted
+from hyperflock._client.display import Display
 from hyperflock._client.idle_notice import SLICE_S, Waiting
 from hyperflock._client.log import log_lines
 from hyperflock._client.placement import Placement, placement_of
-from hyperflock._client.view import StudyView
+from hyperflock._client.view import StudyView, detached_text
 from hyperflock._client.webhooks import body_of, webhook_of
 from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn, fetch_spec, replay
 from hyperflock._model.results import TrialResult, series_of, trial_result
@@ -41,6 +42,7 @@ from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
 from hyperflock._reports.best import NO_BEST, no_best
 from hyperflock._reports.export import Format, TextFormat
+from hyperflock._reports.live import screen_here
 from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.background_loop import in_thread
@@ -554,7 +556,7 @@ class AsyncStudy(StudyView):
 
         return await in_thread(made)
 
-    async def watch(
+    def watch(
         self,
         *,
         progress: bool | None = None,
@@ -578,11 +580,49 @@ class AsyncStudy(StudyView):
             Called with a sentence when no trial has run for some seconds: no device is connected,
             or none qualifies, or the study is paused. It must return at once.
         """
-        shown = wanted(self._progress if progress is None else progress)
+        return self._watched(
+            shown=wanted(self._progress if progress is None else progress),
+            timeout_s=timeout_s,
+            on_idle=on_idle,
+        )
+
+    async def display(self, *, every_s: float = 1.0, timeout_s: float | None = None) -> None:
+        """Show the study until it has ended.
+
+        In a notebook it is one picture below the cell, which changes in place: progress, the best
+        trial or the best trials, the running trials and their devices, and curves. It contains no
+        script, and stays in the saved notebook as it was last. Elsewhere each change is one line on
+        standard output.
+
+        An interrupt ends the display and not the study. The picture then says how to go on.
+
+        Parameters
+        ----------
+        every_s
+            How often the picture may change, in seconds; at least 0.2.
+        timeout_s
+            Raise `WaitTimeoutError` if the study has not ended after this time.
+        """
+        shown = Display(self, screen_here(), detached_text(self.id, shows=True))
+        await shown.until_end(
+            every_s,
+            self._watched(shown=False, timeout_s=timeout_s, on_idle=shown.notice, is_quiet=True),
+        )
+
+    # ---- inside
+
+    async def _watched(
+        self,
+        *,
+        shown: bool,
+        timeout_s: float | None,
+        on_idle: Callable[[str], None] | None,
+        is_quiet: bool = False,
+    ) -> AsyncGenerator[TrialResult, None]:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
         updates = watch(self._http.origin, self._http.token, self.id, self._behind)
-        waiting = Waiting(self._http, self.id, on_idle)
+        waiting = Waiting(self._http, self.id, on_idle, is_quiet=is_quiet)
         looked_at = 0
         given: set[int] = set()
         ended = False
@@ -605,8 +645,6 @@ class AsyncStudy(StudyView):
             bar.close()
             waiting.close()
             await updates.aclose()
-
-    # ---- inside
 
     @property
     def _path(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, overload
 
 from hyperflock._client.async_study import AsyncStudy
 from hyperflock._client.blocking import blocking, blocking_chained, described_as
-from hyperflock._client.view import StudyView
+from hyperflock._client.view import StudyView, detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports.export import Format, TextFormat
 from hyperflock._reports.plots import OPTUNA_KINDS, OptunaPlot, Plot, PlotKind
@@ -119,8 +119,17 @@ class Study(StudyView):
         watched = self._core.watch(progress=progress, timeout_s=timeout_s, on_idle=on_idle)
         try:
             yield from _loop.iterate(watched)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             self._say_detached()
+            _without_traceback(interrupt, self.id)
+            raise
+
+    @described_as(AsyncStudy.display)
+    def display(self, *, every_s: float = 1.0, timeout_s: float | None = None) -> None:
+        try:
+            _loop.run(self._core.display(every_s=every_s, timeout_s=timeout_s))
+        except KeyboardInterrupt as interrupt:
+            _without_traceback(interrupt, self.id)
             raise
 
     to_pandas = blocking(AsyncStudy.to_pandas)
@@ -167,9 +176,10 @@ class Study(StudyView):
         print(f"\n{detached_text(self.id)}", file=sys.stderr)
 
 
-def detached_text(study: int | str) -> str:
-    """Return a text about a study, by its id or name, that nobody watches any more."""
-    return (
-        f"detached: study {study} goes on at the server; "
-        f"watch it again by: hyperflock watch {study}"
-    )
+def _without_traceback(interrupt: KeyboardInterrupt, study: int) -> None:
+    """Let a notebook show a sentence in place of the traceback of an interrupt.
+
+    IPython calls this method of an exception that has it. Scripts are not concerned.
+    """
+    text = detached_text(study, shows=True)
+    interrupt._render_traceback_ = lambda: [text]  # type: ignore[attr-defined]
