@@ -160,7 +160,10 @@ def up(
         )
     addresses = Addresses(compute, console_at, public_url, tls_cert, tls_key, insecure)
 
+    is_up = threading.Event()
+
     def show(running: Running, opened: Opened | None) -> None:
+        is_up.set()
         found = addresses.reached(running, opened)
         if as_json:
             show_json(_told(local, running, found, opened, show_token=show_token))
@@ -175,14 +178,8 @@ def up(
     if detach:
         serving.start()
         return 0
-    is_up = threading.Event()
-
-    def begun() -> None:
-        _tell(ready)
-        is_up.set()
-
     try:
-        status = serving.run(begun)
+        status = serving.run(lambda: _tell(ready))
     except KeyboardInterrupt:
         if not is_up.is_set():
             raise
