@@ -179,7 +179,7 @@ def test_server_and_tunnel_end_with_a_command_that_is_killed(
     place = fake_tunnels(tmp_path, monkeypatch, "cloudflared")
     up = Up("--share")
     try:
-        up.read_until("whoever reaches that name")
+        up.read_until("waiting until the server answers")  # both run by then
         running = LocalServer(home).running()
         assert running is not None
         (tunnel,) = _processes_of(place / "cloudflared")
