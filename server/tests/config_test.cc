@@ -38,10 +38,9 @@ TEST(CommandLine, DefaultsAreSafe) {
 }
 
 TEST(CommandLine, TakesItsFlags) {
-  const ServeConfig config =
-      serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
-             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048",
-             "--end-with-stdin"});
+  const ServeConfig config = serve(
+      {"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning", "--public-url",
+       "https://x.example.org/", "--queue-limit-bytes", "2048", "--end-with-stdin"});
   EXPECT_EQ(to_text(config.compute), "[::1]:0");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
   EXPECT_EQ(config.log_level, telemetry::LogLevel::warning);
