@@ -55,8 +55,7 @@ TEST(AdminFlags, AreTaken) {
 }
 
 TEST(AdminFlags, BadOnesAreRefused) {
-  const std::vector<std::vector<std::string>> bad{{"token"},
-                                                  {"token", "dance"},
+  const std::vector<std::vector<std::string>> bad{{"token", "dance"},
                                                   {"token", "revoke"},
                                                   {"token", "revoke", "x"},
                                                   {"enrol", "create", "--max-uses", "-1"},

@@ -32,19 +32,21 @@ TEST(CommandLine, DefaultsAreSafe) {
   EXPECT_EQ(to_text(config.compute), "127.0.0.1:8780");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:8790");
   EXPECT_FALSE(config.insecure);
+  EXPECT_FALSE(config.end_with_stdin);
   EXPECT_EQ(config.lease_ms, 45'000);
   EXPECT_EQ(config.max_blob_bytes, std::uint64_t{512} << 20);
 }
 
 TEST(CommandLine, TakesItsFlags) {
-  const ServeConfig config =
-      serve({"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning",
-             "--public-url", "https://x.example.org/", "--queue-limit-bytes", "2048"});
+  const ServeConfig config = serve(
+      {"--compute", "[::1]:0", "--console", "localhost:9", "--log-level", "warning", "--public-url",
+       "https://x.example.org/", "--queue-limit-bytes", "2048", "--end-with-stdin"});
   EXPECT_EQ(to_text(config.compute), "[::1]:0");
   EXPECT_EQ(to_text(config.console), "127.0.0.1:9");
   EXPECT_EQ(config.log_level, telemetry::LogLevel::warning);
   EXPECT_EQ(config.public_url, "https://x.example.org");
   EXPECT_EQ(config.queue_limit_bytes, 2'048U);
+  EXPECT_TRUE(config.end_with_stdin);
 }
 
 TEST(CommandLine, TakesTheFlagsOfWebhooks) {
@@ -107,6 +109,20 @@ TEST(CommandLine, ALeaseOutlivesTwoHeartbeats) {
   EXPECT_FALSE(check(config));
   config.lease_ms = 20'000;
   EXPECT_TRUE(check(config));
+}
+
+TEST(CommandLine, AGroupWithoutACommandShowsItsHelp) {
+  const auto shown = [](const std::vector<std::string>& arguments) {
+    const Command command = parse_command_line(arguments);
+    const auto* stop = std::get_if<Stop>(&command);
+    return stop == nullptr ? "none" : std::to_string(stop->status) + " " + stop->text;
+  };
+  EXPECT_EQ(shown({}), shown({"--help"}));
+  EXPECT_EQ(shown({"token"}), shown({"token", "--help"}));
+  EXPECT_TRUE(shown({}).starts_with("0 ")) << shown({});
+  EXPECT_TRUE(shown({"nonsense"}).starts_with("2 ")) << shown({"nonsense"});
+  EXPECT_TRUE(shown({"token", "nonsense"}).starts_with("2 ")) << shown({"token", "nonsense"});
+  EXPECT_TRUE(shown({"serve"}).starts_with("2 ")) << shown({"serve"});
 }
 
 TEST(CommandLine, HelpAndVersion) {

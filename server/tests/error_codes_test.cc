@@ -517,16 +517,16 @@ const std::map<std::string, Provoke>& provocations() {
          const TestServer server;
          const std::string study = "/api/studies/" + std::to_string(server.submit(1));
          const std::string sha256(64, 'a');
-         return code_of(server.rest("POST", study + "/replay",
-                                    R"({"code":{"entry":"m:f","bundle":{"sha256":")" + sha256 +
-                                        R"(","bytes":1}}})"));
+         return code_of(server.rest(
+             "POST", study + "/replay",
+             R"({"code":{"entry":"m:f","bundle":{"sha256":")" + sha256 + R"(","bytes":1}}})"));
        }},
       {"space_changed",
        [] {
          const TestServer server;
          const std::string study = "/api/studies/" + std::to_string(server.submit(2));
-         return code_of(server.rest("POST", study + "/extend",
-                                    R"({"space":[{"name":"x","values":[1,2]}]})"));
+         return code_of(
+             server.rest("POST", study + "/extend", R"({"space":[{"name":"x","values":[1,2]}]})"));
        }},
       {"study_running",
        [] {

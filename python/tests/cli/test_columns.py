@@ -5,6 +5,7 @@ values.
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 from typing import Any
@@ -133,3 +134,69 @@ def test_wide_characters_take_two_cells() -> None:
     text = "数" * 10
     assert [cell_len(middle(text, width)) for width in (20, 19, 9, 8)] == [20, 19, 9, 7]
     assert middle(text, 9) == "数数…数数"
+
+
+LONG = "a text that is much longer than a line of a terminal, " * 4 + "and this is its end"
+VALUE = 0.12345678901234567
+
+
+@pytest.fixture
+def long_study(server: FakeConsole, client: Client) -> str:
+    """Return a study in which every text is long and every list has many entries."""
+    space: dict[str, Any] = {"layers": [f"{LONG} {n}" for n in range(30)]}
+    study = client.grid(objective, space, name=LONG)
+    device = {"device": f"d_{LONG}", "class": LONG, "engine": LONG, "backend": LONG}
+    server.finish(
+        study.id,
+        0,
+        value=VALUE,
+        device=device,
+        points=[[step, VALUE + step] for step in range(40)],
+        attrs=json.dumps({"user": {LONG: LONG}}),
+    )
+    error = {"cause": "user_error", "code": "objective_raised", "message": LONG, "traceback": LONG}
+    server.finish(study.id, 1, "failed", device=device, error=error)
+    server.keep(study.id, 0, LONG, b"content")
+    return str(study.id)
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("studies", [LONG, repr(VALUE)]),
+        ("show ID", [f"'{LONG}'", f"{LONG} 29", repr(VALUE)]),
+        (
+            "show ID 0",
+            [f"layers={LONG} 0", repr(VALUE), f"attribute {LONG}", "step 0 "],
+        ),
+        ("trials ID", [f"layers={LONG} 0", f"d_{LONG}", f"[objective_raised] {LONG}", repr(VALUE)]),
+        ("artifacts ID", [LONG]),
+        ("logs ID", [f"layers={LONG} 1"]),
+        ("watch ID", [f"layers={LONG} 0", f"[objective_raised] {LONG}", f"value {VALUE!r}"]),
+        ("trials ID --csv", [f"{LONG} 0", f"d_{LONG}", LONG, repr(VALUE)]),
+        ("trials ID --json", [f"{LONG} 0", f"d_{LONG}", LONG, repr(VALUE)]),
+    ],
+)
+def test_nothing_is_cut_in_a_pipe(
+    command: str,
+    wanted: list[str],
+    long_study: str,
+    server: FakeConsole,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    server.cancel(int(long_study))
+    assert _cli.run(command.replace("ID", long_study).split()) in {0, _cli.EXIT_NO_RESULT}
+    out = capsys.readouterr().out
+    for text in wanted:
+        assert text in out, (text, out)
+    assert "…" not in out
+    assert "..." not in out
+
+
+def test_a_terminal_still_gets_short_texts(
+    long_study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in ("studies", f"trials {long_study}"):
+        assert any("…" in line for line in _shown(monkeypatch, 80, *command.split()))

@@ -401,6 +401,24 @@ def test_help_has_examples_that_the_command_takes(command: str) -> None:
         assert "--json" in shown, command
 
 
+@pytest.mark.parametrize("arguments", [[], ["help"], ["help", "watch"]])
+def test_no_command_and_help_print_the_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = _run(capsys, *arguments)
+    assert shown == _run(capsys, *arguments[1:], "--help")
+    assert shown.startswith("Usage: hyperflock ")
+
+
+def test_command_without_its_arguments_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = _run(capsys, "watch", "--help")
+    assert _cli.run(["watch"]) == _cli.EXIT_USAGE
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{shown}\nerror [usage]: Missing argument 'STUDY'.\n")
+    assert _cli.run(["watch", "--nonsense"]) == _cli.EXIT_USAGE
+    assert capsys.readouterr().err == "error [usage]: No such option: --nonsense\n"
+
+
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_fits_a_terminal(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -216,9 +216,9 @@ def certificate(tmp_path: Path) -> Callable[[int], tuple[Path, ssl.SSLContext]]:
 
 @pytest.fixture
 def forget_authorities() -> Iterator[None]:
-    _http.tls_context.cache_clear()
+    _http._context.cache_clear()
     yield
-    _http.tls_context.cache_clear()
+    _http._context.cache_clear()
 
 
 @pytest.mark.usefixtures("forget_authorities")
@@ -235,7 +235,7 @@ def test_certificate_and_its_time(
         unknown = _by_name(Settings(console.url, "t"))
         assert (unknown["tls"].state, "HYPERFLOCK_CA" in unknown["tls"].remedy) == ("failed", True)
         assert unknown["server"].state == "failed"
-        _http.tls_context.cache_clear()
+        _http._context.cache_clear()
         monkeypatch.setenv("HYPERFLOCK_CA", str(pem))
         found = _by_name(Settings(console.url, "t"))
         assert (found["tls"].state, found["server"].state) == (state, "ok")

@@ -5,7 +5,9 @@ and when it renews them.
 from __future__ import annotations
 
 import datetime
+import http.server
 import ipaddress
+import json
 import socket
 import ssl
 import threading
@@ -18,10 +20,12 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from hyperflock import HyperflockError
+from hyperflock import HyperflockError, ServerUnreachableError
 from hyperflock._local.authority import Authority, Made
 from hyperflock._local.share import LanWay, Opened
 from hyperflock._local.trust_page import CERTIFICATE, TrustPage, page_html
+from hyperflock._transport.background_loop import run
+from hyperflock._transport.http import probe
 
 MODULE = "hyperflock._local.authority"
 NOW = datetime.datetime(2026, 1, 2, 3, tzinfo=datetime.timezone.utc)
@@ -80,6 +84,45 @@ def test_phone_that_trusts_the_authority_trusts_the_server(tmp_path: Path) -> No
     text = authority.fingerprint()
     der = ssl.PEM_cert_to_DER_cert(authority.root.read_text())
     assert text == x509.load_der_x509_certificate(der).fingerprint(hashes.SHA256()).hex(":").upper()
+
+
+def test_this_package_trusts_the_authority_for_its_own_server_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERFLOCK_HOME", str(tmp_path))
+    made = Authority(tmp_path / "authority").certificate(MINE, NAMES)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made.certificate, made.key)
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    port = server.server_port
+
+    def answers(host: str) -> bool:
+        try:
+            return run(probe(f"https://{host}:{port}/nothing")).status == 404
+        except ServerUnreachableError as error:
+            return "certificate verify failed" not in error.message
+
+    def ready(console: int, compute: int) -> None:
+        told = {"console": f"https://127.0.0.1:{console}", "compute_port": compute}
+        (tmp_path / "ready.json").write_text(json.dumps(told))
+
+    try:
+        assert not answers("127.0.0.1")  # no server runs here
+        ready(console=port + 1, compute=port + 2)
+        assert not answers("127.0.0.1")  # it is another server
+        ready(console=port, compute=port + 2)
+        assert answers("127.0.0.1")
+        ready(console=port + 1, compute=port)
+        assert [answers(host) for host in ("127.0.0.1", "localhost")] == [True, True]
+        made.certificate.with_name("ca.pem").write_text("no certificate")
+        assert not answers("127.0.0.1")
+    finally:
+        server.shutdown()
+        serving.join()
+        server.server_close()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ from hyperflock._cli import command as _cli
 from hyperflock._cli.serving import Addresses
 from hyperflock._local.server import LocalServer, Running
 from hyperflock._local.share import Opened
+from hyperflock._transport.background_loop import run
+from hyperflock._transport.http import probe
 from objectives import objective
 from patience import LIMIT_S, until
 from served import trials_done, use_build
@@ -161,6 +163,100 @@ def test_tunnel_ends_with_its_server(
     assert _processes_of(place / "ngrok") == []
 
 
+def _is_there(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        state = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.server
+def test_server_and_tunnel_end_with_a_command_that_is_killed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = fake_tunnels(tmp_path, monkeypatch, "cloudflared")
+    up = Up("--share")
+    try:
+        up.read_until("waiting until the server answers")  # both run by then
+        running = LocalServer(home).running()
+        assert running is not None
+        (tunnel,) = _processes_of(place / "cloudflared")
+    finally:
+        up.kill()
+    until("the server's end", lambda: not _is_there(running.pid))
+    until("the tunnel's end", lambda: not _is_there(tunnel))
+    assert '"stdin_closed"' in (home / "server.log").read_text()
+
+
+@pytest.mark.browser
+def test_killed_demo_leaves_no_process(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_build(monkeypatch)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = tmp_path / "endless.py"
+    script.write_text("import os, time\nprint(f'script {os.getpid()}')\ntime.sleep(1e6)\n")
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "hyperflock", "demo", "--engine", "node", str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert demo.stdout is not None
+    try:
+        words: list[str] = []
+        while not words or words[0] != "script":
+            line = demo.stdout.readline()
+            assert line
+            words = line.split()
+        (ready,) = tmp_path.glob("hyperflock-demo-*/home/ready.json")
+        server = json.loads(ready.read_text())["pid"]
+        volunteers = _children_of(demo.pid) - {server, int(words[1])}
+        assert len(volunteers) == 2
+    finally:
+        demo.kill()
+        demo.wait()
+        demo.stdout.close()
+    for pid in (server, int(words[1]), *volunteers):
+        until(f"the end of {pid}", lambda: not _is_there(pid))  # noqa: B023
+
+
+def _children_of(pid: int) -> set[int]:
+    threads = (Path("/proc") / str(pid) / "task").glob("*/children")
+    return {int(child) for thread in threads for child in thread.read_text().split()}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_demo_says_what_is_left(
+    number: signal.Signals, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_build(monkeypatch)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = tmp_path / "endless.py"
+    script.write_text("import time\nprint('script begun')\ntime.sleep(1e6)\n")
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "hyperflock", "demo", "--engine", "node", str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert demo.stdout is not None
+    try:
+        while "script begun" not in (line := demo.stdout.readline()):
+            assert line
+        os.killpg(demo.pid, number)  # as a terminal sends Ctrl-C to all of its processes
+        _, err = demo.communicate(timeout=LIMIT_S)
+    finally:
+        demo.kill()
+        demo.wait()
+    note = "interrupted: the demo's server and volunteers have ended, and its data is removed"
+    assert (demo.returncode, err) == (128 + number, f"\n{note}\n")
+    assert list(tmp_path.glob("hyperflock-demo-*")) == []
+
+
 @pytest.mark.server
 def test_tunnel_through_which_nothing_answers_shows_no_link(
     home: Path,
@@ -242,6 +338,11 @@ def test_network_is_shared_by_a_certificate_of_this_machine(
         assert origin.startswith("https://127.0.0.2:")
         with urllib.request.urlopen(f"{origin}/healthz", context=trusting) as answer:
             assert answer.status == 200
+        # Scripts and commands of this machine trust the authority, for this server alone.
+        with Client() as client:
+            assert client.url.startswith("https://127.0.0.1:")
+            assert client.studies() == []
+        assert run(probe(f"{origin}/healthz")).status == 200
         code, out, err = up.end()
     finally:
         up.kill()

@@ -126,8 +126,8 @@ def _arrays_alive(scene: Scene) -> None:
 
 def _bad_ca(scene: Scene) -> None:
     scene.monkeypatch.setenv("HYPERFLOCK_CA", scene.file("no certificate"))
-    _http.tls_context.cache_clear()
-    _http.tls_context()
+    _http._context.cache_clear()
+    _http.tls_context("https://a")
 
 
 def _of_one_name(scene: Scene) -> None:
@@ -494,7 +494,7 @@ def test_code_is_raised(
         assert "\n" not in caught.value.message
     finally:
         scene.client.close()
-        _http.tls_context.cache_clear()
+        _http._context.cache_clear()
 
 
 def sources() -> list[Path]:

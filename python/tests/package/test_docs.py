@@ -91,7 +91,7 @@ def test_blocks_are_of_a_kind_that_runs_or_say_why_not() -> None:
             assert runs, f"{page.path.name}:{block.line}"
     left_out = [reason for page in pages for _, reason in page.left_out]
     assert all(len(reason) > 10 for reason in left_out)
-    assert len(left_out) <= 4, left_out
+    assert len(left_out) <= 6, left_out
     assert sum(len(page.blocks) for page in pages) > 25
 
 

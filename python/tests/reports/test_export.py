@@ -325,7 +325,7 @@ def test_pictures_of_many_trials_stay_small(client: Client, server: FakeConsole)
 def test_ticks_span_the_values() -> None:
     for low, high in ((0.0, 1.0), (3.0, 3.0), (0.0, 0.0), (-1e308, 1e308), (1.0, 1.0 + 1e-15),
                       (-5e-324, 5e-324), (0.123, 0.987), (1e300, 2e300)):  # fmt: skip
-        ticks = _plots._ticks(low, high)
+        ticks = _plots.ticks(low, high)
         assert ticks[0] <= low <= high <= ticks[-1], (low, high, ticks)
         assert ticks[0] < ticks[-1]
         assert 2 <= len(ticks) <= 12

@@ -57,6 +57,12 @@ const std::map<std::string, telemetry::LogLevel>& log_levels() {
   return levels;
 }
 
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
 void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                      std::string& console) {
   const CLI::Validator address(address_fault, "ADDR:PORT");
@@ -104,6 +110,8 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       "JSON with the first tokens and the join link (mode 0600), written at the first start");
   serve.add_option("--ready-file", config.ready_file,
                    "JSON with the process id and the ports, written when listening");
+  serve.add_flag("--end-with-stdin", config.end_with_stdin,
+                 "end when standard input is closed, and so with the program that holds its pipe");
   serve.add_option("--log-level", config.log_level, "debug, info, warning, error or off")
       ->transform(CLI::CheckedTransformer(log_levels()))
       ->default_str("info");
@@ -250,10 +258,12 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &app;  // the innermost command
-    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    return Stop{0, asked->help()};
+    return Stop{0, innermost(app).help()};
   } catch (const CLI::ParseError& error) {
+    // A group of commands without one of them is a question and not a fault.
+    const CLI::App& asked = innermost(app);
+    const bool is_last = arguments.empty() || arguments.back() == asked.get_name();
+    if (is_last && asked.get_require_subcommand_min() > 0) return Stop{0, asked.help()};
     return Stop{2, std::string(error.what()) + "\n"};
   }
   if (version->parsed()) return ShowVersion{};

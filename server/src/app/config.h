@@ -39,6 +39,7 @@ struct ServeConfig {
   bool insecure = false;
   std::string credentials_file;
   std::string ready_file;
+  bool end_with_stdin = false;
   telemetry::LogLevel log_level = telemetry::LogLevel::info;
   std::size_t max_connections_per_address = 512;
   std::size_t max_connections = 12'000;

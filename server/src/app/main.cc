@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -40,6 +41,20 @@ void introduce(const Server& server) {
         "\n\n");
 }
 
+// Sends SIGTERM to this process when standard input is closed. The kernel closes the pipe of a
+// program that was killed, so its server does not outlive it.
+void watch_stdin() {
+  std::thread([] {
+    char discarded[4096];
+    for (;;) {
+      const ssize_t count = ::read(STDIN_FILENO, discarded, sizeof discarded);
+      if (count == 0 || (count < 0 && errno != EINTR)) break;
+    }
+    telemetry::log(telemetry::LogLevel::info, "stdin_closed", {});
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+}
+
 int serve(const ServeConfig& config) {
   telemetry::start_logging(config.log_level);
   // Every thread inherits the signal mask, so signals are handled only here.
@@ -50,6 +65,7 @@ int serve(const ServeConfig& config) {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  if (config.end_with_stdin) watch_stdin();
 
   Result<std::unique_ptr<Server>> server = Server::start(config);
   if (!server) {

@@ -108,8 +108,9 @@ std::string_view why_not_public(const ip::address& address) {
 
 bool AddressRules::Network::contains(const ip::address& other) const {
   if (address.is_v4() != other.is_v4()) return false;
-  if (address.is_v4()) return agree(address.to_v4().to_bytes(), other.to_v4().to_bytes(), bits);
-  return agree(address.to_v6().to_bytes(), other.to_v6().to_bytes(), bits);
+  if (address.is_v6()) return agree(address.to_v6().to_bytes(), other.to_v6().to_bytes(), bits);
+  const std::uint32_t difference = address.to_v4().to_uint() ^ other.to_v4().to_uint();
+  return bits == 0 || (difference >> (32 - bits)) == 0;
 }
 
 Result<AddressRules> AddressRules::make(const std::vector<std::string>& allowed) {

@@ -1,7 +1,8 @@
 """The command ``hyperflock``; this module imports all its commands and runs them.
 
 Exit codes: 0 success; 1 the server or a check here refused; 2 wrong usage; 3 the server does not
-answer; 4 the watched study was cancelled or ended without a complete trial; 130 detached by Ctrl-C.
+answer; 4 the watched study was cancelled or ended without a complete trial; 130 detached by Ctrl-C,
+for which 143 stands if it was SIGTERM (signals.py).
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
@@ -37,6 +38,7 @@ from hyperflock._cli.shared import (
     app,
     complain,
 )
+from hyperflock._cli.signals import ended_by_signals, print_note
 
 __all__ = [
     "EXIT_DETACHED",
@@ -45,7 +47,6 @@ __all__ = [
     "EXIT_UNREACHABLE",
     "EXIT_USAGE",
     "app",
-    "main",
     "run",
 ]
 
@@ -64,16 +65,27 @@ PARTS = (
 )  # importing a module registers its commands
 
 
-def main() -> None:
-    """Run the command and exit with its code."""
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
-    """Run the command and return its exit code."""
+    """Run the command and return its exit code. A signal ends it with 130 and without a traceback.
+
+    What it has started ends too, and what goes on without it is said.
+    """
+    try:
+        with ended_by_signals():
+            code = _run(arguments)
+    except KeyboardInterrupt:
+        code = EXIT_DETACHED
+    if code == EXIT_DETACHED:
+        print_note()
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     try:
         # Without arguments, the command prints its help, which is not a wrong usage.
-        code = app(arguments or ["--help"], prog_name="hyperflock", standalone_mode=False)
+        if not arguments or arguments[0] == "help":
+            arguments = [*arguments[1:], "--help"]
+        code = app(arguments, prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
         where = f" ({error.field})" if error.field else ""
         complain(error.code, f"{error.message}{where}")
@@ -85,6 +97,11 @@ def run(arguments: list[str]) -> int:
         show = getattr(error, "format_message", None)
         if show is None:
             raise
+        context = getattr(error, "ctx", None)
+        if (
+            context is not None and context.parent is not None and len(arguments) == 1
+        ):  # a command without its arguments
+            print(f"{context.get_help()}\n", file=sys.stderr)
         complain("usage", str(show()))
         return EXIT_USAGE
     return code if isinstance(code, int) else 0
@@ -103,7 +120,3 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-if __name__ == "__main__":
-    main()

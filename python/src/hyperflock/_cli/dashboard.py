@@ -16,6 +16,7 @@ import typer
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._cli.shared import Json, Token, Url, command, show_json
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 
 Environ: TypeAlias = dict[str, Any]
@@ -77,6 +78,7 @@ def dashboard(
         show_json({"url": f"http://{host}:{port}"})
     else:
         print(f"optuna-dashboard at http://{host}:{port}; Ctrl-C ends it", flush=True)
+    goes_on("the dashboard has ended; the studies go on at the server")
     with server:
         server.serve_forever()
     return 0

@@ -9,6 +9,7 @@ import typer
 
 from hyperflock._base.errors import server_error
 from hyperflock._cli.shared import EXIT_REFUSED, Json, StudyIds, Token, Url, command, show_json
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._client.deletion import Deleted
 from hyperflock._client.study import Study
@@ -33,6 +34,7 @@ def delete(
         _check_over(study)
     if not yes and not _agreed(found):
         return EXIT_REFUSED
+    goes_on("interrupted: see by 'hyperflock studies' which studies are deleted")
     gone: list[Deleted] = []
     try:
         for study in found:

@@ -18,10 +18,11 @@ from typing import Annotated
 import typer
 
 from hyperflock._base.errors import HyperflockError
-from hyperflock._cli.shared import EXIT_DETACHED, command
-from hyperflock._cli.signals import ended_by_signals
+from hyperflock._cli.shared import command
+from hyperflock._cli.signals import goes_on
 from hyperflock._cli.up import EngineChoice
 from hyperflock._local.engines import find_engine
+from hyperflock._local.lifeline import end_with_parent
 from hyperflock._local.parts import find_parts
 from hyperflock._local.server import LocalServer
 from hyperflock._local.volunteers import Volunteers
@@ -61,6 +62,7 @@ def demo(
     ] = EngineChoice.auto,
 ) -> int:
     """Show everything at once: a server, volunteers and a search, all on this machine."""
+    goes_on("interrupted: the demo's server and volunteers have ended, and its data is removed")
     began = time.monotonic()
     parts = find_parts(None, None, None)
     chosen = find_engine(engine.value, parts.volunteer)
@@ -68,7 +70,7 @@ def demo(
         folder = Path(place)
         words = _command(script or [], folder)
         local = LocalServer(folder / "home")
-        with ended_by_signals(), contextlib.ExitStack() as running_things:
+        with contextlib.ExitStack() as running_things:
             options = [*_ANY_PORTS, "--project", "Digits demo", "--researcher", "the demo"]
             running_things.callback(local.stop)
             running = local.start(parts, options)
@@ -118,7 +120,13 @@ def _command(script: list[str], folder: Path) -> list[str]:
 
 def _run(words: list[str], settings: dict[str, str], team: Volunteers) -> int:
     """Run the script and return its exit code."""
-    process = subprocess.Popen([sys.executable, "-u", *words], env={**os.environ, **settings})
+    process = subprocess.Popen(
+        [sys.executable, "-u", *words],
+        env={**os.environ, **settings},
+        # It does not get Ctrl-C, for which a script prints a traceback, but SIGTERM.
+        start_new_session=True,
+        preexec_fn=end_with_parent(),
+    )
     try:
         while (status := process.poll()) is None:
             if not team.is_any_running:
@@ -127,15 +135,13 @@ def _run(words: list[str], settings: dict[str, str], team: Volunteers) -> int:
                     code="volunteer_failed",
                 )
             time.sleep(_LOOK_S)
-    except KeyboardInterrupt:
-        return EXIT_DETACHED
     finally:
         _end(process)
     return status if status >= 0 else 128 - status
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let a script that got the same Ctrl-C end by itself; otherwise end it."""
+    """End the script if it still runs."""
     process.terminate()
     try:
         process.wait(_END_S)

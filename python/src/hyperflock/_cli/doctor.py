@@ -156,7 +156,7 @@ def _tls(origin: Origin) -> Check:
     try:
         with (
             socket.create_connection((host, parts.port or 443), timeout=5) as plain,
-            tls_context().wrap_socket(plain, server_hostname=host) as secured,
+            tls_context(origin.url).wrap_socket(plain, server_hostname=host) as secured,
         ):
             certificate: Any = secured.getpeercert() or {}
             spoken = secured.version()

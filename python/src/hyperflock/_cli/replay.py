@@ -24,6 +24,7 @@ from hyperflock._cli.shared import (
     console,
     show_lines,
     show_text,
+    terminal_width,
 )
 from hyperflock._client.client import Client
 from hyperflock._execution.replay import DEFAULT_TOLERANCE, Replay, ReplayOn
@@ -89,7 +90,7 @@ def replay(
 def _show(found: Replay) -> None:
     how = "the same" if found.same else "different"
     print(f"trial {found.trial} of study {found.study}: {how} within {found.tolerance:g}")
-    console().print(_tables.replayed(found.compared))
+    console().print(_tables.replayed(found.compared, short=terminal_width() is not None))
     told = found.provenance
     device = " ".join(filter(None, (told.device_class, told.engine, told.backend, told.adapter)))
     show_lines(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._cli.shared import EXIT_REFUSED, Json, StudyIds, Token, Url, command, complain
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._transport.http import PATIENCE_S
 
@@ -67,6 +69,8 @@ def sampler(
             failed.append(study)
             complain(error.code, f"study {study}: {error.message}")
 
+    again = f"hyperflock sampler {shlex.join(study_ids)}"
+    goes_on(f"detached: running trials go on, and new ones wait for a sampler, such as: {again}")
     numbers = dict.fromkeys(_numbers(client, study_ids))
     threads = [threading.Thread(target=run, args=(study,), daemon=True) for study in numbers]
     for thread in threads:

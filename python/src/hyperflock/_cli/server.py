@@ -27,7 +27,9 @@ from hyperflock._cli.shared import (
     console,
     show_json,
     show_lines,
+    terminal_width,
 )
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._local.parts import find_program
 from hyperflock._local.server import LocalServer
@@ -153,7 +155,7 @@ def devices(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     if as_json:
         show_json(found)
     else:
-        console().print(_tables.devices(found))
+        console().print(_tables.devices(found, short=terminal_width() is not None))
     return 0
 
 
@@ -214,7 +216,7 @@ def tokens(
     elif as_json:
         show_json(client.tokens())
     else:
-        console().print(_tables.tokens(client.tokens()))
+        console().print(_tables.tokens(client.tokens(), short=terminal_width() is not None))
     return 0
 
 
@@ -242,6 +244,7 @@ def _rotate(
     client: Client, old: str, grace_hours: float, *, was_given: bool, as_json: bool
 ) -> None:
     """Make a new token and store it where this machine stores the old one."""
+    goes_on("interrupted: see by 'hyperflock tokens' whether there is a new token, and revoke it")
     made = client.rotate_token(round(grace_hours * 3600))
     file, failure = None, None
     try:

@@ -140,7 +140,8 @@ class Serving:
 
     def start(self) -> None:
         """Start a server that continues after this process ends, without tunnel and volunteers."""
-        self._show(self._local.start(self._parts, self._addresses.options(None)), None)
+        options = self._addresses.options(None)
+        self._show(self._local.start(self._parts, options, outlives_this=True), None)
         self._local.detach()
 
     def run(self, begun: Callable[[], None]) -> int:

@@ -24,7 +24,8 @@ EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 EXIT_NO_RESULT = 4
 EXIT_DETACHED = 130
-_UNLIMITED = 100_000
+# A console has a width. No row is as wide as this.
+_UNLIMITED = 10**9
 
 app = typer.Typer(
     name="hyperflock",

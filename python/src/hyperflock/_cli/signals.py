@@ -1,27 +1,101 @@
-"""Handles the signals that end a command which has started other processes."""
+"""Handles the signals that end a command: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
+
+    with ended_by_signals():
+        goes_on("study 3 goes on; ...")
+        ...                       # a signal raises KeyboardInterrupt here
+
+Python may deliver a signal inside a destructor or a callback of an import. It then prints the
+KeyboardInterrupt with a traceback and loses it. Here it is delivered again a moment later instead.
+Only the main thread handles signals.
+"""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import os
 import signal
+import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_AGAIN_S = 0.01
+
+_received: list[int] = []
+_note = ""
+_Handler = Callable[[int, "types.FrameType | None"], Any]
+
+
+def numbers() -> list[signal.Signals]:
+    """Return the signals that end a command on this system."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def last_received() -> int | None:
+    """Return the number of the last signal that raised KeyboardInterrupt; None if there is none."""
+    return _received[-1] if _received else None
+
+
+def goes_on(note: str) -> None:
+    """Set what the command prints if a signal ends it from now on; an empty text is not printed."""
+    global _note
+    _note = note
+
+
+def print_note() -> None:
+    """Print once what `goes_on` set."""
+    global _note
+    note, _note = _note, ""
+    if note:
+        with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
+            print(f"\n{note}", file=sys.stderr, flush=True)
+
+
+def leave_at_once() -> None:
+    """From now on let a signal end this process at once and quietly."""
+    _set(lambda number, _: os._exit(128 + number))
 
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Handle the signals that end this command like Ctrl-C, so that its processes end too."""
+    """Let each of these signals raise KeyboardInterrupt, so that the command can clean up."""
+    import threading  # here, because `leave_at_once` must not wait for it
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def interrupt(number: int, frame: types.FrameType | None) -> None:
+        _received.append(number)
         raise KeyboardInterrupt
 
-    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # nohup ignores it
-            signal.signal(number, interrupt)
+    def unraisable(error: sys.UnraisableHookArgs) -> None:
+        if issubclass(error.exc_type, KeyboardInterrupt):
+            number = _received[-1] if _received else signal.SIGINT
+            # From another thread, because here it could arrive in this function again.
+            timer = threading.Timer(_AGAIN_S, _thread.interrupt_main, [number])
+            timer.daemon = True
+            timer.start()
+        else:
+            shown(error)
+
+    shown = sys.unraisablehook
+    before = {number: signal.getsignal(number) for number in numbers()}
+    del _received[:]
+    goes_on("")
+    sys.unraisablehook = unraisable
+    _set(interrupt)
     try:
         yield
     finally:
         for number, handler in before.items():
+            signal.signal(number, handler)
+        sys.unraisablehook = shown
+
+
+def _set(handler: _Handler) -> None:
+    for number in numbers():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from enum import Enum
@@ -31,13 +32,15 @@ from hyperflock._cli.shared import (
     show_text,
     terminal_width,
 )
+from hyperflock._cli.signals import goes_on
 from hyperflock._client.client import Client
 from hyperflock._client.idle_notice import placement_text
 from hyperflock._client.study import Study
 from hyperflock._client.submission import MAX_PRIORITY
+from hyperflock._client.view import detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
-from hyperflock._reports.best import best_line, no_best
+from hyperflock._reports.best import best_line, no_best, number_text
 from hyperflock._reports.plots import PlotKind
 
 
@@ -80,6 +83,7 @@ def watch(
     With --json each finished trial is one line. Exit codes: 0 the study has ended with a complete
     trial, 4 it was cancelled or has none, 130 detached.
     """
+    goes_on(detached_text(shlex.quote(study_id)))
     study = Client(url, token).study(study_id)
     return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)
 
@@ -107,17 +111,18 @@ def show(
 ) -> int:
     """Show one study, or one of its trials with curve, runs and provenance."""
     study = Client(url, token).study(study_id)
+    short = terminal_width() is not None
     if number is None:
         if as_json:
             show_json(_export.study_dict(study.row))
         else:
-            show_lines([*_tables.study_lines(study), *_why_nothing_runs(study)])
+            show_lines([*_tables.study_lines(study, short=short), *_why_nothing_runs(study)])
         return 0
     trial = study.trial(number)
     if as_json:
         show_json(trial.as_dict())
         return 0
-    show_lines(_tables.trial_lines(trial))
+    show_lines(_tables.trial_lines(trial, short=short))
     for text in _tables.attempt_texts(trial):
         print(text)
     if trial.provenance is not None:
@@ -214,6 +219,8 @@ def logs(
     if follow:
         if number is None:
             raise typer.BadParameter("--follow goes with one TRIAL")
+        again = f"hyperflock logs {shlex.quote(study_id)} {number} --follow"
+        goes_on(f"detached: the trial goes on; follow it again by: {again}")
         for line in study.log(number, follow=True):
             print(json.dumps(line) if as_json else line, flush=True)
         return 0
@@ -224,7 +231,8 @@ def logs(
         show_json(told)
         return 0
     for trial in found:
-        print(f"trial {trial.number} {trial.state}, {_tables.params_text(trial.params)}")
+        params = _tables.params_text(trial.params, short=terminal_width() is not None)
+        print(f"trial {trial.number} {trial.state}, {params}")
         for text in (*_tables.attempt_texts(trial), *study.log(trial.number)):
             print(text)
     return 0
@@ -233,18 +241,21 @@ def logs(
 @command("hyperflock cancel 3")
 def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """End a study now; results so far are kept."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).cancel(), as_json)
 
 
 @command("hyperflock pause 3")
 def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start no more trials of a study; running ones continue and count."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).pause(), as_json)
 
 
 @command("hyperflock resume 3")
 def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start the trials of a paused study again."""
+    _may_change(study_id)
     return _changed(Client(url, token).study(study_id).resume(), as_json)
 
 
@@ -259,6 +270,7 @@ def priority(
     token: Token = None,
 ) -> int:
     """Give a study a priority among your studies: the highest with work gets devices first."""
+    _may_change(study_id)
     study = Client(url, token).study(study_id).set_priority(number)
     if as_json:
         show_json(_export.study_dict(study.row))
@@ -293,6 +305,7 @@ def retry(
     With --script they and the trials that have not begun run the mended objective. Results so far
     are kept.
     """
+    _may_change(study_id)
     if script is None and (keep_checkpoints or wheel):
         raise typer.BadParameter("--keep-checkpoints and --wheel go with --script")
     bundle = None if script is None else bundle_of(script, read_wheels(wheel or []))
@@ -326,6 +339,7 @@ def extend(
 
     The trials that exist keep their numbers and results.
     """
+    _may_change(study_id)
     if (space is None) == (trials is None):
         raise typer.BadParameter("give one of --space and --trials")
     larger = None if space is None else read_space(space)
@@ -340,6 +354,8 @@ def watch_study(
 
     ``notify`` gets a title and a text when nothing can run, and at the end.
     """
+    goes_on(detached_text(study.id))
+    study._detached = True  # the command itself says it
     title = f"study {study.id} {study.name}"
 
     def waits(reason: str) -> None:
@@ -360,12 +376,8 @@ def _watched(study: Study, waits: Callable[[str], None], *, as_json: bool) -> in
     line = _tables.Lines(study, short=terminal_width() is not None)
     if not as_json:
         print(line.head())
-    try:
-        for trial in study.watch(on_idle=waits):
-            _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
-    except KeyboardInterrupt:
-        study._say_detached()
-        raise
+    for trial in study.watch(on_idle=waits):
+        _print_beside_bar(json.dumps(trial.as_dict()) if as_json else line.of(trial))
     if len(study.row.aims) > 1:
         return _end_of_several(study, as_json=as_json)
     try:
@@ -386,7 +398,9 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
         complain(error.code, error.message)
         return EXIT_NO_RESULT
     if not as_json:
-        print(f"{row.complete} complete trials of {len(row.aims)} objectives: {best_line(row)}")
+        short = terminal_width() is not None
+        best = best_line(row, short=short)
+        print(f"{row.complete} complete trials of {len(row.aims)} objectives: {best}")
     return EXIT_NO_RESULT if study.row.state == "cancelled" else 0
 
 
@@ -403,6 +417,11 @@ def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
         return []
 
 
+def _may_change(study_id: str) -> None:
+    """Let Ctrl-C say how to find out whether the server has done what this command asks for."""
+    goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
+
+
 def _changed(study: Study, as_json: bool) -> int:
     if as_json:
         show_json(_export.study_dict(study.row))
@@ -413,7 +432,9 @@ def _changed(study: Study, as_json: bool) -> int:
 
 
 def _best_line(best: TrialResult) -> str:
-    return f"best: trial {best.number}, value {best.value:.6g}, {_tables.params_text(best.params)}"
+    short = terminal_width() is not None
+    value, params = best.values[0], _tables.params_text(best.params, short=short)
+    return f"best: trial {best.number}, value {number_text(value, short=short)}, {params}"
 
 
 def _print_beside_bar(text: str) -> None:

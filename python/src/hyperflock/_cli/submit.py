@@ -17,6 +17,7 @@ from hyperflock._bundle.wheels import read_wheels
 from hyperflock._cli import notice as _notice
 from hyperflock._cli.script import bundle_of, read_space
 from hyperflock._cli.shared import EXIT_REFUSED, Json, Token, Url, command, show_json
+from hyperflock._cli.signals import goes_on
 from hyperflock._cli.studies import watch_study
 from hyperflock._cli.webhook import Event
 from hyperflock._client.client import Client
@@ -27,6 +28,7 @@ from hyperflock._client.submission import (
     Submission,
     key_of,
 )
+from hyperflock._client.view import detached_text
 from hyperflock._model.data import prepare
 from hyperflock._model.sweep import Sweep, read_sweep
 from hyperflock._reports import export as _export
@@ -156,6 +158,7 @@ def submit(
     token: Token = None,
 ) -> int:
     """Submit a search and print the study's id. The script is read, not run."""
+    goes_on("interrupted: nothing is submitted")
     if notify and not watch_it:
         raise typer.BadParameter("--notify goes with --watch")
     sweep = _search(script, space, direction)
@@ -183,6 +186,7 @@ def submit(
         extends=once,
     )
     if dry_run_in is not None:
+        goes_on("interrupted: the dry run has ended, and nothing is submitted")
         if dry_run_in is DryRunIn.browser:
             run = Client(url, token).try_in_browser(made)
         else:
@@ -192,7 +196,9 @@ def submit(
         else:
             print(run)
         return 0 if run.error is None else EXIT_REFUSED
+    goes_on("interrupted: see by 'hyperflock studies' whether the study is submitted")
     study = Client(url, token).submit(made)
+    goes_on(detached_text(study.id))
     if watch_it:
         print(f"study {study.id}, {len(study)} trials", file=sys.stderr)
         return watch_study(study, as_json=as_json, notify=_notice.notify if notify else None)

@@ -1,5 +1,8 @@
 """Builds the tables and lines in which commands show studies, trials and devices.
 
+Functions with ``short`` make texts for a terminal, in which long values are cut. Without it a text
+is for a pipe or a file, and has every value whole.
+
 The module is pure. Text from other people and devices is cleaned here or before (_base/text.py).
 """
 
@@ -22,7 +25,7 @@ from hyperflock._execution.comparison import Compared
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import Attempt, TrialResult
 from hyperflock._model.space import values_of
-from hyperflock._reports.best import best_line, is_best
+from hyperflock._reports.best import best_line, best_text, is_best, number_text
 from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
@@ -38,14 +41,15 @@ _STUDIES = Fit({"name": 20}, ("owner", "created", "failed", "best"))
 _TRIALS = Fit({"params": 24, "device": 20, "note": 20}, ("attempts", "run s", "device"))
 _ARTIFACTS = Fit({"name": 24}, ("type", "bytes"))
 _MAX_VALUES = 20
-# The number of points at a curve's end that are shown.
+# The number of points at a curve's end that a terminal shows.
 _LAST = 20
-# The number of characters of a user attribute that are shown.
+# The number of characters of a user attribute that a terminal shows.
 _MAX_ATTRIBUTE = 200
 
 
 def studies(found: Sequence[Study], width: int | None = None) -> Table:
     """Return a table with one row per study; with a width, each row fits into one line."""
+    short = width is not None
     names = ("id", "name", "state", "done", "failed", "best", "owner", "created")
     rows = [
         (
@@ -54,7 +58,7 @@ def studies(found: Sequence[Study], width: int | None = None) -> Table:
             state_text(study.row),
             f"{study.done}/{study.row.goal}",
             str(study.row.failed),
-            study.best_text,
+            best_text(study.row, short=short),
             study.owner,
             _day(study.row.created_at),
         )
@@ -77,12 +81,13 @@ def trials(
 
 def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
     """Return a table with one row per uploaded file; with a width, each row fits into one line."""
+    short = width is not None
     rows = [
         (
             str(one.trial),
-            clean(one.name, limit=60),
+            _cut(one.name, 60, short),
             f"{one.bytes:,}",
-            clean(one.type, limit=40),
+            _cut(one.type, 40, short),
             one.id,
         )
         for one in found
@@ -90,15 +95,15 @@ def artifacts(found: Sequence[Artifact], width: int | None = None) -> Table:
     return _fitting(("trial", "name", "bytes", "type", "artifact"), rows, width, _ARTIFACTS)
 
 
-def devices(found: Sequence[Mapping[str, Any]]) -> Table:
+def devices(found: Sequence[Mapping[str, Any]], *, short: bool = False) -> Table:
     """Return a table with one row per connected device."""
     table = _table(*_DEVICE)
     for row in found:
-        _add(table, *(clean(str(row.get(name, "-")), limit=60) for name in _DEVICE))
+        _add(table, *(_cut(str(row.get(name, "-")), 60, short) for name in _DEVICE))
     return table
 
 
-def tokens(found: Sequence[Mapping[str, Any]]) -> Table:
+def tokens(found: Sequence[Mapping[str, Any]], *, short: bool = False) -> Table:
     """Return a table with one row per token."""
     table = _table("id", "name", "made", "state")
     for row in found:
@@ -109,7 +114,7 @@ def tokens(found: Sequence[Mapping[str, Any]]) -> Table:
         elif isinstance(ends, int):
             state = f"{state}, until {_day(ends)}"
         made = row.get("created_at")
-        name = clean(str(row.get("name", "-")), limit=60)
+        name = _cut(str(row.get("name", "-")), 60, short)
         _add(table, str(row.get("token")), name, _day(made) if made else "-", state)
     return table
 
@@ -119,7 +124,7 @@ def _day(milliseconds: int) -> str:
     return when.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def study_lines(study: Study) -> list[tuple[str, str]]:
+def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
     """Return the details of a study as names and texts."""
     row = study.row
     told = study_dict(row)
@@ -142,7 +147,7 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     if row.code_count > 1:
         lines.append(("code", f"version {row.code_count}"))
     if row.kind == "asked":
-        lines.append(("sampler", sampler_text(row)))
+        lines.append(("sampler", sampler_text(row, short=short)))
     elif row.kind:
         lines.append(("kind", row.kind))
     if told["backend"]:
@@ -156,21 +161,21 @@ def study_lines(study: Study) -> list[tuple[str, str]]:
     if row.webhook:
         lines.append(("webhook", webhook_text(row)))
     if best or row.best_trials or row.complete or row.state != "running":
-        lines.append(("best", best_line(row)))
+        lines.append(("best", best_line(row, short=short)))
     if best:
-        lines.append(("best point", params_text(best["params"])))
+        lines.append(("best point", params_text(best["params"], short=short)))
     for dimension in row.space:
-        text = "one of each point" if row.kind == "points" else _values_text(dimension)
-        lines.append((f"space {clean(dimension.name, limit=40)}", text))
+        text = "one of each point" if row.kind == "points" else _values_text(dimension, short)
+        lines.append((f"space {_cut(dimension.name, 40, short)}", text))
     return lines
 
 
-def sampler_text(row: StudyRow) -> str:
+def sampler_text(row: StudyRow, *, short: bool = False) -> str:
     """Return a text about the sampler of an ask-and-tell study."""
     is_over = row.state != "running"
     if not isinstance(row.sampler, SamplerRow):
         return "none" if is_over else "none so far"
-    label = clean(row.sampler.label, limit=60)
+    label = _cut(row.sampler.label, 60, short)
     if row.sampler.attached:
         return label
     if is_over:
@@ -179,26 +184,31 @@ def sampler_text(row: StudyRow) -> str:
     return f"none now, was {label}: the study {waits}"
 
 
-def trial_lines(trial: TrialResult) -> list[tuple[str, str]]:
+def trial_lines(trial: TrialResult, *, short: bool = False) -> list[tuple[str, str]]:
     """Return the details of a trial as names and texts."""
+
+    def number(value: float) -> str:
+        return number_text(value, short=short)
+
     lines = [
         ("trial", str(trial.number)),
         ("state", trial.state),
-        ("params", params_text(trial.params)),
+        ("params", params_text(trial.params, short=short)),
         ("seed", str(trial.seed)),
     ]
     if trial.values:
-        lines.append(("value", ", ".join(f"{value:.6g}" for value in trial.values)))
+        lines.append(("value", ", ".join(map(number, trial.values))))
     for name, value in trial.constraints.items():
-        lines.append((f"constraint {clean(name, limit=40)}", f"{value:.6g}"))
-    lines += [(f"step {step}", f"{value:.6g}") for step, value in (trial.points or ())[-_LAST:]]
+        lines.append((f"constraint {_cut(name, 40, short)}", number(value)))
+    points = (trial.points or ())[-_LAST if short else 0 :]
+    lines += [(f"step {step}", number(value)) for step, value in points]
     for name, value in trial.summary.items():
         pairs = (trial.series or {}).get(name, ())
         steps = f", {len(pairs)} values to step {pairs[-1][0]}" if pairs else ""
-        lines.append((f"summary {clean(name, limit=40)}", f"{value:.6g}{steps}"))
+        lines.append((f"summary {_cut(name, 40, short)}", f"{number(value)}{steps}"))
     for name, told in trial.user_attrs.items():
-        shown = clean(json.dumps(told, ensure_ascii=False), limit=_MAX_ATTRIBUTE)
-        lines.append((f"attribute {clean(name, limit=40)}", shown))
+        shown = _cut(json.dumps(told, ensure_ascii=False), _MAX_ATTRIBUTE, short)
+        lines.append((f"attribute {_cut(name, 40, short)}", shown))
     return lines
 
 
@@ -234,19 +244,22 @@ def versions_text(versions: Mapping[str, str]) -> str:
     return clean(" ".join(f"{name} {version}" for name, version in versions.items())) or "-"
 
 
-def replayed(found: Sequence[Compared]) -> Table:
-    """Return a table of compared items; of a long curve the last step and the worst ones."""
+def replayed(found: Sequence[Compared], *, short: bool = False) -> Table:
+    """Return a table of compared items; if ``short``, of a long curve the last step and the worst
+    ones.
+    """
     steps = [one for one in found if one.what.startswith("step ")]
     hidden: set[str] = set()
-    if len(steps) > _LAST:
+    if short and len(steps) > _LAST:
         by_difference = sorted(steps[:-1], key=_how_different)
         hidden = {one.what for one in by_difference[: len(steps) - _LAST]}
     table = _table("", "recorded", "here", "difference", "")
     for one in found:
         if one.what not in hidden:
-            difference = "" if one.difference is None else f"{one.difference:.2g}"
+            difference = "" if one.difference is None else _difference(one.difference, short)
             mark = "" if one.same else "differs"
-            _add(table, one.what, _told(one.recorded), _told(one.here), difference, mark)
+            told = (_told(value, short) for value in (one.recorded, one.here))
+            _add(table, one.what, *told, difference, mark)
     if hidden:
         _add(table, f"{len(hidden)} more steps", "", "", "none of them differs more", "")
     return table
@@ -256,10 +269,14 @@ def _how_different(one: Compared) -> float:
     return one.difference if one.difference is not None else math.inf
 
 
-def _told(value: str | float | None) -> str:
+def _difference(value: float, short: bool) -> str:
+    return f"{value:.2g}" if short else repr(value)
+
+
+def _told(value: str | float | None, short: bool) -> str:
     if value is None:
         return "-"
-    return value if isinstance(value, str) else f"{value:.6g}"
+    return value if isinstance(value, str) else number_text(value, short=short)
 
 
 def attempt_texts(trial: TrialResult) -> list[str]:
@@ -283,7 +300,7 @@ class Lines:
     def __init__(self, study: Study, *, short: bool = False) -> None:
         self._short = short
         widest = sum(
-            len(clean(d.name)) + 2 + max((len(_shown(v)) for v in values_of(d)), default=12)
+            len(clean(d.name)) + 2 + max((len(_shown(v, True)) for v in values_of(d)), default=12)
             for d in study.row.space
         )
         if study.row.kind == "asked":  # its parameters are not known beforehand
@@ -305,24 +322,33 @@ class Lines:
         return "  ".join([head, f"{attempts:>{w[4]}}", *rest]).rstrip()
 
 
-def params_text(params: Mapping[str, Any]) -> str:
+def params_text(params: Mapping[str, Any], *, short: bool = False) -> str:
     """Return parameters as text for people."""
-    return " ".join(f"{clean(name)}={_shown(value)}" for name, value in params.items())
+    return " ".join(f"{clean(name)}={_shown(value, short)}" for name, value in params.items())
 
 
-def _shown(value: Any) -> str:
-    return value_text(value, limit=40)
+def _shown(value: Any, short: bool) -> str:
+    return value_text(value, limit=40 if short else None)
 
 
-def _values_text(dimension: Dimension) -> str:
+def _cut(text: str, limit: int, short: bool) -> str:
+    return clean(text, limit=limit if short else None)
+
+
+def _values_text(dimension: Dimension, short: bool) -> str:
     """Return a name's values, or its range, as text for people."""
     if isinstance(numbers := dimension.range, ValueRange):
         kind = "integer" if numbers.integer else "uniform"
-        step = f", step {numbers.step:g}" if isinstance(numbers.step, float) else ""
-        return f"{kind} {numbers.low:g} to {numbers.high:g}{', log' * numbers.log}{step}"
+        low, high = (number_text(end, short=short) for end in (numbers.low, numbers.high))
+        step = ""
+        if isinstance(numbers.step, float):
+            step = f", step {number_text(numbers.step, short=short)}"
+        return f"{kind} {low} to {high}{', log' * numbers.log}{step}"
     values = values_of(dimension)
-    shown = ", ".join(_shown(value) for value in values[:_MAX_VALUES])
-    return shown if len(values) <= _MAX_VALUES else f"{shown}, ... ({len(values)})"
+    if not short or len(values) <= _MAX_VALUES:
+        return ", ".join(_shown(value, short) for value in values)
+    shown = ", ".join(_shown(value, short) for value in values[:_MAX_VALUES])
+    return f"{shown}, ... ({len(values)})"
 
 
 def _cells(trial: TrialResult, *, short: bool, row: StudyRow | None = None) -> tuple[str, ...]:
@@ -331,18 +357,18 @@ def _cells(trial: TrialResult, *, short: bool, row: StudyRow | None = None) -> t
     star = "*" if short and row is not None and is_best(row, trial.number) else ""
     return (
         f"{trial.number}{star}",
-        params_text(trial.params),
-        ", ".join(f"{value:.6g}" for value in trial.values) or trial.state,
+        params_text(trial.params, short=short),
+        ", ".join(number_text(value, short=short) for value in trial.values) or trial.state,
         f"{trial.run_s:.1f}",
         str(trial.attempts),
-        clean(device, limit=60) or "-",
-        _note(trial, None if short else row),
+        _cut(device, 60, short) or "-",
+        _note(trial, None if short else row, short),
     )
 
 
-def _note(trial: TrialResult, row: StudyRow | None) -> str:
+def _note(trial: TrialResult, row: StudyRow | None, short: bool) -> str:
     if trial.error:
-        return f"[{trial.error.code}] {clean(trial.error.message, limit=80)}"
+        return f"[{trial.error.code}] {_cut(trial.error.message, 80, short)}"
     if row is not None and is_best(row, trial.number):
         return "best"
     return "" if trial.is_feasible else "does not meet its constraints"

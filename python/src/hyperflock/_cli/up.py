@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -23,7 +24,7 @@ from hyperflock._base.errors import HyperflockError
 from hyperflock._cli.qr import terminal_qr
 from hyperflock._cli.serving import Addresses, Serving, Team
 from hyperflock._cli.shared import Json, command, show_json, show_lines
-from hyperflock._cli.signals import ended_by_signals
+from hyperflock._cli.signals import goes_on
 from hyperflock._local.addresses import Reach
 from hyperflock._local.engines import Choice, find_engine
 from hyperflock._local.parts import find_parts
@@ -159,7 +160,10 @@ def up(
         )
     addresses = Addresses(compute, console_at, public_url, tls_cert, tls_key, insecure)
 
+    is_up = threading.Event()
+
     def show(running: Running, opened: Opened | None) -> None:
+        is_up.set()
         found = addresses.reached(running, opened)
         if as_json:
             show_json(_told(local, running, found, opened, show_token=show_token))
@@ -170,14 +174,15 @@ def up(
         print("", end="", flush=True)
 
     serving = Serving(local, parts, addresses, way, team, show, _silent if as_json else _say)
+    goes_on("interrupted: no server runs; studies and results of earlier ones are kept")
     if detach:
-        with ended_by_signals():
-            serving.start()
+        serving.start()
         return 0
     try:
-        with ended_by_signals():
-            status = serving.run(lambda: _tell(ready))
+        status = serving.run(lambda: _tell(ready))
     except KeyboardInterrupt:
+        if not is_up.is_set():
+            raise
         _say_goodbye("\nthe server has ended", as_json)
         return 0
     if status == 0:
@@ -193,6 +198,7 @@ def up(
 @command("hyperflock down", "hyperflock down --json")
 def down(folder: Folder = None, as_json: Json = False) -> int:
     """End the server on this machine; studies and results are kept."""
+    goes_on("interrupted: see by 'hyperflock status' whether the server has ended")
     ran = _local(folder).stop()
     if as_json:
         show_json({"stopped": ran})

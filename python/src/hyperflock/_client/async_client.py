@@ -23,7 +23,8 @@ from hyperflock._base.errors import (
     StudyExistsError,
 )
 from hyperflock._base.text import clean
-from hyperflock._client.async_study import AsyncStudy, number_of
+from hyperflock._client.async_study import AsyncStudy
+from hyperflock._client.numbers import number_of
 from hyperflock._client.other_content import extended
 from hyperflock._client.searches import AsyncSearches
 from hyperflock._client.submission import Submission

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import operator
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperflock._base.errors import (
-    HyperflockError,
     NoCompleteTrialError,
     NotFoundError,
     WaitTimeoutError,
@@ -31,31 +29,32 @@ from hyperflock._client import artifacts as _artifacts
 from hyperflock._client import deletion as _deletion
 from hyperflock._client.artifacts import Artifact
 from hyperflock._client.deletion import Deleted
+from hyperflock._client.display import Display
 from hyperflock._client.idle_notice import SLICE_S, Waiting
 from hyperflock._client.log import log_lines
 from hyperflock._client.mending import retry
-from hyperflock._client.other_content import extend
+from hyperflock._client.numbers import number_of
+from hyperflock._client.other_content import extend_study
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.submission import check_priority
-from hyperflock._client.view import StudyView
+from hyperflock._client.view import StudyView, detached_text
 from hyperflock._client.webhooks import body_of, webhook_of
 from hyperflock._execution.replay import (
     DEFAULT_TOLERANCE,
     Replay,
     ReplayOn,
-    fetch_spec,
     replay,
     spec_of,
 )
 from hyperflock._model.results import TrialResult, series_of, trial_result
-from hyperflock._model.space import SearchSpace, Space, dimensions_of
-from hyperflock._model.spec import kind_of
+from hyperflock._model.space import SearchSpace, Space
 from hyperflock._reports import export as _export
 from hyperflock._reports import parquet as _parquet
 from hyperflock._reports import plots as _plots
 from hyperflock._reports.best import NO_BEST, no_best
 from hyperflock._reports.estimate import Progress, duration_text, progress_of
 from hyperflock._reports.export import Format, TextFormat
+from hyperflock._reports.live import screen_here
 from hyperflock._reports.plots import OptunaPlot, Plot, PlotKind
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.background_loop import in_thread
@@ -340,8 +339,7 @@ class AsyncStudy(StudyView):
     async def progress(self) -> Progress:
         """Fetch how far the study is, and the server's estimate of how long it will still take.
 
-        The server learns how long trials run on each kind of device, and counts the devices that
-        compute the study now. Nothing is known before the first trial has finished.
+        Nothing is known before the first trial has finished.
         """
         await self.refresh()
         return progress_of(self._row)
@@ -363,11 +361,6 @@ class AsyncStudy(StudyView):
 
         Trials of the highest priority that has work are started first. Running trials continue.
         What other researchers get does not change.
-
-        Raises
-        ------
-        HyperflockError
-            ``bad_number``: it is not such a number.
         """
         check_priority(priority)
         return await self._change("priority", {"priority": priority})
@@ -441,7 +434,7 @@ class AsyncStudy(StudyView):
         Raises
         ------
         BundleError
-            The objective cannot be sent. In this case nothing has been sent.
+            The objective cannot be sent.
         ServerError
             ``no_failed_trial``: no trial has failed, so the study keeps its code.
             ``study_cancelled``, ``not_a_grid``: the study cannot go on in this way.
@@ -484,14 +477,8 @@ class AsyncStudy(StudyView):
             ``space_changed``: the space lacks a value, a point or a name of the study, or has a
             further name. ``not_a_grid``: the study asks its owner for trials.
             ``study_cancelled``. ``quota_exceeded``: you may not have so many trials.
-        InvalidSpaceError
-            The space cannot be sent.
         """
-        spec = await fetch_spec(self._http, self.id)
-        dimensions = spec.space if space is None else dimensions_of(space, kind_of(spec))
-        count = spec.trials if trials is None else trials
-        row = await extend(self._http, self.id, dimensions, count)
-        self._row = convert(row, StudyRow)
+        self._row = convert(await extend_study(self._http, self.id, space, trials), StudyRow)
         return self
 
     async def delete(self) -> Deleted:
@@ -673,7 +660,7 @@ class AsyncStudy(StudyView):
 
         return await in_thread(made)
 
-    async def watch(
+    def watch(
         self,
         *,
         progress: bool | None = None,
@@ -697,11 +684,49 @@ class AsyncStudy(StudyView):
             Called with a sentence when no trial has run for some seconds: no device is connected,
             or none qualifies, or the study is paused. It must return at once.
         """
-        shown = wanted(self._progress if progress is None else progress)
+        return self._watched(
+            shown=wanted(self._progress if progress is None else progress),
+            timeout_s=timeout_s,
+            on_idle=on_idle,
+        )
+
+    async def display(self, *, every_s: float = 1.0, timeout_s: float | None = None) -> None:
+        """Show the study until it has ended.
+
+        In a notebook it is one picture below the cell, which changes in place: progress, the best
+        trial or the best trials, the running trials and their devices, and curves. It contains no
+        script, and stays in the saved notebook as it was last. Elsewhere each change is one line on
+        standard output.
+
+        An interrupt ends the display and not the study. The picture then says how to go on.
+
+        Parameters
+        ----------
+        every_s
+            How often the picture may change, in seconds; at least 0.2.
+        timeout_s
+            Raise `WaitTimeoutError` if the study has not ended after this time.
+        """
+        shown = Display(self, screen_here(), detached_text(self.id, shows=True))
+        await shown.until_end(
+            every_s,
+            self._watched(shown=False, timeout_s=timeout_s, on_idle=shown.notice, is_quiet=True),
+        )
+
+    # ---- inside
+
+    async def _watched(
+        self,
+        *,
+        shown: bool,
+        timeout_s: float | None,
+        on_idle: Callable[[str], None] | None,
+        is_quiet: bool = False,
+    ) -> AsyncGenerator[TrialResult, None]:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         bar = Bar(shown, total=len(self), desc=self.name, unit="trial")
         updates = watch(self._http.origin, self._http.token, self.id, self._behind)
-        waiting = Waiting(self._http, self.id, on_idle)
+        waiting = Waiting(self._http, self.id, on_idle, is_quiet=is_quiet)
         looked_at = 0
         given: set[int] = set()
         ended = False
@@ -724,8 +749,6 @@ class AsyncStudy(StudyView):
             bar.close()
             waiting.close()
             await updates.aclose()
-
-    # ---- inside
 
     @property
     def _path(self) -> str:
@@ -777,19 +800,3 @@ class AsyncStudy(StudyView):
         left_s = progress_of(row).left_s
         left = {} if left_s is None else {"left": duration_text(left_s)}
         bar.move(given, running=row.running, best=self.best_text, failed=row.failed, **left)
-
-
-def number_of(given: Any, what: str) -> int:
-    """Return the number of a study or a trial, which may be given as digits in a text.
-
-    Raises
-    ------
-    HyperflockError
-        ``bad_number``: it is not a whole number.
-    """
-    if not isinstance(given, bool):
-        # Python raises ValueError for texts with more than 4,300 digits.
-        with suppress(TypeError, ValueError):
-            is_text = isinstance(given, str) and given.isdecimal()
-            return int(given) if is_text else operator.index(given)
-    raise HyperflockError(f"a {what} goes by its number, not by {given!r:.100}", code="bad_number")

@@ -38,12 +38,20 @@ class _Found(Protocol):
 
 
 class Waiting:
-    """Prints why nothing runs, and calls ``on_idle`` with each reason."""
+    """Prints why nothing runs, and calls ``on_idle`` with each reason. With ``is_quiet`` it prints
+    nothing.
+    """
 
     def __init__(
-        self, http: Http, study: int, on_idle: Callable[[str], None] | None = None
+        self,
+        http: Http,
+        study: int,
+        on_idle: Callable[[str], None] | None = None,
+        *,
+        is_quiet: bool = False,
     ) -> None:
         self._http = http
+        self._is_quiet = is_quiet
         self._on_idle = on_idle
         self._study = study
         self._idle_since: float | None = None
@@ -96,7 +104,8 @@ class Waiting:
         # The reason for which the study paused itself is long. It is printed once, even if trials
         # ran in between.
         if reason and reason not in (self._said, self._stop):
-            beside(f"study {self._study} waits: {reason}")
+            if not self._is_quiet:
+                beside(f"study {self._study} waits: {reason}")
             if self._on_idle is not None:
                 self._on_idle(reason)
         self._said = reason

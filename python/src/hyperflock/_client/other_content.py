@@ -22,6 +22,7 @@ from hyperflock._base.text import clean
 from hyperflock._client.submission import Submission
 from hyperflock._execution.replay import fetch_spec
 from hyperflock._model.grid import count_of, point_of
+from hyperflock._model.space import SearchSpace, Space, dimensions_of
 from hyperflock._model.spec import kind_of, parse_spec
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
@@ -82,6 +83,15 @@ async def extend(http: Http, study: int, space: list[Dimension], trials: int | U
     if isinstance(trials, int):
         body["trials"] = trials
     return await http.post(f"/api/studies/{study}/extend", body)
+
+
+async def extend_study(
+    http: Http, study: int, space: Space | SearchSpace | None, trials: int | None
+) -> Any:
+    """Extend a study by a caller's space or number of trials; None means that of the study."""
+    spec = await fetch_spec(http, study)
+    dimensions = spec.space if space is None else dimensions_of(space, kind_of(spec))
+    return await extend(http, study, dimensions, spec.trials if trials is None else trials)
 
 
 def _differs(name: str, spec: StudySpec, earlier: StudySpec) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Literal, overload
 
 from hyperflock._client.async_study import AsyncStudy
 from hyperflock._client.blocking import blocking, blocking_chained, described_as
-from hyperflock._client.view import StudyView
+from hyperflock._client.view import StudyView, detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports.export import Format, TextFormat
 from hyperflock._reports.plots import OPTUNA_KINDS, OptunaPlot, Plot, PlotKind
@@ -124,8 +124,17 @@ class Study(StudyView):
         watched = self._core.watch(progress=progress, timeout_s=timeout_s, on_idle=on_idle)
         try:
             yield from _loop.iterate(watched)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             self._say_detached()
+            _without_traceback(interrupt, self.id)
+            raise
+
+    @described_as(AsyncStudy.display)
+    def display(self, *, every_s: float = 1.0, timeout_s: float | None = None) -> None:
+        try:
+            _loop.run(self._core.display(every_s=every_s, timeout_s=timeout_s))
+        except KeyboardInterrupt as interrupt:
+            _without_traceback(interrupt, self.id)
             raise
 
     to_pandas = blocking(AsyncStudy.to_pandas)
@@ -165,14 +174,17 @@ class Study(StudyView):
         return _loop.run(self._core.plot(kind))
 
     def _say_detached(self) -> None:
-        """Print once how to continue watching. The command prints it too if Ctrl-C came in its own
-        code.
-        """
+        """Print once how to continue watching."""
         if self._detached:
             return
         self._detached = True
-        print(
-            f"\ndetached: study {self.id} goes on at the server; "
-            f"watch it again by: hyperflock watch {self.id}",
-            file=sys.stderr,
-        )
+        print(f"\n{detached_text(self.id)}", file=sys.stderr)
+
+
+def _without_traceback(interrupt: KeyboardInterrupt, study: int) -> None:
+    """Let a notebook show a sentence in place of the traceback of an interrupt.
+
+    IPython calls this method of an exception that has it. Scripts are not concerned.
+    """
+    text = detached_text(study, shows=True)
+    interrupt._render_traceback_ = lambda: [text]  # type: ignore[attr-defined]

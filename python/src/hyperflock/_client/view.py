@@ -15,6 +15,15 @@ from hyperflock._reports.stopped import stopped_by
 from hyperflock._transport.messages import Direction, StudyRow, WebhookRow
 
 
+def detached_text(study: int | str, *, shows: bool = False) -> str:
+    """Return a text about a study, by its id or name, that nobody watches any more.
+
+    ``shows`` is for a notebook, which goes on by a call and not by a command.
+    """
+    again = f"client.study({study}).display()" if shows else f"hyperflock watch {study}"
+    return f"detached: study {study} goes on at the server; watch it again by: {again}"
+
+
 class StudyView(ABC):
     """The properties of a study from its last known row."""
 

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hyperflock._base.errors import HyperflockError
+from hyperflock._transport.settings import AUTHORITY_FILE
 
 if TYPE_CHECKING:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec
 
-ROOT = "ca.pem"
 _ROOT_KEY = "ca-key.pem"
 _LEAF = "server.pem"
 _LEAF_KEY = "server-key.pem"
@@ -93,7 +93,7 @@ class Authority:
     @property
     def root(self) -> Path:
         """The authority's certificate, a PEM file."""
-        return self._folder / ROOT
+        return self._folder / AUTHORITY_FILE
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the authority's certificate, as phones show it."""
@@ -205,7 +205,7 @@ class Authority:
             )
             .sign(key, hashes.SHA256())
         )
-        self._write_pair(_ROOT_KEY, key, ROOT, [certificate])
+        self._write_pair(_ROOT_KEY, key, AUTHORITY_FILE, [certificate])
         return certificate, key
 
     def _is_good_leaf(

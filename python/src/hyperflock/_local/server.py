@@ -1,7 +1,7 @@
 """Runs the server of ``hyperflock up`` on this machine: its process and its data folder.
 
     local = LocalServer(data_folder())
-    ready = local.start(find_parts(None, None, None), compute="127.0.0.1:8780", ...)
+    running = local.start(find_parts(None, None, None), ["--compute", "127.0.0.1:8780", ...])
     local.stop()
 
 Each data folder has at most one server. The folder contains the server's state, its log, and two
@@ -95,9 +95,20 @@ class LocalServer:
                 code="server_already_up",
             )
 
-    def start(self, parts: Parts, options: Sequence[str]) -> Running:
-        """Start the server, wait until it listens, and return it; ``options`` are those of
-        ``serve``.
+    def start(
+        self, parts: Parts, options: Sequence[str], *, outlives_this: bool = False
+    ) -> Running:
+        """Start the server, wait until it listens, and return it.
+
+        Parameters
+        ----------
+        parts
+            The server and its files.
+        options
+            Options of ``serve``.
+        outlives_this
+            Whether the server goes on after this process. Otherwise it ends with this process, also
+            if this process is killed.
 
         Raises
         ------
@@ -120,6 +131,7 @@ class LocalServer:
             *("--app", str(parts.app), "--runtime", str(parts.runtime)),
             *("--credentials-file", str(self.folder / CREDENTIALS_FILE)),
             *("--ready-file", str(self._ready), *options),
+            *([] if outlives_this else ["--end-with-stdin"]),
         ]
         with log:
             begins = log.tell()
@@ -127,7 +139,8 @@ class LocalServer:
             # In a session of its own it does not get Ctrl-C, and this process can end it cleanly.
             self._process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                # Nothing is ever written. The kernel closes the pipe when this process is gone.
+                stdin=subprocess.DEVNULL if outlives_this else subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 start_new_session=True,
@@ -157,7 +170,7 @@ class LocalServer:
             self._process.send_signal(signal.SIGHUP)
 
     def detach(self) -> None:
-        """Let the server that was started here run on without this process."""
+        """Let the server that was started here with ``outlives_this`` run on alone."""
         if self._process is not None:
             self._process.returncode = 0  # otherwise its object would wait for it
             self._process = None
@@ -178,6 +191,8 @@ class LocalServer:
                     _signal(pid, signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
         self._ready.unlink(missing_ok=True)
         return ran
 

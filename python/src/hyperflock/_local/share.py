@@ -26,6 +26,7 @@ from hyperflock._local.addresses import local_addresses
 from hyperflock._local.authority import Authority, Made, has_cryptography
 from hyperflock._local.trust_page import TrustPage
 from hyperflock._local.tunnel import Tunnel, find_tunnel
+from hyperflock._transport.settings import AUTHORITY_FOLDER
 
 NO_WAY = (
     "no way for phones is here: neither cloudflared nor ngrok is on PATH for a tunnel, and the "
@@ -216,7 +217,7 @@ class LanWay(Way):
     def open(self, port: int, folder: Path) -> Opened:
         """Make the certificate and the page that explains how to trust it."""
         self._port = port
-        self._authority = Authority(folder / "authority")
+        self._authority = Authority(folder / AUTHORITY_FOLDER)
         made = self._make()
         self._looked_at = self._clock()
         return self._opened(made)

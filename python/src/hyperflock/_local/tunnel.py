@@ -6,8 +6,8 @@
     tunnel.stop()
 
 cloudflared and ngrok are known. Their output is kept in ``tunnel.log``. `stop` ends the tunnel's
-program, which would otherwise continue after this process. `start` and `stop` block and belong to
-one thread.
+program. On Linux it also ends if this process is killed. `start` and `stop` block and belong to one
+thread, which lives as long as the process.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any
 
 from hyperflock._base.errors import HyperflockError
 from hyperflock._base.text import clean
+from hyperflock._local.lifeline import end_with_parent
 
 START_S = 60.0
 # An address of cloudflared answers only when a connection to its network is registered.
@@ -178,6 +179,7 @@ class Tunnel:
                 errors="replace",
                 # The program does not get Ctrl-C, so that the server ends before its tunnel.
                 start_new_session=True,
+                preexec_fn=end_with_parent(),
             )
         except OSError as error:
             raise self._failed(str(error)) from None

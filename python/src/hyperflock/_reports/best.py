@@ -30,22 +30,30 @@ def no_best(row: StudyRow) -> NoCompleteTrialError:
     )
 
 
-def best_text(row: StudyRow) -> str:
+def number_text(value: float, *, short: bool = True) -> str:
+    """Return a number for people, with six digits if ``short``, otherwise with all of them."""
+    return f"{value:.6g}" if short else repr(value)
+
+
+def best_text(row: StudyRow, *, short: bool = True) -> str:
     """Return the best value, or the number of best trials; ``-`` if there is none."""
     if isinstance(row.best, BestRow):
-        return f"{row.best.value:.6g}"
+        return number_text(row.best.value, short=short)
     front = row.best_trials
     return f"{len(front)} trials" if isinstance(front, list) and front else "-"
 
 
-def best_line(row: StudyRow) -> str:
-    """Return the best value and its trial, or the best trials, or why there are none."""
+def best_line(row: StudyRow, *, short: bool = True) -> str:
+    """Return the best value and its trial, or the best trials, or why there are none. Of many best
+    trials the text has the first, unless ``short`` is false.
+    """
     if isinstance(row.best, BestRow):
-        return f"{row.best.value:.6g}, trial {row.best.trial}"
+        return f"{number_text(row.best.value, short=short)}, trial {row.best.trial}"
     front = row.best_trials
     if isinstance(front, list) and front:
-        more = f", ... ({len(front)})" if len(front) > _SHOWN else ""
-        return f"no other trial beats {', '.join(map(str, front[:_SHOWN]))}{more}"
+        shown = front[:_SHOWN] if short else front
+        more = f", ... ({len(front)})" if len(front) > len(shown) else ""
+        return f"no other trial beats {', '.join(map(str, shown))}{more}"
     error = no_best(row)
     return f"none: {error.message} [{error.code}]"
 

@@ -118,8 +118,8 @@ def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     best: list[float] = []
     for trial in ordered:
         best.append(better(best[-1], trial.values[0]) if best else trial.values[0])
-    ticks = _ticks(min(t.values[0] for t in trials), max(t.values[0] for t in trials))
-    low, high = ticks[0], ticks[-1]
+    marks = ticks(min(t.values[0] for t in trials), max(t.values[0] for t in trials))
+    low, high = marks[0], marks[-1]
     count = len(ordered)
 
     def at(index: int, value: float) -> tuple[float, float]:
@@ -129,7 +129,7 @@ def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     # If there are too many points, draw every n-th, and each that was better than all before it.
     step = -(-count // MAX_POINTS)
     shown = [i for i in range(count) if i % step == 0 or i == 0 or best[i] != best[i - 1]]
-    parts = [_horizontal(tick, low, high) for tick in ticks]
+    parts = [_horizontal(tick, low, high) for tick in marks]
     for index in shown:
         trial = ordered[index]
         x, y = at(index, trial.values[0])
@@ -155,8 +155,8 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
     """Draw one axis for each parameter and one for the value, and a line for each trial."""
     sign = 1 if study.direction == "minimize" else -1
     ordered = sorted(trials, key=lambda t: (sign * t.values[0], t.number))[:MAX_LINES]
-    ticks = _ticks(min(t.values[0] for t in ordered), max(t.values[0] for t in ordered))
-    low, high = ticks[0], ticks[-1]
+    marks = ticks(min(t.values[0] for t in ordered), max(t.values[0] for t in ordered))
+    low, high = marks[0], marks[-1]
     space = space_of(study, ordered)
     axes = len(space) + 1
     xs = [_LEFT + (_WIDTH - 2 * _LEFT) * index / max(1, axes - 1) for index in range(axes)]
@@ -179,7 +179,7 @@ def _parallel(study: StudyRow, trials: Sequence[TrialResult]) -> str:
         parts.append(_axis(x, clean(dimension.name, limit=18)))
         parts += _axis_labels(x, dimension, positions)
     parts.append(_axis(xs[-1], f"value ({study.direction})"))
-    parts += [_label(xs[-1] + 6, _height(t, low, high) + 4, f"{t:g}", "start") for t in ticks]
+    parts += [_label(xs[-1] + 6, _height(t, low, high) + 4, f"{t:g}", "start") for t in marks]
     best = f"{ordered[0].values[0]:.6g}"
     return _svg(study, f"parallel coordinates of {len(ordered)} trials, best {best}", parts)
 
@@ -246,7 +246,7 @@ def _height(value: float, low: float, high: float) -> float:
     return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """Return about five round numbers from at most ``low`` to at least ``high``."""
     if not high / 2 - low / 2 > 1e-300:  # one value, or nearly one
         margin = abs(low) / 2 if abs(low) > 1e-290 else 1.0

@@ -10,6 +10,7 @@ given origin. A forked child opens connections of its own. No other module uses 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -19,6 +20,7 @@ import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import urllib3
@@ -32,7 +34,7 @@ from hyperflock._base.errors import (
 from hyperflock._base.text import clean
 from hyperflock._base.version import __version__
 from hyperflock._transport.background_loop import in_thread
-from hyperflock._transport.settings import DEFAULT_URL
+from hyperflock._transport.settings import DEFAULT_URL, authority_here
 
 AGENT = f"hyperflock-python/{__version__}"
 
@@ -122,25 +124,36 @@ class Origin:
         return self.url.startswith("https:")
 
 
-@cache
-def tls_context() -> ssl.SSLContext:
+def tls_context(url: str) -> ssl.SSLContext:
     """Return a context that trusts the system's authorities, or those in ``HYPERFLOCK_CA``, a PEM
-    file.
+    file. For the server of this machine it also trusts this machine's own authority.
 
     Raises
     ------
     HyperflockError
         ``bad_ca``: the file does not exist or contains no certificate.
     """
-    file = os.environ.get("HYPERFLOCK_CA")
+    own = authority_here(url)
+    changed = 0
+    with contextlib.suppress(OSError):
+        changed = own.stat().st_mtime_ns if own is not None else 0
+    return _context(os.environ.get("HYPERFLOCK_CA"), own, changed)
+
+
+@cache
+def _context(file: str | None, own: Path | None, changed: int) -> ssl.SSLContext:
     try:
-        return ssl.create_default_context(cafile=file)
+        context = ssl.create_default_context(cafile=file)
     except OSError as error:  # ssl.SSLError is a subclass
         raise HyperflockError(
             f"HYPERFLOCK_CA names '{clean(str(file), limit=200)}', which is no PEM file of "
             f"certificates: {error.strerror or error}",
             code="bad_ca",
         ) from None
+    if own is not None:
+        with contextlib.suppress(OSError):  # a damaged one only means that the server is refused
+            context.load_verify_locations(own)
+    return context
 
 
 def back_off_s(attempt: int, first_s: float, most_s: float) -> float:
@@ -160,7 +173,7 @@ async def probe(url: str) -> Probe:
     """
 
     def ask() -> Probe:
-        context = tls_context() if url.startswith("https:") else None
+        context = tls_context(url) if url.startswith("https:") else None
         timeout = urllib3.Timeout(connect=_PROBE_S, read=_PROBE_S)
         with urllib3.PoolManager(timeout=timeout, retries=False, ssl_context=context) as pool:
             begun = time.perf_counter()
@@ -200,7 +213,7 @@ class Http:
         self._has_answered = False
         self._sleep = sleep
         self._clock = clock
-        self._tls = tls_context() if origin.secure else None
+        self._tls = tls_context(origin.url) if origin.secure else None
         self._pool, self._process = self._new_pool(), os.getpid()
 
     async def get(self, path: str) -> Any:

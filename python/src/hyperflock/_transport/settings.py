@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import tempfile
+import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from hyperflock._base.errors import HyperflockError
 DEFAULT_URL = "http://127.0.0.1:8790"
 READY_FILE = "ready.json"
 CREDENTIALS_FILE = "credentials.json"
+AUTHORITY_FOLDER = "authority"
+AUTHORITY_FILE = "ca.pem"
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _TOKENS = ("researcher_token", "admin_token")
 
 
@@ -56,6 +60,36 @@ def settings_here() -> Settings | None:
         return None
     token = read_json_file(folder / CREDENTIALS_FILE).get("researcher_token")
     return Settings(console, token if isinstance(token, str) else "")
+
+
+def authority_here(url: str) -> Path | None:
+    """Return the certificate of this machine's own authority, for an address of the server that
+    runs here; None for any other address.
+
+    ``hyperflock up --share`` makes the authority for phones of the local network (authority.py).
+    The system does not know it, and only connections to that server need it.
+    """
+    folder = data_folder()
+    file = folder / AUTHORITY_FOLDER / AUTHORITY_FILE
+    told = read_json_file(folder / READY_FILE)
+    asked = _place(url)
+    known = {_place(str(told.get(name))) for name in ("console", "compute")} - {None}
+    ports = {str(port) for port in (told.get("compute_port"), told.get("console_port"))}
+    if asked is None or not file.is_file():
+        return None
+    is_here = asked[0] in _LOOPBACK and str(asked[1]) in ports
+    return file if is_here or asked in known else None
+
+
+def _place(url: str) -> tuple[str, int] | None:
+    """Return the host and the port of an HTTPS address."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in {"https", "wss"} or not parts.hostname:
+            return None
+        return parts.hostname, parts.port or 443
+    except ValueError:
+        return None
 
 
 def data_folder() -> Path:

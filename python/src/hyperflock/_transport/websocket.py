@@ -106,7 +106,7 @@ def connection(origin: Origin) -> connect:
     """Return a connection to the researchers' WebSocket, for ``async with``; call `greet` next."""
     return connect(
         origin.websocket_url,
-        ssl=tls_context() if origin.secure else None,
+        ssl=tls_context(origin.url) if origin.secure else None,
         compression=None,
         user_agent_header=AGENT,
         open_timeout=OPEN_S,

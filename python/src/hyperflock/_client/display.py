@@ -1,0 +1,132 @@
+"""Shows a study on a screen until it has ended: `AsyncStudy.display`.
+
+    shown = Display(study, screen_here())
+    await shown.until_end(every_s, trials)
+
+The finished trials come by the study's WebSocket. The running ones, the devices and the best
+trial's curve are asked for again and again, one request at a time, and errors of these requests are
+ignored: the study's own connection reports what matters. The screen is drawn in the thread that
+waits (`background_loop.tell`). One event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from hyperflock._base.errors import HyperflockError
+from hyperflock._client.idle_notice import placement_text
+from hyperflock._model.results import TrialResult, trial_result
+from hyperflock._reports.live import Screen, View
+from hyperflock._transport.background_loop import tell
+from hyperflock._transport.messages import BestRow, TrialRow
+from hyperflock._transport.validation import convert
+
+if TYPE_CHECKING:
+    from hyperflock._client.async_study import AsyncStudy
+
+# A picture that changes more often is not readable.
+LEAST_S = 0.2
+# How long the end waits for the best trial's curve.
+_LAST_S = 5.0
+
+
+class Display:
+    """One study on one screen.
+
+    Parameters
+    ----------
+    study
+        The study.
+    screen
+        Where it is shown.
+    detached
+        What the screen says if the display is interrupted.
+    """
+
+    def __init__(self, study: AsyncStudy, screen: Screen, detached: str) -> None:
+        self._study = study
+        self._screen = screen
+        self._detached = detached
+        self._running: list[TrialResult] = []
+        self._devices = ""
+        self._note = ""
+        self._curves: dict[int, tuple[tuple[int, float], ...]] = {}
+        self._asked: asyncio.Task[None] | None = None
+
+    async def until_end(self, every_s: float, trials: AsyncGenerator[TrialResult, None]) -> None:
+        """Draw what has changed every ``every_s`` seconds, until ``trials`` ends."""
+        watching = asyncio.ensure_future(_drained(trials))
+        try:
+            self._ask()
+            assert self._asked is not None
+            # So that the first picture is complete, if the server is quick.
+            await asyncio.wait([self._asked], timeout=max(every_s, LEAST_S))
+            while not watching.done():
+                self._draw()
+                await asyncio.wait([watching], timeout=max(every_s, LEAST_S))
+                self._ask()
+            await watching  # raises its error
+            with contextlib.suppress(HyperflockError, asyncio.TimeoutError):
+                await asyncio.wait_for(self._ask_for_curve(), _LAST_S)
+            self._note = ""
+            self._draw()
+        except asyncio.CancelledError:
+            self._note = self._detached
+            self._draw()
+            raise
+        finally:
+            tasks = [task for task in (watching, self._asked) if task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def notice(self, reason: str) -> None:
+        """Show why nothing runs, until something runs."""
+        self._note = reason
+
+    def _draw(self) -> None:
+        row = self._study.row
+        # In an ask-and-tell study, `running` also counts trials that wait for a device.
+        if self._note != self._detached and (self._running if row.kind == "asked" else row.running):
+            self._note = ""
+        trials = sorted(self._study._newest.values(), key=lambda trial: trial.number)
+        known = {trial.number for trial in trials}
+        running = tuple(trial for trial in self._running if trial.number not in known)
+        view = View(row, trials, running, dict(self._curves), self._devices, self._note)
+        tell(lambda: self._screen.show(view))
+
+    def _ask(self) -> None:
+        """Start the requests, unless the ones before still run."""
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.ensure_future(self._answers())
+
+    async def _answers(self) -> None:
+        http, path = self._study._http, self._study._path
+        with contextlib.suppress(HyperflockError):
+            page = await http.get(f"{path}/unfinished?points=1")
+            rows = [convert(row, TrialRow) for row in page["trials"]]
+            self._running = [trial_result(row) for row in rows if row.attempts]
+        with contextlib.suppress(HyperflockError):
+            self._devices = placement_text(await self._study.placement(), self._study.row)
+        with contextlib.suppress(HyperflockError):
+            await self._ask_for_curve()
+
+    async def _ask_for_curve(self) -> None:
+        """Fetch the curve of the best trial if it is another one than before."""
+        best = self._study.row.best
+        if not isinstance(best, BestRow) or best.trial in self._curves:
+            return
+        where = f"{self._study._path}/trials/{best.trial}"
+        trial = trial_result(convert(await self._study._http.get(where), TrialRow))
+        self._curves = {best.trial: trial.points or ()}
+
+
+async def _drained(trials: AsyncGenerator[TrialResult, None]) -> None:
+    try:
+        async for _ in trials:
+            pass
+    finally:
+        await trials.aclose()

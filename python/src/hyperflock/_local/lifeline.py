@@ -1,0 +1,37 @@
+"""Lets a child process end with this one, also if this one is killed.
+
+    subprocess.Popen(command, preexec_fn=end_with_parent())
+
+The server has a pipe for that (server.py), and so have volunteers. This is for programs that know
+nothing of it: a tunnel, and the script of ``hyperflock demo``. It works on Linux. Elsewhere such a
+program ends only when this process ends by itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> Callable[[], None] | None:
+    """Return what the child calls before it runs its program; None where there is no such call.
+
+    The kernel sends SIGTERM when the thread that started the child ends. So only a thread that
+    lives as long as this process may use it.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def prepare() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if os.getppid() != parent:  # it was killed before this call
+            os._exit(128 + signal.SIGTERM)
+
+    return prepare
