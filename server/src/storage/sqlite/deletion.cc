@@ -15,21 +15,14 @@ constexpr std::int64_t kTrialsInHand = 256;
 // indexes for its blob.
 constexpr std::int64_t kRowsOfArtifact = 4;
 
-Outcome outcome_of(Applied applied, StudyId study) {
-  Outcome result;
-  result.applied = applied;
-  result.study = study;
-  return result;
-}
-
 }  // namespace
 
 Outcome Writer::apply_one(const DeleteStudy& gone) {
   const StudyId id = gone.study;
   const Study* study = find_study(id);
-  if (study == nullptr) return outcome_of(Applied::conflict, id);
-  if (ledger::is_running(study->row)) return outcome_of(Applied::superseded, id);
-  Outcome outcome = outcome_of(Applied::applied, id);
+  if (study == nullptr) return of_study(Applied::conflict, id);
+  if (ledger::is_running(study->row)) return of_study(Applied::superseded, id);
+  Outcome outcome = of_study(Applied::applied, id);
   const StudyRow& row = study->row;
   outcome.freed = Freed{row.complete + row.pruned + row.failed, 0, row.artifact_bytes};
   if (row.artifacts > 0) {
