@@ -101,6 +101,7 @@ fuzz_command() {
 TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
 step_tidy() {
   local headers
+  cmake --preset tidy >build/logs/configure-tidy.log || { cat build/logs/configure-tidy.log; return 1; }
   headers=$(find .clang-tidy server/src -name '*.h' -o -name .clang-tidy | sort | xargs sha256sum | sha256sum)
   mkdir -p build/stamps/tidy
   export headers
@@ -109,6 +110,6 @@ step_tidy() {
     stamp=build/stamps/tidy/$(printf "%s" "{}" | tr / _)
     key=$headers-$(sha256sum <"{}")
     [[ -f $stamp && $(<"$stamp") == "$key" ]] && exit 0
-    clang-tidy -p build/debug --quiet "{}" && printf "%s" "$key" >"$stamp"'
+    clang-tidy -p build/tidy --quiet "{}" && printf "%s" "$key" >"$stamp"'
   printf '%s checks of files by clang-tidy\n' "$(TIDY_FILES | wc -l)"
 }

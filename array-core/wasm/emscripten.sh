@@ -70,7 +70,7 @@ mirror() {
 wasm_build() {
   local out=$1 flags='-pthread -msimd128' inside=$EMSCRIPTEN_ROOT/hyperflock part
   local options=(-G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=$flags"
-    -DHYPERFLOCK_SERVER=OFF -DHYPERFLOCK_TESTS=OFF -DHYPERFLOCK_BENCH=OFF)
+    -DHYPERFLOCK_SERVER=OFF -DHYPERFLOCK_TESTS=OFF -DHYPERFLOCK_BENCH=OFF -DHYPERFLOCK_UNITY=ON)
   mkdir -p "$out"
   if emcc_on_path; then
     emcmake cmake -S "$ROOT" -B "$ROOT/build/wasm" "${options[@]}"

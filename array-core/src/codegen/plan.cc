@@ -43,8 +43,6 @@ bool in_c_order(const View& view, std::int64_t item) {
 
 bool has_vec4(std::size_t size) { return size == 4; }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // Returns the base-2 logarithm of the number of lanes that share a row of `units` units, if
 // neighbouring lanes read neighbouring memory. More units get more lanes. There are only a few
 // different numbers, so that few shader texts are generated.

@@ -16,6 +16,9 @@
 
 namespace arraycore::codegen {
 
+// Returns a / b, rounded up. REQUIRES: a >= 0, b > 0.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 struct Limits {
   std::uint32_t storage_buffers = 8;
   std::uint32_t invocations = 128;  // of one workgroup

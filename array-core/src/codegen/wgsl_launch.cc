@@ -87,8 +87,6 @@ std::uint64_t WgslProgram::scratch_bytes(const lower::Walks& walks) const {
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t workgroups(const Plan& plan, const lower::Walks& walks, std::size_t stage) {
   const std::int64_t rows = walks.outer.count();
   if (plan.rows == Rows::none) return ceil_div(rows, std::int64_t{plan.workgroup} * plan.unit());

@@ -7,7 +7,7 @@ namespace arraycore::codegen {
 namespace {
 
 // NOLINTNEXTLINE(*-avoid-c-arrays)
-constexpr std::string_view kHelpers[] = {
+constexpr std::string_view kFloatHelpers[] = {
     R"(fn ac_inf() -> f32 { return bitcast<f32>(u.w[0].y); })",
     R"(fn ac_nan() -> f32 { return bitcast<f32>(u.w[0].z); })",
     R"(fn ac_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; })",
@@ -697,6 +697,6 @@ fn ac_reduce(x: f32) -> AcAngle {
 
 }  // namespace
 
-std::span<const std::string_view> float_helpers() { return kHelpers; }
+std::span<const std::string_view> float_helpers() { return kFloatHelpers; }
 
 }  // namespace arraycore::codegen

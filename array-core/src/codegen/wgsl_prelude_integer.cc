@@ -5,7 +5,7 @@
 namespace arraycore::codegen {
 namespace {
 
-constexpr std::string_view kHelpers[] = {
+constexpr std::string_view kIntegerHelpers[] = {
     // NOLINT(*-avoid-c-arrays)
     // ---- 32 bits
     R"(fn ac_div_i32(a: i32, b: i32) -> i32 {
@@ -263,6 +263,6 @@ constexpr std::string_view kHelpers[] = {
 
 }  // namespace
 
-std::span<const std::string_view> integer_helpers() { return kHelpers; }
+std::span<const std::string_view> integer_helpers() { return kIntegerHelpers; }
 
 }  // namespace arraycore::codegen

@@ -4,7 +4,7 @@
 namespace arraycore::codegen {
 namespace {
 
-constexpr std::string_view kHelpers[] = {
+constexpr std::string_view kSpecialHelpers[] = {
     // NOLINT(*-avoid-c-arrays)
     R"(fn ac_erf_centre(x: f32) -> f32 {
   let z = x * x;
@@ -211,6 +211,6 @@ constexpr std::string_view kHelpers[] = {
 
 }  // namespace
 
-std::span<const std::string_view> special_helpers() { return kHelpers; }
+std::span<const std::string_view> special_helpers() { return kSpecialHelpers; }
 
 }  // namespace arraycore::codegen

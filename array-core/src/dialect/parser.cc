@@ -14,12 +14,6 @@ constexpr std::array<std::string_view, 14> kRefused{
     "switch", "goto", "struct", "class", "enum",       "union",        "try",
     "throw",  "new",  "delete", "asm",   "__shared__", "__constant__", "namespace"};
 
-template <std::size_t N>
-bool among(const std::array<std::string_view, N>& words, const Token& token) {
-  return token.kind == TokenKind::name &&
-         std::find(words.begin(), words.end(), token.text) != words.end();
-}
-
 }  // namespace
 
 void Parser::start(std::vector<Token> tokens) {

@@ -70,12 +70,6 @@ constexpr std::array<std::string_view, 6> kTypeWords{"unsigned", "signed", "long
 constexpr std::array<std::string_view, 9> kQualifiers{"const",           "static",     "inline",
                                                       "constexpr",       "volatile",   "__device__",
                                                       "__forceinline__", "__inline__", "register"};
-template <std::size_t N>
-bool among(const std::array<std::string_view, N>& words, const Token& token) {
-  return token.kind == TokenKind::name &&
-         std::find(words.begin(), words.end(), token.text) != words.end();
-}
-
 }  // namespace
 
 std::optional<DType> builtin_type(std::string_view words) {

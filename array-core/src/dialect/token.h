@@ -1,6 +1,8 @@
 // Splits a text of the dialect into tokens, with macros expanded.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,6 +38,13 @@ struct Token {
     return (kind == TokenKind::punctuation || kind == TokenKind::name) && text == s;
   }
 };
+
+// Returns whether the token is a name, and one of the words.
+template <std::size_t N>
+bool among(const std::array<std::string_view, N>& words, const Token& token) {
+  return token.kind == TokenKind::name &&
+         std::find(words.begin(), words.end(), token.text) != words.end();
+}
 
 // Reads several texts in turn. A macro that one text defines is known in the texts after it.
 class Tokenizer {

@@ -43,19 +43,19 @@ constexpr std::int64_t kPlainBlock = 8;
 
 std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
-bool whole4(std::int64_t value) { return value % 4 == 0; }
+bool is_whole4(std::int64_t value) { return value % 4 == 0; }
 
 // Returns whether all vectors of four elements are aligned. `stride` is the stride of the other
 // axis.
 bool vectors(const Matrix& matrix, std::int64_t stride) {
-  return whole4(matrix.offset) && whole4(stride) &&
-         std::all_of(matrix.batch.begin(), matrix.batch.end(), whole4);
+  return is_whole4(matrix.offset) && is_whole4(stride) &&
+         std::all_of(matrix.batch.begin(), matrix.batch.end(), is_whole4);
 }
 
 Load load_of(const Matrix& matrix, std::int64_t line_stride, std::int64_t term_stride,
              std::int64_t terms) {
   if (term_stride == 1)
-    return whole4(terms) && vectors(matrix, line_stride) ? Load::terms4 : Load::terms;
+    return is_whole4(terms) && vectors(matrix, line_stride) ? Load::terms4 : Load::terms;
   if (line_stride == 1) return vectors(matrix, term_stride) ? Load::lines4 : Load::lines;
   return line_stride != 0 && std::abs(line_stride) < std::abs(term_stride) ? Load::lines
                                                                            : Load::terms;
@@ -126,15 +126,15 @@ bool window_stores4(const Problem& problem) {
   }
   const Matrix& out = problem.out;
   const bool in_a_row = out.column_stride == stride || problem.n == stride;
-  return whole4(problem.n) && vectors(out, out.row_stride) &&
-         (in_a_row || (whole4(stride) && whole4(out.column_stride)));
+  return is_whole4(problem.n) && vectors(out, out.row_stride) &&
+         (in_a_row || (is_whole4(stride) && is_whole4(out.column_stride)));
 }
 
 void choose_loads(Variant& variant, const Problem& problem) {
   if (!problem.window) {
     variant.a = load_of(problem.a, problem.a.row_stride, problem.a.column_stride, problem.k);
     variant.b = load_of(problem.b, problem.b.column_stride, problem.b.row_stride, problem.k);
-    variant.store4 = whole4(problem.n) && vectors(problem.out, problem.out.row_stride);
+    variant.store4 = is_whole4(problem.n) && vectors(problem.out, problem.out.row_stride);
     return;
   }
   const Window& window = *problem.window;

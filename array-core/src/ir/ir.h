@@ -197,6 +197,7 @@ struct Param {
   // The number of axes of a raw parameter that takes one index for each axis; otherwise -1.
   std::int8_t ndim = -1;
 };
+inline bool is_written(const Param& param) { return param.access != Access::read; }
 
 enum class StmtKind : std::uint8_t {
   assign,     // locals[target] = value

@@ -13,8 +13,6 @@ using ir::Builder;
 using ir::Op;
 using ir::Value;
 
-constexpr double kLn2 = std::numbers::ln2;
-
 struct Parts {
   Value re;
   Value im;
@@ -61,7 +59,7 @@ Values exp2(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::exp2, x)};
   const Parts z = parts_of(b, x[0]);
   const Value size = b.apply(Op::exp2, {z.re});
-  const Value angle = z.im * real_number(b, z.im, kLn2);
+  const Value angle = z.im * real_number(b, z.im, std::numbers::ln2);
   return {b.make_complex(size * b.apply(Op::cos, {angle}), size * b.apply(Op::sin, {angle}))};
 }
 

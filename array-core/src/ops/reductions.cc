@@ -12,9 +12,9 @@ namespace {
 
 // The error of a float sum grows with the height of its tree of additions. The errors of a
 // quotient, a root and a square are added to it.
-constexpr Growth kExact{};
+constexpr Growth kNoGrowth{};
 constexpr Growth kSum{.base = 2, .by_log = 1};
-constexpr Growth kProduct{.base = 2, .by_step = 1, .complex_by_step = 8};
+constexpr Growth kProductGrowth{.base = 2, .by_step = 1, .complex_by_step = 8};
 constexpr Growth kMean{.base = 5, .by_log = 1};
 constexpr Growth kVariance{.base = 16, .by_log = 4};
 
@@ -23,27 +23,27 @@ constexpr bool kRoot = true;
 
 constexpr std::array kReductions{
     Reduction{"sum", Form::fold, "add", false, false, kSum},
-    Reduction{"prod", Form::fold, "multiply", false, false, kProduct},
-    Reduction{"max", Form::fold, "maximum", false, false, kExact},
-    Reduction{"min", Form::fold, "minimum", false, false, kExact},
-    Reduction{"any", Form::fold, "logical_or", false, false, kExact},
-    Reduction{"all", Form::fold, "logical_and", false, false, kExact},
-    Reduction{"count_nonzero", Form::count, "", false, false, kExact},
+    Reduction{"prod", Form::fold, "multiply", false, false, kProductGrowth},
+    Reduction{"max", Form::fold, "maximum", false, false, kNoGrowth},
+    Reduction{"min", Form::fold, "minimum", false, false, kNoGrowth},
+    Reduction{"any", Form::fold, "logical_or", false, false, kNoGrowth},
+    Reduction{"all", Form::fold, "logical_and", false, false, kNoGrowth},
+    Reduction{"count_nonzero", Form::count, "", false, false, kNoGrowth},
     Reduction{"mean", Form::mean, "", false, false, kMean},
     Reduction{"var", Form::variance, "", false, false, kVariance},
     Reduction{"std", Form::variance, "", false, kRoot, kVariance},
-    Reduction{"ptp", Form::range, "", false, false, kExact},
-    Reduction{"argmax", Form::place, "maximum", false, false, kExact},
-    Reduction{"argmin", Form::place, "minimum", false, false, kExact},
+    Reduction{"ptp", Form::range, "", false, false, kNoGrowth},
+    Reduction{"argmax", Form::place, "maximum", false, false, kNoGrowth},
+    Reduction{"argmin", Form::place, "minimum", false, false, kNoGrowth},
     Reduction{"nansum", Form::fold, "add", kSkipsNan, false, kSum},
-    Reduction{"nanprod", Form::fold, "multiply", kSkipsNan, false, kProduct},
-    Reduction{"nanmax", Form::fold, "fmax", false, false, kExact},
-    Reduction{"nanmin", Form::fold, "fmin", false, false, kExact},
+    Reduction{"nanprod", Form::fold, "multiply", kSkipsNan, false, kProductGrowth},
+    Reduction{"nanmax", Form::fold, "fmax", false, false, kNoGrowth},
+    Reduction{"nanmin", Form::fold, "fmin", false, false, kNoGrowth},
     Reduction{"nanmean", Form::mean, "", kSkipsNan, false, kMean},
     Reduction{"nanvar", Form::variance, "", kSkipsNan, false, kVariance},
     Reduction{"nanstd", Form::variance, "", kSkipsNan, kRoot, kVariance},
-    Reduction{"nanargmax", Form::place, "maximum", kSkipsNan, false, kExact},
-    Reduction{"nanargmin", Form::place, "minimum", kSkipsNan, false, kExact},
+    Reduction{"nanargmax", Form::place, "maximum", kSkipsNan, false, kNoGrowth},
+    Reduction{"nanargmin", Form::place, "minimum", kSkipsNan, false, kNoGrowth},
 };
 
 struct Row {

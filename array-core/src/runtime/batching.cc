@@ -9,11 +9,7 @@
 
 namespace arraycore {
 
-namespace {
-
-bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
-
-}  // namespace
+namespace {}  // namespace
 
 // Returns whether every array has consecutive elements, as many as the loop, in a shared buffer.
 bool Batching::fits(const KernelCall& call) {

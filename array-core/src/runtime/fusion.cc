@@ -13,8 +13,6 @@ namespace arraycore {
 
 namespace {
 
-bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
-
 // Returns whether the array covers its whole storage in C order.
 bool is_whole(const Array& array) {
   return array.view.offset == 0 && array.dtype == array.storage->dtype() &&

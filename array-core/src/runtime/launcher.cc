@@ -32,8 +32,6 @@ bool needs_cpu(const ir::Kernel& kernel) {
 // kernel.
 bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
 
-bool is_written(const ir::Param& param) { return param.access != ir::Access::read; }
-
 // Returns the largest power of two, up to 8, that divides the offset and all strides in bytes.
 std::int64_t step_of(const View& view) {
   std::int64_t places = view.offset | 8;

@@ -25,6 +25,12 @@ struct Send {
   SessionId session{};
   protocol::ServerMessage message;
 };
+// Close codes of WebSocket (protocol.md, section "Close codes").
+inline constexpr int kCloseTryAgainLater = 1013;
+inline constexpr int kCloseReplaced = 4001;  // by a newer session of the device
+inline constexpr int kCloseSlowPeer = 4002;
+inline constexpr int kCloseDeviceRevoked = 4003;
+inline constexpr int kCloseOwnerReplaced = 4005;  // by another connection that owns the study
 struct Close {
   SessionId session{};
   int code = 1000;  // WebSocket close code of protocol.md

@@ -9,7 +9,6 @@ using storage::Applied;
 
 namespace {
 
-constexpr int kCloseTryAgainLater = 1013;
 constexpr Millis kConflictBackOffMs = 1'000;
 
 // Returns the session that counts the proposal in Session::pending.

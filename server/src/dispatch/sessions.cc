@@ -5,14 +5,6 @@
 
 namespace hyperflock::dispatch {
 
-namespace {
-
-constexpr int kCloseTryAgainLater = 1013;
-constexpr int kCloseReplaced = 4001;
-constexpr int kCloseDeviceRevoked = 4003;
-
-}  // namespace
-
 void State::on(const SessionOpened& event) {
   if (read_only) {
     effects.emplace_back(Close{event.session, kCloseTryAgainLater, "storage_unavailable"});

@@ -10,7 +10,7 @@
 namespace hyperflock::protocol {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr std::string_view kConstraints = "constraints";
 constexpr std::string_view kPrefix = "constraints:";
@@ -42,7 +42,7 @@ std::string as_json(std::string_view text) {
   return out;
 }
 
-bool is_met(const Json& constraint) {
+bool is_met(const SortedJson& constraint) {
   return constraint.is_number() && constraint.get<double>() <= 0;
 }
 
@@ -51,7 +51,7 @@ bool is_met(const Json& constraint) {
 bool meets_constraints(std::string_view attrs) {
   // Most trials have no constraints, and this check runs for every result.
   if (attrs.find(kConstraints) == std::string_view::npos) return true;
-  const Json json = Json::parse(as_json(attrs), nullptr, false);
+  const SortedJson json = SortedJson::parse(as_json(attrs), nullptr, false);
   const auto system = json.is_object() ? json.find("system") : json.end();
   if (!json.is_object() || system == json.end() || !system->is_object()) return true;
   for (const auto& [key, value] : system->items()) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <span>
 
 namespace hyperflock::webhook {
 namespace {
@@ -59,9 +60,8 @@ constexpr std::array kV6Ranges{
     V6Range{{0x3fff, 0, 0, 0, 0, 0}, 20, "for documentation"},
 };
 
-// Whether two addresses agree in their first bits.
-template <typename Bytes>
-bool agree(const Bytes& one, const Bytes& other, unsigned bits) {
+// Returns whether two addresses of the same length agree in their first bits.
+bool agree(std::span<const std::uint8_t> one, std::span<const std::uint8_t> other, unsigned bits) {
   const std::size_t whole = bits / 8;
   if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(whole), other.begin()))
     return false;

@@ -20,7 +20,7 @@ using Four = Lanes<float>;
 constexpr std::int64_t kBlock = 1024;  // elements that are summed lane by lane
 // The loops are used only if a channel has at least this many neighbouring elements.
 constexpr std::int64_t kFewest = 16;
-constexpr std::int64_t kSharedWork = 100'000;  // elements
+constexpr std::int64_t kSharedNormalization = 100'000;  // elements
 
 // The layout of the channels: for each image and each channel a plane of `inner` elements.
 struct Planes {
@@ -205,7 +205,7 @@ void Task::spread(std::int64_t channel) const {
   }
 }
 
-void part(void* task, std::int64_t channel, int /*thread*/) {
+void normalize_channel(void* task, std::int64_t channel, int /*thread*/) {
   const auto& work = *static_cast<const Task*>(task);
   if (work.idiom == Idiom::batch_norm_statistics) return work.statistics(channel);
   if (work.idiom == Idiom::batch_norm_sums) return work.sums(channel);
@@ -320,8 +320,8 @@ std::optional<Status> run_normalization(const ir::Kernel& kernel, const ir::Laun
   }
   if (!arguments.fit()) return std::nullopt;
   const int threads =
-      all < kSharedWork ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
-  if (thread_pool().run(part, &task, channels, threads)) return Status(Done{});
+      all < kSharedNormalization ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
+  if (thread_pool().run(normalize_channel, &task, channels, threads)) return Status(Done{});
   return Status(ThreadPool::lost());
 }
 

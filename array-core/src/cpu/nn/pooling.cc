@@ -18,7 +18,7 @@ using ir::Idiom;
 constexpr std::size_t kAxes = 3;
 constexpr std::size_t kNumbers = 5;  // numbers of an axis, in the launch's order
 // If data and results have at least this many elements, threads share the work.
-constexpr std::int64_t kSharedWork = 100'000;
+constexpr std::int64_t kSharedPooling = 100'000;
 constexpr std::int64_t kPlanesOfPart = 8;
 
 using Four = Lanes<float>;
@@ -248,7 +248,7 @@ T* elements(const ir::Argument& argument) {
   return whole && is_c_contiguous(argument.view, 4) ? reinterpret_cast<T*>(first) : nullptr;
 }
 
-void part(void* task, std::int64_t part, int /*thread*/) {
+void pool_part(void* task, std::int64_t part, int /*thread*/) {
   const auto& pool = *static_cast<const Pool*>(task);
   const std::int64_t end = std::min(pool.planes, (part + 1) * kPlanesOfPart);
   for (std::int64_t plane = part * kPlanesOfPart; plane < end; ++plane) pool.plane(plane);
@@ -297,8 +297,9 @@ std::optional<Status> run_pooling(const ir::Kernel& kernel, const ir::Launch& la
     return std::nullopt;
   const std::int64_t work = pool.planes * (pool.of_data + pool.of_result);
   const int threads =
-      work < kSharedWork ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
-  if (thread_pool().run(part, &pool, (pool.planes + kPlanesOfPart - 1) / kPlanesOfPart, threads))
+      work < kSharedPooling ? 1 : std::min(thread_pool().threads(), ThreadPool::kMaxThreads);
+  if (thread_pool().run(pool_part, &pool, (pool.planes + kPlanesOfPart - 1) / kPlanesOfPart,
+                        threads))
     return Status(Done{});
   return Status(ThreadPool::lost());
 }

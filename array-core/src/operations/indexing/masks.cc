@@ -88,7 +88,7 @@ ir::Kernel coordinate_of() {
   return k.take();
 }
 
-ir::Scalar scalar_int32(std::int64_t value) { return ir::put(static_cast<std::int32_t>(value)); }
+ir::Scalar int32_scalar(std::int64_t value) { return ir::put(static_cast<std::int32_t>(value)); }
 
 }  // namespace
 
@@ -195,8 +195,8 @@ Result<Array> Masks::coordinates(const Array& positions, const Dims& shape) {
     column.view.strides = Dims{made->view.strides[0]};
     column.view.offset += axis * made->view.strides[1];
     const std::array<Operand, 4> operands{
-        Operand{&positions, {}}, Operand{nullptr, scalar_int32(step)},
-        Operand{nullptr, scalar_int32(shape[axis])}, Operand{&column, {}}};
+        Operand{&positions, {}}, Operand{nullptr, int32_scalar(step)},
+        Operand{nullptr, int32_scalar(shape[axis])}, Operand{&column, {}}};
     TRY_DONE(launcher_.launch({kernel, column.view.shape, 0, operands}));
     step *= shape[axis];
   }

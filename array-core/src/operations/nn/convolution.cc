@@ -20,7 +20,7 @@ using gemm::Problem;
 using gemm::Window;
 using gemm::WindowAxis;
 
-Error shapes_error(std::string message) {
+Error conv_shapes_error(std::string message) {
   return {ErrorKind::value, "conv_shapes", std::move(message)};
 }
 Error geometry_error(std::string message) {
@@ -102,15 +102,15 @@ Result<Array> narrowed(Launcher& launcher, const Array& made, DType dtype) {
 }
 
 Error extra_error(const Array& extra, std::int64_t count) {
-  return shapes_error("A bias, scale or shift has one element for each of " +
-                      std::to_string(count) + " channels, not the shape " +
-                      shape_text(extra.view.shape) + ".");
+  return conv_shapes_error("A bias, scale or shift has one element for each of " +
+                           std::to_string(count) + " channels, not the shape " +
+                           shape_text(extra.view.shape) + ".");
 }
 
 Status check_result(const Dims& has, const Dims& wants) {
   if (has == wants) return Done{};
-  return shapes_error("The gradient has the shape " + shape_text(has) +
-                      ", the result of the convolution " + shape_text(wants) + ".");
+  return conv_shapes_error("The gradient has the shape " + shape_text(has) +
+                           ", the result of the convolution " + shape_text(wants) + ".");
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& we
                                                 const ConvolutionGeometry& how) const {
   const int axes = data.size() - 2;
   if (axes < 1 || axes > kWindowAxes || weights.size() != data.size())
-    return shapes_error(
+    return conv_shapes_error(
         "A convolution takes data and weights of 3, 4 or 5 dimensions, as many of "
         "both; these have the shapes " +
         shape_text(data) + " and " + shape_text(weights) + ".");
@@ -148,13 +148,13 @@ Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& we
     return geometry_error(
         "Strides, dilations and groups are at least 1, and padding is at least 0.");
   if (weights[0] % how.groups != 0)
-    return shapes_error("Weights for " + std::to_string(weights[0]) +
-                        " channels of the result do not make " + std::to_string(how.groups) +
-                        " groups.");
+    return conv_shapes_error("Weights for " + std::to_string(weights[0]) +
+                             " channels of the result do not make " + std::to_string(how.groups) +
+                             " groups.");
   if (data[1] != weights[1] * how.groups)
-    return shapes_error("Data of " + std::to_string(data[1]) + " channels in " +
-                        std::to_string(how.groups) + " groups do not fit weights of " +
-                        std::to_string(weights[1]) + " channels a group.");
+    return conv_shapes_error("Data of " + std::to_string(data[1]) + " channels in " +
+                             std::to_string(how.groups) + " groups do not fit weights of " +
+                             std::to_string(weights[1]) + " channels a group.");
   Sizes sizes;
   sizes.images = data[0];
   sizes.in_channels = weights[1];
@@ -164,10 +164,10 @@ Result<Convolutions::Sizes> Convolutions::sizes(const Dims& data, const Dims& we
     const std::int64_t window = weights[2 + axis];
     const std::int64_t effective = window < 1 ? 0 : (window - 1) * how.dilation[axis] + 1;
     if (window < 1 || effective > extent)
-      return shapes_error("A window of " + std::to_string(window) + " that reaches over " +
-                          std::to_string(effective) + " elements does not lie in " +
-                          std::to_string(extent) + " along axis " + std::to_string(2 + axis) +
-                          ", padding counted.");
+      return conv_shapes_error("A window of " + std::to_string(window) + " that reaches over " +
+                               std::to_string(effective) + " elements does not lie in " +
+                               std::to_string(extent) + " along axis " + std::to_string(2 + axis) +
+                               ", padding counted.");
     sizes.space.push_back(data[2 + axis]);
     sizes.window.push_back(window);
     sizes.out_space.push_back((extent - effective) / how.stride[axis] + 1);
@@ -327,7 +327,7 @@ Result<Array> Convolutions::dense(const Array& data, const Array& weights, const
   const Dims& rows = data.view.shape;
   const Dims& columns = weights.view.shape;
   if (rows.size() != 2 || columns.size() != 2 || rows[1] != columns[1])
-    return shapes_error(
+    return conv_shapes_error(
         "A dense layer takes matrices of as many terms, (rows, terms) and "
         "(columns, terms); these have the shapes " +
         shape_text(rows) + " and " + shape_text(columns) + ".");
@@ -488,8 +488,8 @@ Result<Array> Convolutions::weight_gradient(const Array& data, const Array& grad
   const Dims& of_data = data.view.shape;
   const std::int64_t channels = of_data.size() < 2 ? 0 : of_data[1];
   if (how.groups >= 1 && channels % how.groups != 0)
-    return shapes_error("Data of " + std::to_string(channels) + " channels do not make " +
-                        std::to_string(how.groups) + " groups.");
+    return conv_shapes_error("Data of " + std::to_string(channels) + " channels do not make " +
+                             std::to_string(how.groups) + " groups.");
   Dims shape{gradient.view.ndim() < 2 ? 0 : gradient.view.shape[1],
              channels / std::max<std::int64_t>(how.groups, 1)};
   for (const std::int64_t extent : window) shape.push_back(extent);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
 
-Error shapes_error(std::string message) {
+Error pool_shapes_error(std::string message) {
   return {ErrorKind::value, "pool_shapes", std::move(message)};
 }
 
@@ -72,18 +72,18 @@ Result<Pooling::Sizes> Pooling::sizes(const Array& array, const Dims& space,
                  "A window of one to three axes has an extent and a stride of at least 1 and "
                  "padding of at least 0 for each."};
   if (array.view.ndim() < axes || space.size() != axes)
-    return shapes_error("A window of " + std::to_string(axes) +
-                        " axes does not lie in data of shape " + shape_text(array.view.shape) +
-                        ".");
+    return pool_shapes_error("A window of " + std::to_string(axes) +
+                             " axes does not lie in data of shape " + shape_text(array.view.shape) +
+                             ".");
   Sizes sizes;
   for (int axis = 0; axis < array.view.ndim() - axes; ++axis)
     sizes.planes.push_back(array.view.shape[axis]);
   for (int axis = 0; axis < axes; ++axis) {
     const std::int64_t extent = space[axis] + how.pad_before[axis] + how.pad_after[axis];
     if (space[axis] < 1 || how.window[axis] > extent)
-      return shapes_error("A window of " + std::to_string(how.window[axis]) + " does not lie in " +
-                          std::to_string(extent) +
-                          " elements, padding counted, or there are none.");
+      return pool_shapes_error("A window of " + std::to_string(how.window[axis]) +
+                               " does not lie in " + std::to_string(extent) +
+                               " elements, padding counted, or there are none.");
     sizes.space.push_back(space[axis]);
     sizes.places.push_back((extent - how.window[axis]) / how.stride[axis] + 1);
   }
@@ -104,8 +104,8 @@ Result<Pooling::Sizes> Pooling::sizes_of_gradient(const Array& gy, const Dims& s
   TRY_DONE(check_dtype(gy));
   TRY(auto& fit, sizes(gy, space, how));
   if (const Dims wants = joined(fit.planes, fit.places); gy.view.shape != wants)
-    return shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
-                        ", the result of the pooling " + shape_text(wants) + ".");
+    return pool_shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
+                             ", the result of the pooling " + shape_text(wants) + ".");
   return std::move(fit);
 }
 
@@ -153,9 +153,9 @@ Result<Array> Pooling::largest_gradient(const Array& gy, const Array& places, co
                  "The places of the largest elements are int32, not " +
                      std::string(name_of(places.dtype)) + "."};
   if (places.view.shape != gy.view.shape)
-    return shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
-                        ", the places of the largest elements " + shape_text(places.view.shape) +
-                        ".");
+    return pool_shapes_error("The gradient has the shape " + shape_text(gy.view.shape) +
+                             ", the places of the largest elements " +
+                             shape_text(places.view.shape) + ".");
   TRY(const auto& pool, kernel(Which::largest_gradient, gy.dtype));
   auto gx = launcher_.allocate(gy.dtype, joined(fit.planes, fit.space));
   if (!gx) return gx;

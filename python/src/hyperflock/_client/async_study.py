@@ -357,10 +357,9 @@ class AsyncStudy(StudyView):
         return await self._change("resume")
 
     async def set_priority(self, priority: int) -> AsyncStudy:
-        """Give the study another priority among the studies of its owner, from -100 to 100.
+        """Give the study another priority among its owner's studies, from -100 to 100.
 
         Trials of the highest priority that has work are started first. Running trials continue.
-        What other researchers get does not change.
         """
         check_priority(priority)
         return await self._change("priority", {"priority": priority})

@@ -10,10 +10,6 @@ using storage::Applied;
 
 namespace {
 
-constexpr int kCloseTryAgainLater = 1013;
-constexpr int kCloseSlowPeer = 4002;
-constexpr int kCloseReplaced = 4005;
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTexts{{
     {"not_asked", "Own a study whose trials are asked for: this one is a grid."},
     {"not_owner", "Claim the study by `watch` with `own` before you speak for it."},
@@ -152,7 +148,7 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
     if (const auto old = claims.find(*former); old != claims.end() && old->second.standby) {
       tell_owner(*former, stand_by(id));
     } else if (old != claims.end()) {
-      effects.emplace_back(Close{*former, kCloseReplaced, "replaced"});
+      effects.emplace_back(Close{*former, kCloseOwnerReplaced, "replaced"});
       claims.erase(old);
     }
   }

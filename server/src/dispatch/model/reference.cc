@@ -10,12 +10,6 @@ using storage::AttemptState;
 using storage::StudyState;
 using storage::TrialState;
 
-namespace {
-
-std::string number(std::int64_t id) { return "#" + std::to_string(id); }
-
-}  // namespace
-
 // ---- sessions
 
 Said Reference::open(const std::string& worker, const std::vector<AttemptId>& held,

@@ -20,6 +20,9 @@
 
 namespace hyperflock::dispatch {
 
+// Returns how the model's texts name an attempt: #7.
+inline std::string number(std::int64_t attempt) { return '#' + std::to_string(attempt); }
+
 class Reference {
  public:
   using Id = std::int64_t;

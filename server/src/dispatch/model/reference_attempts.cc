@@ -15,8 +15,6 @@ using storage::TrialState;
 
 namespace {
 
-std::string number(std::int64_t id) { return "#" + std::to_string(id); }
-
 // Returns the time before the trial is issued again (R18), with the least jitter.
 Millis back_off(Cause cause, int nth) {
   const bool at_once = cause == Cause::worker_lost || cause == Cause::cancelled;

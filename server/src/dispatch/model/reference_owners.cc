@@ -12,7 +12,6 @@ using storage::TrialState;
 
 namespace {
 
-std::string number(std::int64_t id) { return "#" + std::to_string(id); }
 std::string of(const Reference::Attempt& attempt) {
   return " t" + std::to_string(attempt.trial) + ' ' + number(attempt.id);
 }

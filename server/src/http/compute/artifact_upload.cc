@@ -69,7 +69,7 @@ constexpr std::array<Field, 4> kFields{{
      "Give a store of at most 255 bytes of UTF-8 without control characters, or none."},
 }};
 
-Error too_large(const SiteContext& context) {
+Error artifact_too_large(const SiteContext& context) {
   return Error{"artifact_too_large", "An artifact may have at most " +
                                          std::to_string(context.max_artifact_bytes) +
                                          " bytes on this server: upload less."};
@@ -79,7 +79,7 @@ class ArtifactUpload final : public AttemptUpload {
  public:
   ArtifactUpload(const SiteContext& context, storage::StoreArtifact store,
                  std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
-      : AttemptUpload(std::move(upload), context.max_artifact_bytes, too_large(context)),
+      : AttemptUpload(std::move(upload), context.max_artifact_bytes, artifact_too_large(context)),
         hub_(context.hub),
         store_(std::move(store)) {}
 
@@ -127,7 +127,7 @@ class ArtifactUpload final : public AttemptUpload {
   storage::StoreArtifact store_;
 };
 
-Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
+Result<std::unique_ptr<Upload>> open_artifact(const SiteContext& context, const Request& request) {
   storage::StoreArtifact store{request.device.id, {}};
   storage::ArtifactRow& artifact = store.artifact;
   const auto attempt = parse_integer(request.captures.at(0), kMaxWireInteger);
@@ -158,10 +158,10 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
       std::make_unique<ArtifactUpload>(context, std::move(store), std::move(upload)));
 }
 
-std::uint64_t max_bytes(const SiteContext& context) { return context.max_artifact_bytes; }
+std::uint64_t artifact_limit(const SiteContext& context) { return context.max_artifact_bytes; }
 
 }  // namespace
 
-const UploadHandler kArtifactUpload{max_bytes, too_large, open_upload};
+const UploadHandler kArtifactUpload{artifact_limit, artifact_too_large, open_artifact};
 
 }  // namespace hyperflock::http

@@ -15,7 +15,7 @@ namespace {
 // Both formats are zip archives, which begin with these bytes.
 constexpr std::string_view kArchive("PK\x03\x04", 4);
 
-Error too_large(const SiteContext& context) {
+Error checkpoint_too_large(const SiteContext& context) {
   return Error{"checkpoint_too_large", "A checkpoint may have at most " +
                                            std::to_string(context.max_checkpoint_bytes) +
                                            " bytes on this server: save less of the trial."};
@@ -25,7 +25,8 @@ class CheckpointUpload final : public AttemptUpload {
  public:
   CheckpointUpload(const SiteContext& context, std::string device, protocol::Checkpoint checkpoint,
                    std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
-      : AttemptUpload(std::move(upload), context.max_checkpoint_bytes, too_large(context)),
+      : AttemptUpload(std::move(upload), context.max_checkpoint_bytes,
+                      checkpoint_too_large(context)),
         hub_(context.hub),
         device_(std::move(device)),
         checkpoint_(std::move(checkpoint)) {}
@@ -71,7 +72,8 @@ Result<std::optional<std::int64_t>> step_of(std::string_view query, std::string_
   return step;
 }
 
-Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
+Result<std::unique_ptr<Upload>> open_checkpoint(const SiteContext& context,
+                                                const Request& request) {
   const auto id = parse_integer(request.captures.at(0), kMaxWireInteger);
   const std::string& sha256 = request.captures.at(1);
   const auto format = protocol::from_name<protocol::CheckpointFormat>(
@@ -94,10 +96,10 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
       context, request.device.id, std::move(checkpoint), std::move(upload)));
 }
 
-std::uint64_t max_bytes(const SiteContext& context) { return context.max_checkpoint_bytes; }
+std::uint64_t checkpoint_limit(const SiteContext& context) { return context.max_checkpoint_bytes; }
 
 }  // namespace
 
-const UploadHandler kCheckpointUpload{max_bytes, too_large, open_upload};
+const UploadHandler kCheckpointUpload{checkpoint_limit, checkpoint_too_large, open_checkpoint};
 
 }  // namespace hyperflock::http

@@ -13,7 +13,7 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-constexpr std::int64_t kLargestPage = 500;
+constexpr std::int64_t kArtifactPage = 500;
 
 void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
   ObjectWriter(out)
@@ -31,7 +31,7 @@ void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
 
 Result<Response> list(const SiteContext& context, const Request& request) {
   TRY(const auto study, readable_study(context, request));
-  TRY(const auto asked, page_of(request.query, kLargestPage, kLargestPage));
+  TRY(const auto asked, page_of(request.query, kArtifactPage, kArtifactPage));
   std::optional<TrialNumber> trial;
   if (const auto text = query_value(request.query, "trial")) {
     const auto number = parse_integer(*text, kMaxWireInteger);
@@ -62,13 +62,13 @@ Status bytes(const SiteContext& context, const Request& request, const Reply& re
                      reply);
 }
 
-constexpr std::array<Route, 2> kRoutes{{
+constexpr std::array<Route, 2> kArtifactRoutes{{
     {Method::get, "/api/studies/{}/artifacts", Access::principal, answer<list>},
     {Method::get, "/api/studies/{}/artifacts/{}", Access::principal, answer_later<bytes>},
 }};
 
 }  // namespace
 
-std::span<const Route> artifact_routes() { return kRoutes; }
+std::span<const Route> artifact_routes() { return kArtifactRoutes; }
 
 }  // namespace hyperflock::http

@@ -86,13 +86,13 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
 
 constexpr UploadHandler kUpload{max_bytes, too_large, open_upload};
 
-constexpr std::array<Route, 2> kRoutes{{
+constexpr std::array<Route, 2> kBlobRoutes{{
     {Method::head, "/api/blobs/{}", Access::principal, answer<head_blob>},
     {Method::put, "/api/blobs/{}", Access::principal, nullptr, 0, &kUpload},
 }};
 
 }  // namespace
 
-std::span<const Route> blob_routes() { return kRoutes; }
+std::span<const Route> blob_routes() { return kBlobRoutes; }
 
 }  // namespace hyperflock::http

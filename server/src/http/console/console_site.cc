@@ -16,7 +16,7 @@ constexpr std::string_view kConsolePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-constexpr std::array<Route, 3> kRoutes{{
+constexpr std::array<Route, 3> kSiteRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     {Method::get, "/healthz", Access::open, answer<alive>},
     {Method::get, "/ws/client", Access::open},
@@ -73,7 +73,7 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
 
 std::span<const Route> console_routes() {
   static const std::vector<Route> all = [] {
-    std::vector<Route> out(kRoutes.begin(), kRoutes.end());
+    std::vector<Route> out(kSiteRoutes.begin(), kSiteRoutes.end());
     for (const auto& part :
          {study_routes(), trial_routes(), series_routes(), blob_routes(), artifact_routes(),
           webhook_routes(), people_routes(), enrolment_routes(), operator_routes()}) {

@@ -157,7 +157,7 @@ Status erase_by_admin(const SiteContext& context, const Request& request, const 
   return erase_device(context, device, note_of(request, "device.erase", device), reply);
 }
 
-constexpr std::array<Route, 7> kRoutes{{
+constexpr std::array<Route, 7> kEnrolmentRoutes{{
     {Method::get, "/api/projects", Access::principal, answer<list_projects>},
     {Method::post, "/api/projects", Access::admin, answer_later<create_project>, kSmallBody},
     {Method::get, "/api/enrolment", Access::principal, answer<list_codes>},
@@ -172,7 +172,7 @@ constexpr std::array<Route, 7> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> enrolment_routes() { return kRoutes; }
+std::span<const Route> enrolment_routes() { return kEnrolmentRoutes; }
 
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named) {

@@ -13,8 +13,6 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-constexpr std::int64_t kDefaultPage = 500;
-constexpr std::int64_t kLargestPage = 5'000;
 constexpr std::int64_t kLargestExport = 100'000;
 constexpr std::size_t kReportsShown = 100;
 
@@ -86,7 +84,7 @@ Status metrics(const SiteContext& context, const Request&, const Reply& reply) {
   return {};
 }
 
-constexpr std::array<Route, 5> kRoutes{{
+constexpr std::array<Route, 5> kOperatorRoutes{{
     {Method::get, "/api/audit", Access::admin, answer<audit_page>},
     {Method::get, "/api/audit/export", Access::admin, answer<audit_export>},
     {Method::get, "/api/device-reports", Access::admin, answer<device_reports>},
@@ -96,6 +94,6 @@ constexpr std::array<Route, 5> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> operator_routes() { return kRoutes; }
+std::span<const Route> operator_routes() { return kOperatorRoutes; }
 
 }  // namespace hyperflock::http

@@ -323,7 +323,7 @@ Result<Response> me(const SiteContext& context, const Request& request) {
   return json_response(200, std::move(out));
 }
 
-constexpr std::array<Route, 9> kRoutes{{
+constexpr std::array<Route, 9> kPeopleRoutes{{
     {Method::get, "/api/me", Access::principal, answer<me>},
     {Method::get, "/api/tokens", Access::principal, answer<list_tokens>},
     {Method::post, "/api/tokens", Access::admin, answer_later<create_token>, kSmallBody},
@@ -339,7 +339,7 @@ constexpr std::array<Route, 9> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> people_routes() { return kRoutes; }
+std::span<const Route> people_routes() { return kPeopleRoutes; }
 
 void append_quota(std::string& out, const storage::Quota& quota) {
   ObjectWriter(out)

@@ -13,9 +13,6 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-constexpr std::int64_t kDefaultPage = 500;
-constexpr std::int64_t kLargestPage = 5'000;
-
 // The limits of one answer with the series of many trials: the values that are read, and the values
 // that are written. A client asks for later trials by the cursor.
 constexpr std::size_t kReadValues = 4'000'000;
@@ -144,7 +141,7 @@ Result<Response> of_trial(const SiteContext& context, const Request& request) {
   return json_response(200, std::move(out));
 }
 
-constexpr std::array<Route, 4> kRoutes{{
+constexpr std::array<Route, 4> kSeriesRoutes{{
     {Method::get, "/api/studies/{}/series", Access::principal, answer<names>},
     {Method::get, "/api/studies/{}/series/trials", Access::principal, answer<of_finished>},
     {Method::get, "/api/studies/{}/series/unfinished", Access::principal, answer<of_unfinished>},
@@ -153,6 +150,6 @@ constexpr std::array<Route, 4> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> series_routes() { return kRoutes; }
+std::span<const Route> series_routes() { return kSeriesRoutes; }
 
 }  // namespace hyperflock::http

@@ -399,7 +399,7 @@ Status placement(const SiteContext& context, const Request& request, const Reply
   return {};
 }
 
-constexpr std::array<Route, 16> kRoutes{{
+constexpr std::array<Route, 16> kStudyRoutes{{
     {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
     {Method::get, "/api/studies", Access::principal, answer<studies>},
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
@@ -422,6 +422,6 @@ constexpr std::array<Route, 16> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> study_routes() { return kRoutes; }
+std::span<const Route> study_routes() { return kStudyRoutes; }
 
 }  // namespace hyperflock::http

@@ -14,9 +14,6 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-constexpr std::int64_t kDefaultPage = 500;
-constexpr std::int64_t kLargestPage = 5'000;
-
 // Appends the rows. With the query `points=1` they have curves, up to the limit of CurveRoom.
 void append_trials(std::string& out, const SiteContext& context,
                    const std::vector<storage::TrialDetail>& page, std::string_view query) {
@@ -110,7 +107,7 @@ Result<Response> log(const SiteContext& context, const Request& request) {
   return json_response(200, std::move(out));
 }
 
-constexpr std::array<Route, 5> kRoutes{{
+constexpr std::array<Route, 5> kTrialRoutes{{
     {Method::get, "/api/studies/{}/trials", Access::principal, answer<trials>},
     {Method::get, "/api/studies/{}/best", Access::principal, answer<best>},
     {Method::get, "/api/studies/{}/unfinished", Access::principal, answer<unfinished>},
@@ -120,6 +117,6 @@ constexpr std::array<Route, 5> kRoutes{{
 
 }  // namespace
 
-std::span<const Route> trial_routes() { return kRoutes; }
+std::span<const Route> trial_routes() { return kTrialRoutes; }
 
 }  // namespace hyperflock::http

@@ -42,7 +42,7 @@ Status secret(const SiteContext& context, const Request& request, const Reply& r
   return {};
 }
 
-constexpr std::array<Route, 1> kRoutes{{
+constexpr std::array<Route, 1> kWebhookRoutes{{
     {Method::post, "/api/webhook-secret", Access::principal, answer_later<secret>, kSmallBody},
 }};
 
@@ -55,6 +55,6 @@ Status check_webhook(const SiteContext& context, const protocol::Webhook& webhoo
   return context.webhooks->judge(url);
 }
 
-std::span<const Route> webhook_routes() { return kRoutes; }
+std::span<const Route> webhook_routes() { return kWebhookRoutes; }
 
 }  // namespace hyperflock::http

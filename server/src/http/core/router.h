@@ -90,6 +90,10 @@ struct Page {
   std::int64_t limit = 0;
 };
 
+// Numbers of rows of a page of trials, of series or of the audit log.
+inline constexpr std::int64_t kDefaultPage = 500;
+inline constexpr std::int64_t kLargestPage = 5'000;
+
 // Returns the page that the query `after=0&limit=500` asks for; `usual` is the default limit.
 // Error: `bad_number`.
 Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most);

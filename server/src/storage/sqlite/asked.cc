@@ -4,16 +4,6 @@
 #include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {
-namespace {
-
-Outcome of_study(Applied applied, StudyId study) {
-  Outcome result;
-  result.applied = applied;
-  result.study = study;
-  return result;
-}
-
-}  // namespace
 
 Outcome Writer::apply_one(const ClaimStudy& claim) {
   Study* study = find_study(claim.study);

@@ -15,13 +15,6 @@ constexpr std::int64_t kTrialsInHand = 256;
 // indexes for its blob.
 constexpr std::int64_t kRowsOfArtifact = 4;
 
-Outcome of_study(Applied applied, StudyId study) {
-  Outcome result;
-  result.applied = applied;
-  result.study = study;
-  return result;
-}
-
 }  // namespace
 
 Outcome Writer::apply_one(const DeleteStudy& gone) {

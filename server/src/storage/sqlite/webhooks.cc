@@ -19,13 +19,6 @@ constexpr std::int64_t kMostDue = 64;
 constexpr std::array kEvents{protocol::WebhookEvent::finished, protocol::WebhookEvent::stopped,
                              protocol::WebhookEvent::cancelled, protocol::WebhookEvent::no_devices};
 
-Outcome of_study(Applied applied, StudyId study) {
-  Outcome result;
-  result.applied = applied;
-  result.study = study;
-  return result;
-}
-
 std::int64_t bit_of(protocol::WebhookEvent event) {
   return std::int64_t{1} << static_cast<int>(event);
 }

@@ -34,12 +34,6 @@ Outcome of_result(Applied applied, TrialKey trial, protocol::Verdict verdict) {
   return result;
 }
 
-Outcome of_study(Applied applied, StudyId study) {
-  Outcome result = outcome(applied);
-  result.study = study;
-  return result;
-}
-
 void append(std::vector<std::string>& all, std::vector<std::string> more) {
   std::ranges::move(more, std::back_inserter(all));
 }

@@ -17,6 +17,14 @@
 
 namespace hyperflock::storage::sqlite {
 
+// Returns the outcome of a transition of a whole study.
+inline Outcome of_study(Applied applied, StudyId study) {
+  Outcome result;
+  result.applied = applied;
+  result.study = study;
+  return result;
+}
+
 class Writer {
  public:
   Writer(std::unique_ptr<Db> db, WallClock clock, LogLimits limits)
