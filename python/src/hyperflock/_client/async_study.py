@@ -359,7 +359,7 @@ class AsyncStudy(StudyView):
     async def set_priority(self, priority: int) -> AsyncStudy:
         """Give the study another priority among its owner's studies, from -100 to 100.
 
-        Trials of the highest priority that has work are started first. Running trials continue.
+        The highest that has work gets devices first. Running trials continue.
         """
         check_priority(priority)
         return await self._change("priority", {"priority": priority})
@@ -398,8 +398,7 @@ class AsyncStudy(StudyView):
         return self
 
     async def retry(self) -> AsyncStudy:
-        """Issue every failed trial again, with its full number of attempts; a finished study runs
-        again.
+        """Issue every failed trial again, with all its attempts; a finished study runs again.
 
         Use it when the cause of the failures is gone: an error of the trials or lost devices.
         Trials that succeeded do not change. `retry_failed` runs them with mended code.

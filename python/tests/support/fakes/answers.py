@@ -44,8 +44,8 @@ def refusal(status: int, code: str, message: str, field: str | None = None) -> A
 
 def attempt_of(row: dict[str, Any]) -> dict[str, Any]:
     """Return the last attempt of a trial as the page of one trial lists it."""
-    copied = ("device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error")
-    copied += ("code_version",)
+    copied = ["device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error"]
+    copied.append("code_version")
     state = {"running": "live", "failed": "failed"}.get(row["state"], "accepted")
     attempt = {"attempt": 7, "kind": "primary", "state": state, "code_version": 1}
     attempt |= {name: row[name] for name in copied if name in row}
