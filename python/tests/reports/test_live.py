@@ -292,6 +292,7 @@ def test_every_text_of_others_is_escaped(server: FakeConsole, client: Client) ->
     assert "meets its constraints (&lt;b&gt;c -1)" in drawn
     # The colours of axes and texts are those of the page, which may be dark.
     assert "currentColor" in drawn
+    assert drawn.count('<table style="color: inherit') == drawn.count("<table") == 1
     assert not re.search('(fill|background|stroke)[=:]"?#(fff|000)', drawn)
     assert "\x1b" not in live.line(view)
 

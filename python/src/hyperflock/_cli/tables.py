@@ -305,7 +305,8 @@ class Lines:
         )
         if study.row.kind == "asked":  # its parameters are not known beforehand
             widest = 40
-        self._widths = (6, min(60, max(6, widest)), 10, 7, 8)
+        # A number with all of its digits takes up to 24 characters.
+        self._widths = (6, min(60, max(6, widest)), 10 if short else 24, 7, 8)
 
     def head(self) -> str:
         """Return the names of the columns."""

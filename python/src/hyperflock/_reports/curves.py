@@ -51,7 +51,7 @@ def learning(curves: Sequence[Curve], title: str) -> str:
         return ""
     frame = _Frame([point for _, points in shown for point in points])
     parts = frame.axes("step")
-    ends: list[float] = []
+    ends: list[_Point] = []
     for place, (curve, points) in enumerate(shown):
         colour = _BEST if curve.is_best else _COLOURS[place % len(_COLOURS)]
         at = [frame.at(point) for point in points]
@@ -64,12 +64,12 @@ def learning(curves: Sequence[Curve], title: str) -> str:
                 f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
             )
         # Names of lines that end close to each other do not overlap.
-        y = at[-1][1]
-        while any(abs(y - other) < 11 for other in ends):
-            y += 11
-        ends.append(y)
+        x, y = at[-1]
+        while any(abs(x - left) < 60 and abs(y - other) < 11 for left, other in ends):
+            y -= 11
+        ends.append((x, y))
         name = clean(curve.name, limit=14)
-        parts.append(_text(at[-1][0] + 6, y + 4, name, "start", colour))
+        parts.append(_text(x + 6, y + 4, name, "start", colour))
     last = "; ".join(f"{curve.name} {points[-1][1]:.6g}" for curve, points in shown)
     return _svg(title, f"{title}: {last}", parts)
 

@@ -230,6 +230,8 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) ->
         for row in rows
     )
     return (
-        f'<table><caption style="text-align: left">{escape(caption)}</caption>'
+        # Some pages give tables a colour of their own.
+        '<table style="color: inherit; font-size: inherit">'
+        f'<caption style="color: inherit; text-align: left">{escape(caption)}</caption>'
         f"<tr>{head}</tr>{body}</table>"
     )
