@@ -47,7 +47,7 @@ def test_the_command_sets_and_shows_it(real: Server, client: Client) -> None:
     study = client.grid(objective, {"x": [1]}, name="by command")
     settings = ["--url", real.console, "--token", real.credentials["researcher_token"]]
     run = CliRunner()
-    said = run.invoke(_cli.app, ["priority", str(study.id), *settings, "--", "-7"])
+    said = run.invoke(_cli.app, ["priority", str(study.id), "-7", *settings])
     assert said.output == f"study {study.id} has priority -7\n"
     assert "priority   -7" in run.invoke(_cli.app, ["show", str(study.id), *settings]).output
     assert run.invoke(_cli.app, ["priority", str(study.id), "101", *settings]).exit_code == 2

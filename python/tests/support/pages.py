@@ -27,7 +27,9 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 # A page names its own studies 1, 2, ...; they are replaced by the numbers of the real studies.
-_STUDY = re.compile(r"^(hyperflock (?:show|trials|watch|export|plot|logs|replay|sampler)) (\d+)")
+_STUDY = re.compile(
+    r"^(hyperflock (?:show|trials|watch|export|plot|logs|replay|sampler|extend|retry)) (\d+)"
+)
 RUN = {"python", "console"}
 # Blocks that contain no code for the reader.
 LEFT_ALONE = {"{toctree}", "{eval-rst}"}

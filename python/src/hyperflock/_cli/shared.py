@@ -57,13 +57,18 @@ TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", min=0, help="The tr
 _F = TypeVar("_F", bound=Callable[..., int])
 
 
-def command(*examples: str, passes_on: bool = False) -> Callable[[_F], _F]:
+def command(*examples: str, passes_on: bool = False, negative: bool = False) -> Callable[[_F], _F]:
     """Register a function as a command with its own name, and add examples to its help.
 
     The list of commands shows the first sentence, wrapped and not cut. With ``passes_on``, options
-    after the first argument, and unknown ones, are arguments for another program.
+    after the first argument, and unknown ones, are arguments for another program. With
+    ``negative``, an argument may be a negative number.
     """
-    passing = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+    settings: dict[str, bool] = {}
+    if passes_on or negative:
+        settings["ignore_unknown_options"] = True
+    if passes_on:
+        settings["allow_interspersed_args"] = False
 
     def register(function: _F) -> _F:
         # The character "\b" keeps the line breaks of the examples. Without it, click joins and
@@ -74,7 +79,7 @@ def command(*examples: str, passes_on: bool = False) -> Callable[[_F], _F]:
         registered: _F = app.command(
             epilog=shown,
             short_help=f"{first}.",
-            context_settings=passing if passes_on else None,
+            context_settings=settings or None,
         )(function)
         return registered
 

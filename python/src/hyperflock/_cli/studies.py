@@ -259,7 +259,7 @@ def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Tok
     return _changed(Client(url, token).study(study_id).resume(), as_json)
 
 
-@command("hyperflock priority 3 10", "hyperflock priority nightly -5")
+@command("hyperflock priority 3 10", "hyperflock priority nightly -5", negative=True)
 def priority(
     study_id: StudyId,
     number: Annotated[
