@@ -55,13 +55,11 @@ TEST(AdminFlags, AreTaken) {
 }
 
 TEST(AdminFlags, BadOnesAreRefused) {
-  const std::vector<std::vector<std::string>> bad{{"token", "dance"},
-                                                  {"token", "revoke"},
-                                                  {"token", "revoke", "x"},
-                                                  {"enrol", "create", "--max-uses", "-1"},
-                                                  {"researcher", "approve"},
-                                                  {"audit", "list", "--limit", "0"},
-                                                  {"device", "erase"}};
+  const std::vector<std::vector<std::string>> bad{
+      {"token", "dance"},        {"token", "revoke"},
+      {"token", "revoke", "x"},  {"enrol", "create", "--max-uses", "-1"},
+      {"researcher", "approve"}, {"audit", "list", "--limit", "0"},
+      {"device", "erase"}};
   for (const auto& arguments : bad) EXPECT_NE(refusal(arguments), "") << arguments.back();
 }
 
