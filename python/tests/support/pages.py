@@ -28,7 +28,8 @@ _BLOCK = re.compile(
 )
 # A page names its own studies 1, 2, ...; they are replaced by the numbers of the real studies.
 _STUDY = re.compile(
-    r"^(hyperflock (?:show|trials|watch|export|plot|logs|replay|sampler|extend|retry)) (\d+)"
+    r"^(hyperflock (?:show|trials|watch|export|plot|logs|replay|sampler|extend|retry|webhook)) "
+    r"(\d+)"
 )
 RUN = {"python", "console"}
 # Blocks that contain no code for the reader.
