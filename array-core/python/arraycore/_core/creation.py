@@ -1,4 +1,4 @@
-"""Functions that make arrays of Python's and NumPy's values, and convert them back."""
+"""Functions that make arrays from Python's and NumPy's values, and convert them back."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ class Indexing:
             fill(self, value, parsed.words)
             return
         if not isinstance(value, ndarray):
-            # NumPy's own conversion finds what does not fit the dtype.
+            # NumPy converts the value, so it raises the error if the value does not fit the dtype.
             dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
             elements = np.asarray(value, supported(dtype), order="C")
             value = type(self)(session.create(elements.shape, elements, elements.dtype))

@@ -208,7 +208,8 @@ class ReductionKernel(_TypedKernel):
     post_map_expr : str
         The statement that stores the combined value ``a``, usually ``"y = a"``.
     identity : str
-        The value of a reduction of no elements; if it is empty or None that is an error.
+        The value of a reduction of no elements. If it is empty or None, a reduction of no elements
+        is an error.
     name : str
         The name that error messages show.
     reduce_type : str, optional
@@ -352,7 +353,7 @@ class RawKernel(_Kernel):
         args : sequence
             Arrays in the order of their binding numbers, and numbers, or sequences of numbers,
             in the order of the uniform block's members. A NumPy array is copied to the device as
-            its memory is; the shader may read it only.
+            its memory is; the shader may only read it.
         uniforms : bytes-like, optional
             The bytes of the uniform block, instead of numbers in ``args``.
 
@@ -404,7 +405,7 @@ def _grid_words(grid: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def _raw_argument_words(words: list[int], argument: Any, held: list[ndarray]) -> int:
-    """Append the words of a shader's argument; return how many arguments these are."""
+    """Append the words of an argument; return how many values it has, as it may be a sequence."""
     if isinstance(argument, ndarray):
         words += (_ARRAY, argument._id)
         return 1

@@ -74,8 +74,8 @@ def reduced(
 ) -> Any:
     """Reduce an array.
 
-    ``which`` is 0 and a number of the table of reductions, or 1 and a ufunc's number. The other
-    parameters are those of :func:`arraycore.sum`.
+    ``which`` is the pair of 0 and a reduction's number in array-core's table, or of 1 and a ufunc's
+    number. The other parameters are those of :func:`arraycore.sum`.
     """
     source = require_array(a)
     target = _target(out)

@@ -91,7 +91,7 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
 
 
 def _first_and_last(flags: ndarray) -> tuple[int, int]:
-    """Return the indices of a vector's first and last true element; without one the last is -1."""
+    """Return the indices of a vector's first and last true element; the last is -1 if none is."""
     return int(_first_true(flags)), int(_last_true(flags))
 
 

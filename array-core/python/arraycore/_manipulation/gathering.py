@@ -133,7 +133,7 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
     IndexError
         The indices are not integers.
     ValueError
-        The indices have another number of dimensions.
+        The indices and the array differ in their number of dimensions.
     """
     given = indices if isinstance(indices, ndarray) else np.asarray(indices)
     if axis is None:

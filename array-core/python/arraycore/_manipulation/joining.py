@@ -44,7 +44,7 @@ __all__ = [
     "vstack",
 ]
 
-#: ``target[outer, place, inner] = source[outer, at[place], inner]``, both in C order.
+#: ``target[outer, place, inner] = source[outer, at[place], inner]`` for two arrays in C order.
 _take = elementwise(
     "raw T source, raw I at, int32 extent, int32 inner",
     "T target",

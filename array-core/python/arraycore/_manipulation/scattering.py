@@ -148,7 +148,7 @@ def _same_size(a: ndarray, mask: Any, name: str) -> ndarray:
 
 
 def _safe(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a value as :func:`device_value` does, if it can be cast safely.
+    """Return the result of :func:`device_value` for a value that can be cast safely.
 
     Raises
     ------

@@ -170,13 +170,13 @@ class MetricError(HyperflockError, ValueError):
 
 
 class SeriesError(HyperflockError, ValueError):
-    """A trial logged a row that cannot be stored: a bad name, value, step or image, or too many."""
+    """A trial logged a row with a bad name, value, step or image, or it logged too much."""
 
     default_code = "series_value"
 
 
 class SuggestMismatchError(HyperflockError, ValueError):
-    """An objective asked for a parameter that its trial does not have, or in another range."""
+    """An objective asked for a parameter that its trial lacks, or whose value does not fit."""
 
     default_code = "suggest_mismatch"
 

@@ -39,7 +39,7 @@ def clean(text: str, *, keep_lines: bool = False, limit: int | None = None) -> s
 def value_text(value: Any, limit: int | None = None) -> str:
     """Return a parameter's value for people: a text as it is, any other value as Python writes it.
 
-    ``limit`` is that of `clean`, for texts and for tuples, lists and dicts.
+    Texts, tuples, lists and dicts are cut after ``limit`` characters, as `clean` does it.
     """
     if isinstance(value, str):
         return clean(value, limit=limit)

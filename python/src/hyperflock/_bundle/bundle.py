@@ -46,8 +46,8 @@ from hyperflock._bundle.wheels import Wheel
 from hyperflock._model.data import MAX_BLOB_BYTES, DataSet
 from hyperflock._transport.messages import DataRef
 
-# A larger array is sent as a separate blob, so that it is not sent again when only the code
-# changes.
+# An array of more bytes than this is sent as a separate blob, so that it is not sent again when
+# only the code changes.
 MAX_PACKED_ARRAY_BYTES = 64 * 1024
 
 
@@ -138,7 +138,7 @@ def _bundle_objective(
     reached = Reached(modules)
     for entry in captured.entries:
         reached.follow(*entry)
-    # A dry run compares the functions of generated modules part by part, like those of the files.
+    # A dry run also compares functions of generated modules by their parts and not by their names.
     reached.modules = {**modules, **{name: name for name in captured.generated}}
     warn_of_beginnings(reached)
     warn_of_seeds(captured.written)

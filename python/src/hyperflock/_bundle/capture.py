@@ -268,7 +268,8 @@ class Capture:
         is_later
             Whether only a call of the definition looks them up.
         methods
-            The methods that use a name, if only methods that nothing may call use it.
+            For each name that only perhaps unused methods look up: these methods. An error of
+            such a name is raised only if the captured code names one of them.
         """
         for name, chains in names.items():
             if name not in namespace or _is_special(name):

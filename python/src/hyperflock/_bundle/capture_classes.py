@@ -46,7 +46,8 @@ class Late:
     value
         Its value.
     is_made : bool
-        Whether the definition sets it too, so that it may keep that value.
+        Whether the class statement sets it too. If ``value`` cannot be written, the attribute may
+        keep the value from there.
     """
 
     path: str

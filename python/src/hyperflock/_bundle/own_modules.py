@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 _MISSING = object()
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
-# The codes of errors for values that cannot be written. The file may compute such a value again.
+# The codes of errors for values that cannot be written. Such an error is ignored if an import of
+# the file on a device may compute the value again.
 _UNKNOWN = frozenset({"cannot_bundle_value", "cannot_bundle_source", "cannot_bundle_package"})
 
 
@@ -306,8 +307,8 @@ class OwnModules:
     ) -> None:
         """Replace the statements that compute a global by its value."""
         if not any(isinstance(one.node, _ASSIGNMENTS) for one in bindings):
-            # The global is bound by another statement, such as ``with``. That statement is replaced
-            # only if a device cannot run it.
+            # No assignment binds the global, but for example a ``with`` statement. That statement
+            # is replaced only if a device cannot run it.
             self._set_after.add((module, name))
         text = self._writer.expression(value, self._home, f"'{name}'")
         if text.isidentifier() and text.startswith("_hf_"):
@@ -455,8 +456,8 @@ def _looked_up(expression: ast.expr, namespace: dict[str, Any]) -> Any:
 
 
 def _differs(text: ast.expr, value: Any, namespace: dict[str, Any]) -> bool:
-    """Return whether a default is not what its text says: a literal, or the present value of a
-    name.
+    """Return whether the value of a default differs from the literal in the definition's text, or
+    from the present value of the name in this text.
     """
     try:
         return not equal(constant(text), value)

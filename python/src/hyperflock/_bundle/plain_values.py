@@ -42,7 +42,7 @@ def is_plain(value: Any, _depth: int = 0) -> bool:
 
 
 def is_mutable(value: Any) -> bool:
-    """Return whether a value can change and so may be shared by its identity."""
+    """Return whether a value can change, so that a copy of it could differ later."""
     kind = type(value)
     unchangeable = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
     return not (

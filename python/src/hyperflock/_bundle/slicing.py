@@ -4,9 +4,9 @@
 
 A file is sent unchanged, apart from statements at its top level that a device cannot run: imports
 of packages that a browser lacks, reads of this machine's files and arguments, submissions, and
-every statement that needs one of these at once. If the objective reaches such a statement, the
-error names the file, the line and a remedy. All other lines keep their text and number. Files are
-read and not run. Only one thread at a time may use this module.
+every statement that uses a result of these while the file is imported. If the objective reaches
+such a statement, the error names the file, the line and a remedy. All other lines keep their text
+and number. Files are read and not run. Only one thread at a time may use this module.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class ValueWriter:
         Raises
         ------
         BundleError
-            The value cannot be written; ``where`` begins the sentence.
+            The value cannot be written; ``where`` begins the error's message.
         """
         if id(value) in self._known:
             _, owner, name, ready = self._known[id(value)]

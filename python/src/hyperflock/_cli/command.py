@@ -1,8 +1,8 @@
 """The command ``hyperflock``; this module imports all its commands and runs them.
 
 Exit codes: 0 success; 1 the server or a check here refused; 2 wrong usage; 3 the server does not
-answer; 4 the watched study was cancelled or ended without a complete trial; 130 detached by Ctrl-C,
-for which 143 stands if it was SIGTERM (signals.py).
+answer; 4 the watched study was cancelled or ended without a complete trial; 130 Ctrl-C ended the
+command; 143 SIGTERM ended it (signals.py).
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
@@ -68,7 +68,7 @@ PARTS = (
 def run(arguments: list[str]) -> int:
     """Run the command and return its exit code. A signal ends it with 130 and without a traceback.
 
-    What it has started ends too, and what goes on without it is said.
+    What the command has started ends too. A note says what goes on without the command.
     """
     try:
         with ended_by_signals():

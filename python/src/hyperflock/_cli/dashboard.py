@@ -115,7 +115,7 @@ def guarded(app: Application) -> Application:
 
 
 def explained(app: Application) -> Application:
-    """Return an application that answers with the error's message if this package raises one."""
+    """Return an application that answers with an error's message if this package raises it."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_kept_from_log)
 

@@ -123,7 +123,7 @@ def _run(words: list[str], settings: dict[str, str], team: Volunteers) -> int:
     process = subprocess.Popen(
         [sys.executable, "-u", *words],
         env={**os.environ, **settings},
-        # It does not get Ctrl-C, for which a script prints a traceback, but SIGTERM.
+        # Ctrl-C does not reach the script, which would print a traceback. `_end` sends SIGTERM.
         start_new_session=True,
         preexec_fn=end_with_parent(),
     )

@@ -21,7 +21,7 @@ def start(arguments: list[str]) -> int:
     from hyperflock._cli.shared import EXIT_DETACHED
 
     code = run(arguments)
-    # A signal from now on does not wait for output.
+    # A signal that comes during this flush ends the process at once.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

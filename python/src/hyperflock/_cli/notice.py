@@ -63,7 +63,7 @@ def _show(command: list[str] | None) -> None:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            # Such as a desktop without a notification service.
+            # For example, the desktop has no notification service.
             status = getattr(error, "returncode", None)
             why = f"{program} " + (f"failed with {status}" if status else "did not answer")
         else:

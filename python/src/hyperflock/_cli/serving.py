@@ -83,8 +83,8 @@ class Addresses:
         return reaches("https" if secure else "http", running.port, bound=host, public_url=url)
 
     def from_here(self, running: Running, opened: Opened | None) -> tuple[str, Path | None]:
-        """Return the compute origin for volunteers on this machine, and the authority of its
-        certificate if only this machine knows it.
+        """Return the compute origin for volunteers on this machine. If the certificate comes from
+        this machine's own authority, return the authority's certificate too, otherwise None.
         """
         if opened is not None and opened.authority is not None:
             return f"https://127.0.0.1:{running.port}", opened.authority
@@ -220,7 +220,9 @@ class Serving:
         return running, opened
 
     def _follow(self, change: Change) -> tuple[Running, Opened] | None:
-        """Print a change of the way, and start the server again if its address has changed."""
+        """Print what has changed about the tunnel or network for phones. If the server's address
+        has changed, start the server again.
+        """
         self._say(change.text)
         if change.reads_certificate:
             self._local.reload()
@@ -249,7 +251,7 @@ class Serving:
                 self._show(*again)
 
     def _lose_way(self, code: str, why: str) -> None:
-        """Say that phones do not reach the server any more, which goes on without them."""
+        """Say why phones do not reach the server any more; the server goes on without them."""
         if self._way is not None:
             self._way.close()
             self._way = None

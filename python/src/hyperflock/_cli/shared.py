@@ -24,7 +24,7 @@ EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 EXIT_NO_RESULT = 4
 EXIT_DETACHED = 130
-# A console has a width. No row is as wide as this.
+# The width of a console, in characters, whose rows are never wrapped.
 _UNLIMITED = 10**9
 
 app = typer.Typer(

@@ -45,7 +45,7 @@ def goes_on(note: str) -> None:
 
 
 def print_note() -> None:
-    """Print once what `goes_on` set."""
+    """Print the note that `goes_on` set, if there is one, and clear it."""
     global _note
     note, _note = _note, ""
     if note:
@@ -74,7 +74,7 @@ def ended_by_signals() -> Iterator[None]:
     def unraisable(error: sys.UnraisableHookArgs) -> None:
         if issubclass(error.exc_type, KeyboardInterrupt):
             number = _received[-1] if _received else signal.SIGINT
-            # From another thread, because here it could arrive in this function again.
+            # Another thread raises it again, because from here it could arrive in this function.
             timer = threading.Timer(_AGAIN_S, _thread.interrupt_main, [number])
             timer.daemon = True
             timer.start()

@@ -16,7 +16,7 @@ from hyperflock._reports.webhook import webhook_text
 
 
 class Event(str, Enum):
-    """What a webhook can be told."""
+    """The events of a study that its webhook can be told."""
 
     finished = "finished"
     stopped = "stopped"

@@ -22,7 +22,7 @@ from hyperflock._reports import html as _html
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import StudyRow
 
-# While a notebook shows a client, the cell waits for the studies at most this long.
+# When a notebook shows a client, the cell waits at most this many seconds for the list of studies.
 _SHOW_S = 2.0
 
 

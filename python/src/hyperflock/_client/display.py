@@ -4,9 +4,9 @@
     await shown.until_end(every_s, trials)
 
 The finished trials come by the study's WebSocket. The running ones, the devices and the best
-trial's curve are asked for again and again, one request at a time, and errors of these requests are
-ignored: the study's own connection reports what matters. The screen is drawn in the thread that
-waits (`background_loop.tell`). One event loop.
+trial's curve are requested again and again, one request at a time. Errors of these requests are
+ignored, because the WebSocket reports every error that matters. The screen is drawn in the thread
+that waits (`background_loop.tell`). All coroutines run on one event loop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A picture that changes more often is not readable.
 LEAST_S = 0.2
-# How long the end waits for the best trial's curve.
+# The most seconds that a display waits for the best trial's curve after the study's end.
 _LAST_S = 5.0
 
 
@@ -62,7 +62,7 @@ class Display:
         try:
             self._ask()
             assert self._asked is not None
-            # So that the first picture is complete, if the server is quick.
+            # Wait a moment: if the server is quick, the first picture is complete.
             await asyncio.wait([self._asked], timeout=max(every_s, LEAST_S))
             while not watching.done():
                 self._draw()
@@ -99,7 +99,7 @@ class Display:
         tell(lambda: self._screen.show(view))
 
     def _ask(self) -> None:
-        """Start the requests, unless the ones before still run."""
+        """Start the requests, unless earlier ones still run."""
         if self._asked is None or self._asked.done():
             self._asked = asyncio.ensure_future(self._answers())
 
@@ -115,7 +115,7 @@ class Display:
             await self._ask_for_curve()
 
     async def _ask_for_curve(self) -> None:
-        """Fetch the curve of the best trial if it is another one than before."""
+        """Fetch the curve of the best trial, unless this trial's curve is known already."""
         best = self._study.row.best
         if not isinstance(best, BestRow) or best.trial in self._curves:
             return

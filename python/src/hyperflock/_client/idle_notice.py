@@ -22,7 +22,7 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Requirements, StudyRow
 from hyperflock._transport.validation import convert
 
-# The interval of calls of `look`.
+# The seconds between two calls of `look`.
 SLICE_S = 1.0
 # The reason is printed when nothing has run for this many seconds.
 _PATIENCE_S = 5.0
@@ -61,7 +61,7 @@ class Waiting:
         self._stop = ""
 
     def look(self, start: Callable[[Coroutine[Any, Any, str]], _Found], *, idle: bool) -> None:
-        """Print why nothing runs, if it is time and the reason is known.
+        """Print why nothing runs, after some idle seconds and once the server has told the reason.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Waiting:
             self._asked = start(self._reason())
 
     def told(self, row: StudyRow) -> None:
-        """Print at once why the study has paused itself, if a new row of it says so."""
+        """Print at once why the study has paused itself, if its new row ``row`` says so."""
         reason = stopped_text(row)
         if reason and reason != self._stop:
             self._say(reason)

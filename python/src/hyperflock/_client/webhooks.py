@@ -3,7 +3,7 @@
     client.grid(objective, space, webhook="https://hooks.example.org/me")
     event = verify_webhook(body, headers["Hyperflock-Signature"], secret)
 
-Pure; any thread.
+The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hyperflock._transport.messages import Webhook, WebhookEvent
 from hyperflock._transport.validation import convert
 
 _SIGNATURE = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})")
-# How old a signature may be, so that a copied request is worthless later.
+# A signature may be this many seconds old. A request that somebody copied is then refused later.
 TOLERANCE_S = 300.0
 
 
@@ -77,7 +77,7 @@ def verify_webhook(
     secret
         What `Client.webhook_secret` returns.
     tolerance_s
-        How old the signature may be, and how far its clock may differ.
+        By how many seconds the signature's time may differ from this machine's clock.
 
     Returns
     -------

@@ -75,7 +75,7 @@ _OPTIONS = (
     *("--headless=new", "--no-first-run", "--no-default-browser-check", "--disable-quic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-extensions", "--disable-breakpad", "--disable-dev-shm-usage"),
-    # The page cannot look up any other host's name.
+    # The page can reach 127.0.0.1 only: no host's name can be looked up.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 

@@ -36,7 +36,7 @@ class _Installed(importlib.abc.MetaPathFinder):
     Parameters
     ----------
     places : Mapping
-        The folders in which each package is searched.
+        For each package, the folders in which it is searched for.
     """
 
     def __init__(self, places: Mapping[str, Sequence[str]]) -> None:

@@ -19,7 +19,7 @@ import sys
 import uuid
 from pathlib import Path
 
-# A complete runtime has 45 MB, so those of several servers fit.
+# A complete runtime has 45 MB, so there is room for the runtimes of several servers.
 LIMIT_BYTES = 512 << 20
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -33,7 +33,7 @@ class Reach:
     phones : bool
         Whether a phone can reach it and compute there.
     note : str
-        What is missing; empty if nothing is.
+        What phones need there, or why they cannot use it, as text for people; may be empty.
     """
 
     origin: str

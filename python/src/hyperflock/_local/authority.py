@@ -40,7 +40,7 @@ _ROOT_DAYS = 365
 # Phones refuse certificates that are valid for more than 825 days.
 _LEAF_DAYS = 90
 _RENEW_DAYS = 30
-# A certificate is valid from one day before it is made, because phones' clocks may be late.
+# A certificate is valid from one day before it is made, because phones' clocks may be slow.
 _EARLIER = datetime.timedelta(days=1)
 # An authority may vouch for the network of an address, because the machine may get another
 # address there. The keys are the versions of the Internet Protocol.
@@ -116,7 +116,8 @@ class Authority:
             as ``dev`` must not be among them.
 
         Other addresses and names come and go, with virtual networks for example, and phones must
-        not have to trust another authority for them. They are left out if it does not allow them.
+        not have to trust a new authority for them. Those that the authority does not allow are
+        left out.
 
         Raises
         ------

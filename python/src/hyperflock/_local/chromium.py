@@ -153,7 +153,7 @@ class ChromiumVolunteer(Volunteer):
                 with contextlib.suppress(OSError, ValueError):
                     while not self._ending.wait(_LOOK_S):
                         self._look(browser)
-                    # The last trial may have ended after the last look.
+                    # Read the page once more: a trial may have ended since the loop last did so.
                     self._look(browser)
                     browser.ask(_STOP)
                     threading.Event().wait(_FAREWELL_S)

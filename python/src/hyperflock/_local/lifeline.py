@@ -2,9 +2,9 @@
 
     subprocess.Popen(command, preexec_fn=end_with_parent())
 
-The server has a pipe for that (server.py), and so have volunteers. This is for programs that know
-nothing of it: a tunnel, and the script of ``hyperflock demo``. It works on Linux. Elsewhere such a
-program ends only when this process ends by itself.
+The server has a pipe for that (server.py), and so have volunteers. This module is for programs
+without such a pipe: a tunnel, and the script of ``hyperflock demo``. It works on Linux. Elsewhere
+such a program ends only when this process ends by itself.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ BINARY = "hyperflock-server"
 _CHECKOUT = Path(__file__).resolve().parents[4]
 # The folder with the archive, which only a wheel with a server has.
 _PACKED = Path(__file__).resolve().parent / "packed"
-# Releases have wheels with a server for this system only.
+# Whether releases have a wheel with a server for this machine: they have it for x86-64 Linux only.
 _HAS_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 _HOW = (
     "install the release's wheel for this system (its name says manylinux), run './run build' in a "

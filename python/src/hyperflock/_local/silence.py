@@ -3,7 +3,8 @@
     silence("https://four-short-words.trycloudflare.com", None)     # None: it answers
     silence("https://192.168.1.20:8780", authority.root)            # or a text that says why not
 
-A tunnel has an address some seconds before the address works. Functions block; any thread.
+A tunnel has an address some seconds before the address works. Functions block; any thread may call
+them.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ class NodeVolunteer(Volunteer):
             environment["NODE_EXTRA_CA_CERTS"] = str(self._authority)
         command = [
             self._engine.path,
-            # A promise of trial code that nobody awaits ends a thread of Node, but not of browsers.
+            # A rejected promise that trial code does not handle ends Node, but no browser.
             "--unhandled-rejections=warn",
             # Trial code must not reach the files of this machine.
             *("--permission", "--allow-worker", f"--allow-fs-read={self._folder}{os.sep}*"),

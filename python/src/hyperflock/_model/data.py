@@ -195,7 +195,7 @@ def hash_file(path: Path) -> tuple[int, str]:
 
 
 def _check_arrays(name: str, kind: str, path: Path) -> None:
-    """Check the headers, so that a file that no trial can read is refused before it is sent."""
+    """Check the headers of a file's arrays, so that a file that no trial can read is not sent."""
     try:
         if kind == "npy":
             np.load(path, mmap_mode="r", allow_pickle=False)

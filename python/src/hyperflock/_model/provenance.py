@@ -13,7 +13,7 @@ from hyperflock._transport.messages import AttemptRow, StudySpec, TrialRow
 
 @dataclass(frozen=True)
 class Saved:
-    """A checkpoint from which the run of a result continued.
+    """A checkpoint from which an attempt of a trial continued.
 
     Attributes
     ----------
@@ -118,7 +118,8 @@ def versions_of(software: str) -> dict[str, str]:
     pairs = (clean(word).partition("/") for word in software.split())
     found: dict[str, str] = {}
     for name, _, version in pairs:
-        # The first word is the server's own. A device's statement about the server is ignored.
+        # The server writes the first word, its own version. A second word with the same name comes
+        # from the device and is ignored.
         if name:
             found.setdefault(name, version)
     return found

@@ -119,7 +119,7 @@ def sobol_unit(seed: int, number: int, dimension: int) -> float:
 
 
 def in_range(numbers: ValueRange, unit: float) -> float | int:
-    """Return the number of a checked range at ``unit``, which is from 0 to less than 1."""
+    """Return the number at position ``unit`` of a checked range, where 0 <= unit < 1."""
     low, high = numbers.low, numbers.high
     step = numbers.step if isinstance(numbers.step, float) else 1.0
     count = range_count(numbers)

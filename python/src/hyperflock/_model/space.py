@@ -252,7 +252,7 @@ def _plain(value: Any, name: str, depth: int = 0) -> Any:
 
 
 def _check_values(dimension: Dimension, kind: StudyKind, field: str) -> int:
-    """Check a name's values or range. Return the bytes of the longest value as text."""
+    """Check a name's values or range. Return the length in bytes of the longest value as JSON."""
     name = dimension.name
     if isinstance(dimension.range, ValueRange):
         if not is_drawn(kind):

@@ -10,7 +10,7 @@ from hyperflock._transport.messages import BestRow, StudyRow
 # The codes for a study without a best trial.
 NO_BEST = ("no_complete_trial", "no_feasible_trial")
 
-# The most numbers of trials in a text.
+# A text names at most this many trials.
 _SHOWN = 20
 
 

@@ -5,8 +5,8 @@
     front(row, trials)
 
 Axes and texts have the page's own text colour (``currentColor``), and lines have colours that stand
-out from white and from black. Each line is named at its end, so no reader needs the colours. Pure;
-any thread.
+out from white and from black. Each line is named at its end, so no reader needs the colours. The
+module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hyperflock._reports.best import is_best
 from hyperflock._reports.plots import ticks
 from hyperflock._transport.messages import StudyRow
 
-# More points make a picture slow and not clearer.
+# A line has at most this many points. More would make a picture slow and not clearer.
 MAX_POINTS = 300
 
 _WIDTH, _HEIGHT = 640, 240
@@ -63,7 +63,7 @@ def learning(curves: Sequence[Curve], title: str) -> str:
             parts.append(
                 f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
             )
-        # Names of lines that end close to each other do not overlap.
+        # Move the name up until it does not overlap the names of other lines.
         x, y = at[-1]
         while any(abs(x - left) < 60 and abs(y - other) < 11 for left, other in ends):
             y -= 11
@@ -162,7 +162,7 @@ class _Frame:
 
 
 def _share(value: float, low: float, high: float) -> float:
-    # Halves, because the difference may exceed the range of a double.
+    # Halves are subtracted, because the difference itself may exceed the range of a double.
     return (value / 2 - low / 2) / (high / 2 - low / 2)
 
 

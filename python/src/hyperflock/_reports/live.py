@@ -26,7 +26,7 @@ from hyperflock._reports.curves import Curve
 from hyperflock._reports.html import state_text
 from hyperflock._transport.messages import BestRow, StudyRow
 
-# The most rows of a table. A notebook's page stays short.
+# A table has at most this many rows, so that a notebook's page stays short.
 _MAX_ROWS = 8
 _MAX_PARAMS = 12
 _STYLE = "max-width: 46em; font-family: sans-serif; line-height: 1.45"
@@ -230,7 +230,7 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) ->
         for row in rows
     )
     return (
-        # Some pages give tables a colour of their own.
+        # Some notebooks' pages set the text colour of tables; here they get that of the page.
         '<table style="color: inherit; font-size: inherit">'
         f'<caption style="color: inherit; text-align: left">{escape(caption)}</caption>'
         f"<tr>{head}</tr>{body}</table>"

@@ -40,7 +40,7 @@ OptunaPlot = Literal[
 ]
 OPTUNA_KINDS: tuple[OptunaPlot, ...] = get_args(OptunaPlot)
 
-# More points make a picture slow and not clearer.
+# A picture has at most this many points. More would make it slow and not clearer.
 MAX_POINTS = 4000
 MAX_LINES = 1000
 

@@ -1,4 +1,4 @@
-"""Writes what became of a study's webhook. Pure; any thread.
+"""Writes whether a study's webhook was delivered. The module is pure; any thread may use it.
 
 webhook_text(row)       # "hooks.example.org: finished delivered at ...", "" without a webhook
 """
@@ -12,7 +12,7 @@ from hyperflock._transport.messages import DeliveryRow, StudyRow, WebhookRow
 
 
 def webhook_text(row: StudyRow) -> str:
-    """Return the host of a study's webhook and what became of its last event."""
+    """Return the host of a study's webhook, and whether its last event was delivered."""
     hook = row.webhook
     if not isinstance(hook, WebhookRow):
         return ""
@@ -23,7 +23,7 @@ def webhook_text(row: StudyRow) -> str:
 
 
 def delivery_text(last: DeliveryRow) -> str:
-    """Return what became of an event."""
+    """Return whether an event was delivered, or when the next try comes and why it failed."""
     event = last.event.replace("_", " ")
     why = ""
     if last.code:

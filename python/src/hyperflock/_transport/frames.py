@@ -1,4 +1,4 @@
-"""Converts frames of a WebSocket to messages and back (R1 to R3).
+"""Converts frames of a WebSocket to messages and back (rules R1 to R3 of the protocol).
 
     message = parse_server(text)      # Welcome, Update, ...; raises ProtocolError(code, field)
     text = encode(Watch(study=3, after=0))

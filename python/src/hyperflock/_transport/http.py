@@ -332,7 +332,7 @@ class Http:
                 )
             )
         finally:
-            # After a cancellation the thread still reads the body. Closing it ends the request.
+            # After a cancellation the thread still sends the body. Closing the body ends this.
             if body is not None and not isinstance(body, bytes):
                 body.close()
         told = response.headers.get("Retry-After", "")

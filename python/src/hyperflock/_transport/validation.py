@@ -1,4 +1,4 @@
-"""Validates decoded JSON against a msgspec type; errors have the protocol's codes and paths (R3).
+"""Validates decoded JSON against a msgspec type; errors have the protocol's codes and field paths.
 
     message = convert(value, Report)   # ProtocolError(code="bad_number", field="points[1][0]")
 
@@ -34,7 +34,7 @@ def read_json(text: str, max_bytes: int = MAX_FRAME_BYTES) -> Any:
     ------
     ProtocolError
         ``frame_too_large`` beyond ``max_bytes``; ``malformed`` for anything that is not JSON,
-        nested deeper than 16, or not valid Unicode.
+        nested deeper than 16 levels, or not valid Unicode.
     """
     try:
         size = len(text.encode())
@@ -155,7 +155,7 @@ def _checked_struct(value: Any, kind: mi.StructType, path: str) -> dict[str, Any
 
 
 def _member(value: Any, kind: mi.UnionType, path: str) -> mi.StructType:
-    """Return the struct of a tagged union that a value names."""
+    """Return the struct of a tagged union whose tag is in the value's tag field."""
     if not isinstance(value, dict):
         raise _fail("bad_field", path, "is not an object")
     members = [t for t in kind.types if isinstance(t, mi.StructType)]

@@ -38,7 +38,7 @@ from hyperflock._transport.messages import (
 )
 
 OPEN_S = 10.0
-# This is larger than the protocol's limit of frames (R1), because a large row of a study should be
+# This is larger than the protocol's limit for a frame, because a large row of a study should be
 # shown and not refused.
 MAX_UPDATE_BYTES = 4 << 20
 PATIENCE_S = 600.0

@@ -90,7 +90,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """The device's name as the browser reports it after `use`; before, the back end's name."""
+        """After `use` the device's name as the browser reports it; before `use` the back end's."""
         if self is _state.used and self.backend != _NUMPY:
             return str(_arraycore().device_info().name)
         return self.backend
@@ -248,7 +248,7 @@ def finish() -> str:
         return _NUMPY
     arraycore = _arraycore()
     with contextlib.suppress(Exception):
-        # Without `use`, `cupy` computes on the back end that an import of the package opens.
+        # Without `use`, `cupy` computes on the CPU back end, which importing array-core opens.
         if backend == _NUMPY and before is not None and arraycore.counters() != before:
             backend = "cpu"
     gc.collect()

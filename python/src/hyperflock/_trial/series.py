@@ -98,7 +98,7 @@ class SeriesBook:
         return row
 
     def saved(self, before: bytes | None) -> tuple[int | None, dict[str, int]]:
-        """Return the last logged step, and the same as a dict for the checkpoint's zip.
+        """Return the last logged step, and a dict with this step for the checkpoint's zip.
 
         ``before`` is the checkpoint with which the attempt began.
         """

@@ -45,7 +45,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "optuna.study._tell": ("_tell_with_warning",),
 }
 
-# Optuna gives these names to a study without a name, and to attributes of trials.
+# The beginnings of names that Optuna gives: to a study without a name, and to attributes of trials.
 UNNAMED = "no-name-"
 ARTIFACTS = "artifacts:"
 CONSTRAINTS = "constraints"

@@ -185,7 +185,7 @@ def frozen_trial(
     points = dict(row.points) if isinstance(row.points, list) else {}
     values: list[float] | None = list(outcome.values) or None
     if outcome.state is TrialState.PRUNED and points and len(study.aims) == 1:
-        # The value is the last reported one, as in Optuna's `tell`.
+        # The value of a pruned trial is the last reported one, as in Optuna's `tell`.
         last = points[max(points)]
         values = [last] if isfinite(last) else None
     ended = when(row.finished_at) if outcome.state.is_finished() else None
@@ -195,7 +195,7 @@ def frozen_trial(
         state=outcome.state,
         value=None,
         values=values,
-        # A trial that was cancelled before its start has ended too.
+        # A trial that was cancelled before its start has no time of its start, but one of its end.
         datetime_start=when(row.started_at) or ended,
         datetime_complete=ended,
         params={name: value for name, (_, value) in suggested.items()},

@@ -38,7 +38,7 @@ def is_bound_by_import(name: str, path: Path) -> bool:
 
 
 def check_guarded(modules: Collection[str]) -> None:
-    """Check that the running call is not at a place that a device's import would run.
+    """Check that this call does not come from code that an import on a device would run too.
 
     ``modules`` are the modules of this process whose files are in the bundle.
 

@@ -67,7 +67,7 @@ def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool
 def executed_imports(
     body: Sequence[ast.stmt], *, inside: bool = False, optional: bool = False
 ) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Return the imports that statements run, and whether each may fail.
+    """Yield each import that statements run, and whether the code allows it to fail or not to run.
 
     With ``inside``, include the imports in functions that the statements define.
     """

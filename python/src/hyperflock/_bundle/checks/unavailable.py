@@ -153,8 +153,8 @@ def _file(node: ast.expr, text: str, folder: Path) -> Iterator[Lost]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return the dotted name of an expression. If another expression is at its front, return only
-    the attributes.
+    """Return the dotted name of an expression, such as ``a.b.c``. If the expression begins with
+    anything but a name, such as a call, return only its attributes: ``b.c`` for ``f().b.c``.
     """
     parts: list[str] = []
     while isinstance(node, ast.Attribute):

@@ -39,7 +39,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
     Raises
     ------
     BundleError
-        ``cannot_bundle_source``: its text is missing, or was changed since.
+        ``cannot_bundle_source``: its text is missing, or has changed since it was loaded.
     """
     code = function.__code__
     name = code.co_name

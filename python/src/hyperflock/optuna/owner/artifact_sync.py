@@ -150,7 +150,7 @@ class Bringer:
         try:
             store.write(row.id, io.BytesIO(content))
         except BaseException:
-            # A half-written artifact would count as complete.
+            # Remove a half-written artifact, which would count as complete later.
             with suppress(Exception):
                 store.remove(row.id)
             raise

@@ -190,7 +190,8 @@ class Owner:
             number = storage.get_trial_number_from_id(trial_id)
             storage.set_trial_system_attr(trial_id, TAG, tag(study, number))
             return trial_id
-        # The trial is created with the system attribute, so that it never runs without it.
+        # The trial is created together with the system attribute, so that no other process ever
+        # sees a running trial without the attribute.
         template = optuna.trial.create_trial(
             state=TrialState.RUNNING, system_attrs={TAG: {"study": study}}
         )

@@ -195,7 +195,7 @@ def _complete(study: optuna.Study, trial: FrozenTrial, row: TrialRow) -> None:
 
 
 def _catch_up(owner: Owner, number: int, row: TrialRow) -> None:
-    """Set the suggested values that the server logged on this owner's copy of the trial."""
+    """Set, in this owner's copy of the trial, the suggested values that the server logged."""
     live = owner.live[number]
     with suppress(UpdateFinishedTrialError):
         _add_params(owner.study, trial_id_of(live.trial), row)

@@ -121,7 +121,7 @@ class Run:
     moved
         Called when trials have started or finished, for a progress bar.
     notice
-        Called with ``standing by`` and ``sampling`` when this state begins.
+        Called with the owner's state, ``standing by`` or ``sampling``, when that state begins.
     """
 
     def __init__(
@@ -413,7 +413,7 @@ class Run:
         raise server_error(error.code, clean(error.message), field)
 
     def _fail_live(self) -> None:
-        """Fail the live trials, which no device computes."""
+        """Fail the live trials, because the study has ended and no device computes them."""
         owner = self._owner
         owner.settle_all()
         for number in list(owner.live):

@@ -2,8 +2,8 @@
 
     serve(client, study_id, Description(storage="sqlite:///study.db", sampler="mine:make_sampler"))
 
-The service takes over when the owner leaves and gives up the study when another one comes. It
-blocks and needs one thread per study.
+The service takes over when the owner leaves, and gives up the study when another process claims it.
+`serve` blocks and needs one thread per study.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def serve(
     description
         The description of the Optuna study.
     notice
-        Called with ``standing by``, ``sampling`` and ``finished`` when this state begins.
+        Called with the state ``standing by``, ``sampling`` or ``finished`` when it begins.
 
     Raises
     ------

@@ -125,6 +125,7 @@ class Stores:
     Parameters
     ----------
     found : Iterable of stores
+        The stores; one that occurs twice counts once.
     """
 
     def __init__(self, found: Iterable[Any] = ()) -> None:
