@@ -87,7 +87,7 @@ def parity(where: str, python: tuple[str, ...] | None) -> Command:
 
 
 def kernels(version: str, backend: str, python: tuple[str, ...]) -> Command:
-    """Return the command that runs Chainer's kernels, every site and dtype, on one back end."""
+    """Return the command that runs every kernel of Chainer in every dtype, on one back end."""
     name = f"chainer_kernels_{backend}_{version}"
     figure = at_least(name, CHAINER[version], "sites")
     wheels = ("--wheel", f"build/cache/wheels/chainer-{version}-py3-none-any.whl")

@@ -1,4 +1,4 @@
-"""Runs ``steps.py`` in a place of ``cnn_losses.py``; returns its objects, one per network."""
+"""Runs ``steps.py`` on a host and back end (``PLACES``); returns one JSON object per network."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ enum ac_operation {
   // Words: x (array); dtype (dtype?); order (Order).
   AC_CALL_COPY = 10,
 
-  // Does `target[items] = source`, cast as by Op::convert.
+  // Does `target[items] = source`. Op::convert defines the cast of the elements.
   // Words: target (array); source (array); items (items...).
   // Errors: value, "read_only" (the target shows one element in several places),
   // "shapes_do_not_broadcast".
@@ -187,13 +187,13 @@ enum ac_operation {
   // Errors: not_implemented, "no_timer", on the CPU.
   AC_CALL_TIMER_BEGIN = 50,
 
-  // Waits for what was launched since. Then the counter AC_TIMER_NANOSECONDS is the time that the
-  // device took, or 0 if it has no clock.
+  // Waits for what was launched since timer_begin. Then the counter AC_TIMER_NANOSECONDS is the
+  // time that the device took, or 0 if it has no clock.
   // Errors: as timer_begin.
   AC_CALL_TIMER_END = 51,
 
-  // Sets whether operations wait to be launched with the ones that read them. Returns the old
-  // value.
+  // Sets whether operations wait, so that they are launched together with operations that read
+  // their results. Returns the old setting.
   // Words: fusing (flag).
   AC_CALL_FUSE = 52,
 
@@ -396,7 +396,7 @@ enum ac_operation {
   // Words: capture (word).
   AC_CALL_CAPTURE_CLOSE = 179,
 
-  // Returns a fact about a capture.
+  // Returns a number that describes a capture; `fact` says which number.
   // Words: capture (word); fact (CaptureFact).
   AC_CALL_CAPTURE_ABOUT = 180,
 

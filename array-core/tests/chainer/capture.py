@@ -190,7 +190,7 @@ reads_the_norm.name = "reads_the_norm"  # type: ignore[attr-defined]  # 5.4.0 wa
 
 
 def reports_a_number() -> str:
-    """Report a number that Python counts, which a replay would not count; return the refusal."""
+    """Report a number that Python increases at each step; return why the step is not captured."""
     counts = iter(range(100))
     step = hyperflock.fast_step(lambda x: (chainer.report({"count": next(counts)}), x + 1))
     with chainer.Reporter().scope({}):

@@ -97,7 +97,7 @@ class Run:
     on : {"cupy", "numpy"}
         The array library.
     width : int
-        Channels, or a quarter of the units.
+        The number of channels of "cnn", or a quarter of the number of units of "mlp".
     side : int
         An image's width and height in pixels, a multiple of 4.
     batch : int

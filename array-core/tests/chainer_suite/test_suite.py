@@ -1,4 +1,6 @@
-"""Tests this folder's tools: how they find 64-bit floats, count forwards and count cases."""
+"""Tests this folder's tools: how they find 64-bit floats, count calls of Chainer's functions,
+divide the cases into parts, and report results.
+"""
 
 from __future__ import annotations
 

@@ -260,7 +260,8 @@ def pooling() -> None:
         return [y.array, x.grad]
 
     compare("upsampling_2d", upsampling, "float32")
-    # No product of a box and the scale ends in .5, which NumPy rounds to even, C away from zero.
+    # No coordinate of a box, multiplied by the scale, ends in .5: NumPy would round it to an even
+    # number, and C away from zero.
     image = normal(2, 3, 8, 7)
     boxes = np.array([[0.3, 0.2, 6.1, 5.4], [1.0, 1.0, 7.0, 6.0], [2.2, 0.0, 5.0, 3.1]])
     of = np.array([0, 1, 0], "i")
@@ -330,7 +331,7 @@ def others() -> None:
         if xp is cupy:
             alias.to_gpu()
         drawn = alias.sample((2000,))
-        # The two paths draw differently; the frequencies must agree with the weights.
+        # NumPy and `cupy` draw different samples, so only the frequencies are compared.
         shares = xp.asarray([float((drawn == k).sum()) / 2000 for k in range(4)])
         return [xp.abs(shares - xp.asarray([0.1, 0.2, 0.3, 0.4])) < 0.05]
 

@@ -1,7 +1,7 @@
 """Check every shader that ``wgsl_cases`` wrote with naga, a second WGSL compiler.
 
-Usage: ``python check_naga.py FOLDER``. Needs PyPI's ``wgpu`` and a Vulkan driver: the machine's, or
-where it has no graphics card Chromium's software one, which is enough to compile.
+Usage: ``python check_naga.py FOLDER``. Needs PyPI's ``wgpu`` and a Vulkan driver. If the machine
+has no graphics card, Chromium's software driver is enough to compile.
 """
 
 from __future__ import annotations

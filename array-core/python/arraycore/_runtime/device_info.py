@@ -12,7 +12,7 @@ __all__ = ["DeviceInfo", "DeviceTime", "device_info", "device_timer"]
 
 _TIMER_NANOSECONDS, _FLAGS, _CPU_THREADS = 11, 12, 14  # of ac_counter_name
 _HAS_CLOCK, _IS_SOFTWARE = 4, 8  # of ac_device_flag
-#: Parts of names of software devices, which do not always report that they are.
+#: Parts of the names of software devices. Such devices do not always report that they are software.
 _SOFTWARE = ("swiftshader", "llvmpipe", "lavapipe", "basic render driver")
 
 

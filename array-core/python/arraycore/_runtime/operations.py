@@ -66,7 +66,7 @@ def copy(x: Any, dtype: npt.DTypeLike | None, order: int) -> int:
 
 
 def assign(target: Any, source: Any, items: Iterable[int]) -> int:
-    """Do ``target[items] = source``, cast as by Op::convert."""
+    """Do ``target[items] = source``. Op::convert defines the cast of the elements."""
     return call(opcodes.ASSIGN, target._id, source._id, *items)
 
 
@@ -180,15 +180,15 @@ def timer_begin() -> int:
 
 
 def timer_end() -> int:
-    """Wait for what was launched since. Then the counter AC_TIMER_NANOSECONDS is the time that
-    the device took, or 0 if it has no clock.
+    """Wait for what was launched since timer_begin. Then the counter AC_TIMER_NANOSECONDS is the
+    time that the device took, or 0 if it has no clock.
     """
     return call(opcodes.TIMER_END)
 
 
 def fuse(fusing: bool) -> int:
-    """Set whether operations wait to be launched with the ones that read them. Return the old
-    value.
+    """Set whether operations wait, so that they are launched together with operations that read
+    their results. Return the old setting.
     """
     return call(opcodes.FUSE, int(bool(fusing)))
 
@@ -514,7 +514,7 @@ def capture_close(capture: int) -> int:
 
 
 def capture_about(capture: int, fact: int) -> int:
-    """Return a fact about a capture."""
+    """Return a number that describes a capture; ``fact`` says which number."""
     return call(opcodes.CAPTURE_ABOUT, capture, fact)
 
 

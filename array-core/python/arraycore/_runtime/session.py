@@ -127,7 +127,7 @@ def open(
         none.
     fuse : bool, optional
         Whether operations wait and are fused with those that read their results; by default
-        ``ARRAYCORE_FUSE`` (0 or 1) if it is set, else they do. Values are the same.
+        ``ARRAYCORE_FUSE`` (0 or 1) if it is set, else they do. It does not change the results.
 
     Raises
     ------

@@ -21,7 +21,8 @@ from .histograms import add_at, bins_of, count_at, edges_of
 
 __all__ = ["corrcoef", "cov", "histogram2d", "histogramdd"]
 
-#: The C-order number of a bin of several variables; -1 if a variable is in none of its bins.
+#: Adds one variable's bin to the C-order number of an observation's bin. The number is -1 if any
+#: variable is in none of its bins.
 _combined = elementwise(
     "int64 so_far, int64 place, int32 bins", "int64 y",
     "y = so_far < 0 || place < 0 ? (long long)-1 : so_far * bins + place", "combined_bins",

@@ -111,7 +111,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
 
 
 def order_rows(values: ndarray, places: ndarray) -> ndarray:
-    """Return the values of each row, along the last axis, at that row's places."""
+    """Return each row's values (the last axis) in the order of that row's indices ``places``."""
     made = empty(places.shape, values.dtype)
     if made.size:
         _along_last(values, places, values.shape[-1], made)

@@ -168,7 +168,8 @@ def is_recording() -> bool:
 #: The recorder whose recordings the library keeps. The library keeps the recordings of one step
 #: only.
 _owner: weakref.ref[Recorder] | None = None
-#: A recorder waits at most this many times for another one that has recorded one step.
+#: While another recorder has recordings that are not a replay yet, this one waits for at most this
+#: many calls. Then it drops them.
 _MOST_WAITS = 8
 
 
@@ -190,10 +191,10 @@ class Recorder:
         self._waited = 0
 
     def waits(self) -> bool:
-        """Return whether this recorder has to wait, because another one has recorded only one step.
+        """Return whether this recorder waits, because another one has recordings but no replay.
 
-        Two steps that alternate are recorded one after the other. After some calls the recording of
-        a step that no longer runs is dropped.
+        Two steps that alternate are recorded one after the other. After some calls the recordings
+        of a step that no longer runs are dropped.
         """
         owner = _owner() if _owner is not None else None
         if owner is None or owner is self or not owner._recordings:

@@ -32,8 +32,9 @@ def softmax_cross_entropy(
     -------
     loss, lse, coeff : ndarray
         The loss, 0-dimensional and of the dtype of ``x``; the logarithms of the sums of
-        exponentials, of the shape of ``t``; and the factor of the sum. The last two are float32, or
-        float64 if ``x`` is. :func:`softmax_cross_entropy_gradient` takes them.
+        exponentials, of the shape of ``t``; and the number by which the sum of the labels' losses
+        was multiplied. The last two are float32, or float64 if ``x`` is.
+        :func:`softmax_cross_entropy_gradient` takes them.
 
     Raises
     ------

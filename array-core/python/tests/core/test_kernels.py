@@ -271,7 +271,7 @@ def test_kernels_are_keys_and_outlive_the_library() -> None:
     np.testing.assert_array_equal(kernel(ac.array(np.zeros(2, np.float32))).get(), [1, 1])
     ac.close()
     ac.open()
-    # Another kernel is defined first in the reopened library.
+    # In the reopened library another kernel comes first, so `kernel` gets another number there.
     ac.ElementwiseKernel("T x", "T y", "y = -x")(ac.array(np.zeros(2, np.float32)))
     np.testing.assert_array_equal(kernel(ac.array(np.zeros(2, np.float32))).get(), [1, 1])
 

@@ -186,7 +186,7 @@ def test_integers_fill_their_span(low: int, high: int, dtype: str) -> None:
     assert min(exact) >= 0
     assert max(exact) < span
     if span > 1000:
-        # The quotients must be uniform in [0, 1).
+        # Divided by the span, the drawn integers must be uniform in [0, 1).
         assert deviation([value / span for value in exact], lambda x: x) < MOST
     else:
         assert set(exact) == set(range(span))

@@ -77,7 +77,7 @@ def number(dtype: npt.DTypeLike) -> int:
 
 
 def words_of(values: Sequence[int]) -> Words:
-    """Return words as the probe reads them."""
+    """Return integers as an int64 array, which is how the probe reads words."""
     return np.array(values, dtype=np.int64)
 
 

@@ -1,7 +1,7 @@
 """Makes random programs of views, encodes them for the probe, and runs them in NumPy.
 
-The choices depend on the shapes so far, so a program is made while NumPy runs it. Words, results
-and contents are those of ``program.h``.
+The choices depend on the shapes so far, so a program is made while NumPy runs it. ``program.h``
+defines the formats of words, results and contents.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Generator:
     def _index_items(self, shape: tuple[int, ...]) -> tuple[list[int], list[Any]]:
         ndim = len(shape)
         count = self._below(ndim + 1) + (self._random() < 0.02)
-        # The position where the tuple changes from leading axes to trailing ones.
+        # The position of the ellipsis in the key, or -1. Items after it index the last axes.
         ellipsis = self._below(count + 1) if self._random() < 0.4 else -1
         words: list[int] = []
         items: list[Any] = []
@@ -511,7 +511,8 @@ class Generator:
         value = self._arrays[source].copy()
         arrays = [item for item in key if isinstance(item, np.ndarray)]
         if len(arrays) == 1 and arrays[0].dtype == bool and not _fits(value.shape, picked.shape):
-            # On a device, the package does not read how many elements the mask selects.
+            # On a device, the package does not read how many elements the mask selects, so it
+            # could not refuse a value of the wrong shape.
             self._put_number(target, words, key, adds=False)
             return
         self._emit(StepOp.PUT, target, source, *words)

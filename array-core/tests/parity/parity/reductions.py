@@ -42,7 +42,7 @@ _COUNT = 61
 def numbers(letter: str, function: str, kind: str) -> Array:
     """Return unsorted values of a dtype; ``kind`` is one of those of :func:`_kinds`.
 
-    Sums and products of them do not overflow on the way, because then no result would be right.
+    No partial sum or product of them overflows, because then no result would be right.
     """
     dtype = np.dtype(letter)
     random = np.random.default_rng(LETTERS.index(letter))
@@ -159,8 +159,8 @@ def _long() -> Iterator[Case]:
                 length = int(np.prod(shape))
                 values = np.resize(numbers(letter, function, "ordinary"), length)
                 if letter in "efF" and function in PRODUCTS:
-                    # A product of this many other factors would overflow, or have too large an
-                    # error.
+                    # The factors are 1 and -1. A product of this many other factors would overflow,
+                    # or have too large an error.
                     values = random.choice([-1, 1], length).astype(letter)
                 if letter == "e" and function in SUMS:
                     values = (values / 64).astype(letter)

@@ -91,5 +91,5 @@ def inside(function: str, letters: str, sets: list[Array], rounds: bool) -> list
 
 
 def pairs(sets: list[Array]) -> list[Array]:
-    """Return 1-dimensional arrays that together hold every combination."""
+    """Return one vector per set; together they hold every combination of the sets' values."""
     return [grid.ravel().copy() for grid in np.meshgrid(*sets, indexing="ij")]
