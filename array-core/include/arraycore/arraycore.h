@@ -63,11 +63,11 @@ int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void*
 // elements are computed.
 AC_EXPORT(ac_read) int32_t ac_read(int32_t id, void* out, size_t bytes);
 
-// Do the same as ac_create and ac_read in pieces, for a caller with other memory that should not be
-// copied as a whole. ac_create_unset makes an array whose elements are undefined until each byte
-// was uploaded. ac_packed returns an id of the same elements in C order: the array's own id, or a
-// new one that the caller frees. ac_upload and ac_download copy bytes [offset, offset + bytes) of
-// such an array; `offset` is a multiple of 4.
+// Create and read an array in pieces, for a caller whose memory is not the library's and who wants
+// no copy of the whole array in between. ac_create_unset makes an array whose elements are
+// undefined until each byte was uploaded. ac_packed returns an id of the same elements in C order:
+// the array's own id, or a new one that the caller frees. ac_upload and ac_download copy bytes
+// [offset, offset + bytes) of such an array; `offset` is a multiple of 4.
 AC_EXPORT(ac_create_unset)
 int32_t ac_create_unset(int32_t dtype, int32_t ndim, const int64_t* shape);
 AC_EXPORT(ac_packed) int32_t ac_packed(int32_t id);

@@ -1,5 +1,5 @@
-// Tests captures that are played on the ring: each play has the same words, the issuing thread has
-// little work, and interruptions lose nothing.
+// Tests captures that are played on the ring: each play sends the same commands, needs little work
+// of the issuing thread, and loses nothing if it is interrupted.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,5 @@
-// Tests which operations wait, which are fused into one launch, and which are computed first.
+// Tests which operations wait, which are fused into one launch, and which are launched before
+// others.
 #include "runtime/fusion.h"
 
 #include <gtest/gtest.h>

@@ -174,8 +174,9 @@ Status LaunchAnalysis::analyze(const Kernel& kernel, lower::Merge merge, const L
     own.heap = number_of(heaps_, operand.heap);
     own.whole_vectors = operand.bytes % 16 == 0;
     const auto item = static_cast<std::int64_t>(size_of(param.dtype));
-    // `places` has every bit that is set in the offset or in a stride. One test of `places` is
-    // enough, because item sizes are powers of two.
+    // `places` has every bit that is set in the offset or in a stride. Item sizes are powers of
+    // two, so one test of `places` shows whether any of these numbers is not a multiple of the
+    // item's size.
     std::int64_t places = operand.view.offset;
     for (const std::int64_t stride : operand.view.strides) places |= stride;
     if ((places & (item - 1)) != 0)

@@ -37,7 +37,8 @@ struct UniformWord {
     outer_extent,  // the extent of axis `axis` of lower::Walks::outer
     inner_extent,
     // The stride of parameter `param` along axis `axis` of lower::Walks::outer, in elements. If
-    // `param` is kNone, it is the stride of the loop's C-order number.
+    // `param` is kNone: the change of the element's C-order number in the loop per step on that
+    // axis.
     outer_stride,
     inner_stride,
     offset,  // the position of the parameter's first element, in elements

@@ -28,8 +28,8 @@ bool always_stores(const Kernel& k, Id block, Id param, bool& stopped) {
     const bool yes = s.then != kNone && always_stores(k, s.then, param, inner);
     const bool no = s.otherwise != kNone && always_stores(k, s.otherwise, param, inner);
     if (s.kind == ir::StmtKind::branch && yes && no) return true;
-    // A nested `return`, `break` or `continue` ends the search, because the statements after it may
-    // not run.
+    // After a nested `return`, `break` or `continue`, the following statements may not run. So
+    // their stores do not count.
     if (inner) {
       stopped = true;
       return false;
@@ -151,7 +151,7 @@ std::string Generator::quad_main() {
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!grouped(p)) continue;
     const std::string at = "q" + num(p);
-    // The index of the group's word. `first` counts elements from the beginning of the binding.
+    // The index of the group's word in the binding. An element of 2 or 1 bytes is a part of a word.
     const std::size_t size = size_of(param(p).dtype);
     body += "  let " + at + " = (" + word(From::offset, p) + " + first)" +
             (size == 4   ? ""

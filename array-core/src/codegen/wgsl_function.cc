@@ -11,7 +11,7 @@ namespace {
 
 std::string parameter(ir::Id param) { return "p" + std::to_string(param); }
 
-// The names that a function in a shader can use: its own parameters, but no values of a loop.
+// The names that a function in a shader can use: its parameters, but no index or shape of a loop.
 class Alone final : public Environment {
  public:
   std::string constant(DType /*dtype*/, const ir::Scalar& /*value*/) override {

@@ -253,7 +253,7 @@ std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
       return call("ac_" + std::string(name_of(op)), x);
     case Op::stored:  // a half was already rounded by its bits
       return is_half(d) ? x[0] : call("ac_stored", x);
-    // The hardware has these operations.
+    // Arithmetic. A half-precision result is computed in single precision and then rounded.
     case Op::add:
       return rounded(d, infix(x, "+"));
     case Op::subtract:

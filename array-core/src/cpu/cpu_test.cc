@@ -96,7 +96,7 @@ TEST(Blocks, ReducesNothingToTheIdentity) {
   EXPECT_EQ(y, 0);
 }
 
-// Lanes with one divisor are multiplied, not divided; but not with signs, 0 or mixed divisors.
+// If all lanes have one positive divisor and no lane is negative, the loop multiplies to divide.
 TEST(Blocks, DividesIntegersExactly) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> x;

@@ -88,7 +88,7 @@ void Machine::take(Values& to, int to_first, Values& from, int from_first, int n
                 sizes_[v] * static_cast<std::size_t>(n));
 }
 
-// Adds the partial result of weight 1 in `mapped_`, which is overwritten.
+// Adds `mapped_`, a partial result over one element (weight 1). Overwrites `mapped_`.
 void Machine::push(int n) {
   std::int64_t weight = 1;
   for (; depth_ > 0 && partials_[depth_ - 1].weight == weight; --depth_, weight *= 2)

@@ -17,8 +17,8 @@ using ir::Op;
 using ir::Stmt;
 using ir::StmtKind;
 
-// The greatest depth of an expression that replaces its only use. It is half of the depth that a
-// kernel may have.
+// The greatest depth of a part's expression that is put in place of the local that its only reader
+// would read. It is less than half of ir::kMaxExprDepth.
 constexpr std::uint32_t kForwardDepth = 400;
 constexpr std::size_t kNamedParts = 3;
 
@@ -57,7 +57,7 @@ class Fuser {
   }
 
  private:
-  // The result of a part as later parts read it: a local, or the expression itself.
+  // The result of a part for the later parts: either the local that holds it, or its expression.
   struct Value {
     Id local = kNone;
     Id expr = kNone;

@@ -53,8 +53,8 @@ enum class Load : std::uint8_t {
   lines4,  // vectors of four lines
   terms,   // single elements; neighbouring invocations read along a line
   lines,   // single elements; neighbouring invocations read across lines
-  // For `a` with a window, if its terms are not all consecutive: as `terms`, but a term is split
-  // into two digits.
+  // Only for `a` of a problem with a window: as `terms`, but an element's place follows from the
+  // two digits of its term's number (problem.h). So the terms need not all be consecutive.
   outer,
   window,  // for `b` through a window: single elements; neighbouring invocations read across lines
   window_terms,  // the same, but neighbouring invocations read along a line; only for `tiled`

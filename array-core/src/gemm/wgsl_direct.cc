@@ -6,8 +6,8 @@ namespace arraycore::gemm {
 
 namespace {
 
-// The code for one operand of the 4 x 4 block. Its four lines, at a term, are the variables `name`0
-// to `name`3.
+// Writes the code that reads one operand of the 4 x 4 block. In the loop, variable `name`I is a
+// vector with the operand's four lines at term k + I.
 struct Lines {
   std::string name;
   Load load;

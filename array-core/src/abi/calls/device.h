@@ -16,7 +16,7 @@ Result<ArrayId> create_unset(Context& context, DType dtype, const Dims& shape);
 // otherwise a new copy.
 Result<ArrayId> packed(Context& context, ArrayId id);
 // Writes bytes [offset, offset + size) of a packed array's elements. `offset` is a multiple of 4.
-// Errors of both functions: internal, "not_packed", "bad_piece".
+// Errors of upload() and download(): internal, "not_packed", "bad_piece".
 Status upload(Context& context, ArrayId id, std::int64_t offset, std::span<const std::byte> bytes);
 // Reads bytes of a packed array's elements. Waits until they have been computed.
 Status download(Context& context, ArrayId id, std::int64_t offset, std::span<std::byte> bytes);

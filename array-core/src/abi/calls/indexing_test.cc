@@ -71,7 +71,7 @@ TEST_F(IndexingCalls, UpdatesFindTheirLoop) {
                Call{}.word(a).word(add).word(0).word(kArray).word(i).word(kIntegers).word(i)),
             0);
   EXPECT_EQ(values(a), (Ints{0, 0, 2}));
-  // Each element is computed in float64 from 0 and cast back, and that happens twice.
+  // The index 0 occurs twice. Each time 1.75 is added in float64 and the sum is cast to an integer.
   EXPECT_EQ(id(AC_CALL_KEY_UPDATE,
                Call{}.word(a).word(add).word(0).python_float(1.75).word(kIntegers).word(i)),
             0);

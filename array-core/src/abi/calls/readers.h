@@ -73,7 +73,7 @@ Result<std::optional<UFuncOperand>> optional_operand_of(const Context& context,
 
 // ---- reductions
 
-// Returns a call in which only `reduction` or `ufunc` is set.
+// Reads which operation reduces: sets only `reduction` or only `ufunc` of the result.
 ReductionCall read_reducer(Words& words);
 
 struct Initial {
@@ -113,7 +113,8 @@ std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words);
 
 // ---- networks
 
-// The words of a convolution. `space` is only for gradients: the gradient's extents in space.
+// The words of a convolution. `space` is set for gradients only: the extents of their axes of
+// space.
 struct ConvolutionWords {
   ConvolutionGeometry how;
   Dims space;

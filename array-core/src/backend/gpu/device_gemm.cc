@@ -117,11 +117,11 @@ double flop_of(const Problem& problem) {
          static_cast<double>(problem.k);
 }
 
-// A smaller size is not divided, because each part would leave most of a workgroup idle.
+// Fewer rows or columns are not divided, because each part would leave most of a workgroup idle.
 constexpr std::int64_t kLeastToHalve = 64;
 
-// Decides whether a batch takes so long that it must be divided: by rows (true), by columns
-// (false), or not at all (nullopt), which is also the answer for a small batch.
+// Decides whether one element of the batch takes so long that it must be divided: by rows (true),
+// by columns (false), or not at all (nullopt). Small results are never divided.
 std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& device) {
   if (flop_of(problem) <= device.most_flop) return std::nullopt;
   const bool rows = problem.m >= problem.n;
@@ -129,7 +129,7 @@ std::optional<bool> cut_by_rows(const Problem& problem, const gemm::Device& devi
   return rows;
 }
 
-// Returns how many batches one dispatch computes, times the parts of each divided sum.
+// Returns how many matrices one dispatch computes. If the sum is divided, each part is a matrix.
 std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
                               const gemm::Device& device) {
   const double batches = std::max(1.0, std::floor(device.most_flop / flop_of(problem)));

@@ -54,7 +54,8 @@ class ShaderDevice final : public Backend {
     const bool in_a_row = window && name.find("outer") == std::string::npos &&
                           name.find("plain") == std::string::npos;
     const bool parts = name.find("split") != std::string::npos;
-    // Returns a uniform of the window for one axis: columns, terms, column_step and so on.
+    // Returns number `member` of the WindowAxis `axis` (columns, terms and so on) from the
+    // uniforms.
     const auto of = [&](std::size_t member, std::size_t axis) {
       return w[gemm::kUniformWords + member * gemm::kWindowAxes + axis];
     };

@@ -59,8 +59,8 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
   if (ac_host_attach(&control) == 0)
     return Error{ErrorKind::not_implemented, "backend_missing",
                  "There is no gpu thread here: open array-core with backend 'cpu'."};
-  // The device may hold this much more than the arrays, for partly free heaps and buffers kept for
-  // later.
+  // The device may hold this many bytes more than the arrays, for heaps that are partly free and
+  // for buffers that are kept for reuse.
   constexpr std::int64_t kSlackBytes = std::int64_t{64} << 20;
   constexpr std::int64_t kNoBudget = std::int64_t{1} << 50;
   TRY_DONE(backend->open(budget_bytes.value_or(kNoBudget) + kSlackBytes));

@@ -11,9 +11,9 @@
 
 namespace arraycore::cpu {
 
-// The elements that a convolution reads along one axis: `places` consecutive elements for each of
-// `others` values of a second index, which moves them by `step`. One index counts columns, the
-// other one terms. The elements first() to last() are read.
+// The elements that a convolution reads along one axis: origin + i + j * step for all i < places
+// and j < others. One of i and j is the number of the column, the other one that of the term. All
+// these elements are between first() and last().
 struct ReadRange {
   std::int64_t places = 1;
   std::int64_t others = 1;

@@ -15,8 +15,9 @@
 
 namespace arraycore::cpu {
 
-// Computes the gradients of one batch. The problem's columns are the window and the channels, and
-// its terms are the positions and the images.
+// Computes the gradients of the weights for one element of the problem's batch. In the Problem, a
+// column is a channel and a position in the window, and a term is an image and a position of the
+// gradient.
 template <typename T>
 class DirectWeights {
  public:
@@ -83,7 +84,7 @@ class DirectWeights {
   }
   std::int64_t gradient_row() const { return round_up(x_.terms); }
   std::int64_t gradient_plane() const { return y_.terms * gradient_row(); }
-  // Returns the elements of all channels of a group's images, and of a few after the last row.
+  // Returns the size of all channels of the images in a group, in elements, with a few for padding.
   std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
 
   static void pad(void* task, std::int64_t image, int /*thread*/) {

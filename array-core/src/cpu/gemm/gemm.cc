@@ -20,7 +20,7 @@ namespace {
 using gemm::Matrix;
 using gemm::Problem;
 
-// Packs operands that have strides, and finds the target in a result that has strides.
+// Packs operands without a window, and returns where blocks are stored in the result.
 template <typename T>
 struct Strided {
   const Matrix& left;

@@ -1,5 +1,5 @@
-// Compares the packed product with three plain loops. The shapes have every remainder by the
-// blocks' sizes, and the operands every layout.
+// Compares the packed product with three plain loops. The shapes leave every remainder when they
+// are divided by the blocks' sizes. The operands have every layout.
 #include "cpu/gemm/gemm.h"
 
 #include <gtest/gtest.h>

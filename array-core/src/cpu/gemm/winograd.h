@@ -24,7 +24,7 @@
 
 namespace arraycore::cpu {
 
-// Computes the convolutions of one batch in float32.
+// Computes convolutions of float32 for one element of the problem's batch.
 class Winograd {
  public:
   // Returns whether the problem is a 3 x 3 convolution with steps of one element, and has enough

@@ -20,8 +20,9 @@
 
 namespace arraycore::cpu {
 
-// Computes the gradients of one batch in float32. The problem's columns are the window and the
-// channels, and its terms are the positions and the images.
+// Computes the gradients of float32 weights for one element of the problem's batch. In the Problem,
+// a column is a channel and a position in the window, and a term is an image and a position of the
+// gradient.
 class WinogradWeights {
  public:
   // Returns whether the problem is a gradient of 3 x 3 weights, with enough channels, output

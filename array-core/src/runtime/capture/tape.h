@@ -80,7 +80,8 @@ class Tape {
     std::uint64_t serial = 0;  // distinguishes it from another storage with the same id
     bool alive = true;
   };
-  // The reason why this step cannot be played, independent of the other recording.
+  // Why this step cannot be played, whatever step it is compared with. `command` is the number of
+  // commands recorded before that.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;
