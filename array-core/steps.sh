@@ -65,7 +65,7 @@ step_array_core_wgsl_test() {
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
-# Runs the tests of the package and of the samples on the other bridge: WebAssembly in the worker runtime, with one
+# Runs the tests of the package and of the samples on the WebAssembly bridge, in the worker runtime, with one
 # interpreter per back end. A software device needs a quarter of a second to compile each case's shader. So the step
 # runs every test with a sample of its cases.
 step_array_core_python_test() {
@@ -106,9 +106,9 @@ suite_in() {
     --junitxml="$JUNIT/$((++REPORTS)).xml" -c array-core/python/pyproject.toml --rootdir array-core/python "${@:2}"
 }
 
-# Runs a part of ./run bench array-core: the operation table against NumPy, natively and on a device;
-# Chainer's kernels on a device; and the first losses of a CNN with the limits of a small phone, and of a
-# narrow ResNet.
+# Runs a part of ./run bench array-core: the operation table against NumPy, natively and on a device; Chainer's kernels
+# and gradients on a device; and the first losses of two networks in training: a CNN with the limits of a small phone,
+# and a narrow ResNet.
 step_array_core_device_test() {
   ARRAYCORE_LIBRARY=$ROOT/build/release/lib/libarraycore.so PYTHONPATH=array-core/python:array-core/tests/parity \
     check python3 -m parity --backend-name native_cpu --short

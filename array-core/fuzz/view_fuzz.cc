@@ -118,7 +118,7 @@ std::optional<Array> apply(Input& input, const Array& array) {
   const auto reshaped = [&](const Reshaped& result) -> std::optional<Array> {
     if (!result.view) return std::nullopt;
     require(result.view->shape == result.shape);
-    // The collapsed view must have the same elements in the same order.
+    // The new view must have the same elements in the same order.
     if (is_small(view)) require(offsets(view) == offsets(*result.view));
     return Array{*result.view, array.dtype};
   };
@@ -208,7 +208,7 @@ bool share_a_byte(const Array& a, const Array& b) {
   return false;
 }
 
-// Checks target[...] = source: both have the same elements in order, also after collapse().
+// Checks the views of target[...] = source: equal counts, and collapse() keeps pairs of elements.
 void check_assignment(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return;

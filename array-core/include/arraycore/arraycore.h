@@ -110,9 +110,10 @@ AC_EXPORT(ac_binary_scalar)
 int32_t ac_binary_scalar(int32_t ufunc, int32_t a, double value, int32_t kind, int32_t left,
                          int32_t freed_a, int32_t freed_b);
 
-// Runs another operation. `words` are its arguments, 32 bits each; 64-bit integers and doubles are
-// two, the low one first. operations.h describes the words of each operation. Malformed words are
-// refused (internal, "bad_call"). Returns an id, or the number that the operation defines.
+// Runs an operation that has no function of its own. `words` are its arguments, 32 bits each;
+// 64-bit integers and doubles are two, the low one first. operations.h describes the words of each
+// operation. Malformed words are refused (internal, "bad_call"). Returns an id, or the number that
+// the operation defines.
 AC_EXPORT(ac_call)
 int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t freed_a,
                 int32_t freed_b);
@@ -127,7 +128,7 @@ AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t b
 // CPU. Valid until the next call.
 AC_EXPORT(ac_device_text) const char* ac_device_text(void);
 
-// Returns the last profile in the format of src/runtime/profile.h. Valid until the next one ends.
+// Returns the last profile in the format of src/runtime/profile.h. Valid until the next ends.
 AC_EXPORT(ac_profile_text) const char* ac_profile_text(void);
 
 enum ac_counter_name {

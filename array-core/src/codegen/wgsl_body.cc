@@ -167,7 +167,8 @@ class Writer {
     return function_name(k_, e.index) + "(" + text + ")";
   }
 
-  // Returns code that evaluates only the chosen side, if a side has an effect or may take long.
+  // Returns code for a choice of two expressions. If one has an effect or may take long, the code
+  // evaluates only the chosen one.
   std::string choose(const Expr& e, const std::string& condition, Id then, Id otherwise) {
     if (!lazy_[then] && !lazy_[otherwise]) {
       const std::string yes = value_of(then);

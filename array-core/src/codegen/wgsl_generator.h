@@ -107,8 +107,8 @@ class Generator final : public Environment {
   // Returns code that sets the `mapped` locals to zero. Afterwards they are copied to a Total.
   std::string zero_mapped() const;
   std::string mapped_total() const;
-  // Returns code for the mapped values of element `inner` of row `row`, or (`fours`) of four
-  // elements, beginning there.
+  // run_map() returns code for the mapped values of element `inner` of row `row`, run_fours() for
+  // those of four elements, the first of which is number `first`.
   std::string run_map();
   std::string run_fours();
   std::string both_steps(Id p);

@@ -91,7 +91,7 @@ std::vector<Id> locals_to_zero(const ir::Kernel& kernel) {
   const bool returns = uses.has_return(kernel.body);
   std::vector<Id> zeroed;
   for (Id local = 0; local < kernel.locals.size(); ++local) {
-    // The combined values are read after the body, even of lanes that returned early.
+    // After the body, the combined values of all lanes are read, also of those that returned early.
     const bool is_mapped =
         kernel.reduction &&
         std::any_of(kernel.reduction->values.begin(), kernel.reduction->values.end(),

@@ -65,8 +65,8 @@ class Machine {
   void zero_locals(bool post);
   void load(ir::Id param, const lower::Walk& walk, std::size_t v, std::int64_t fixed,
             std::int64_t first);
-  // Stores the written parameters of the block of enter(), except those whose array is itself the
-  // register.
+  // Stores the written parameters of the block that enter() began. An array that serves as a
+  // register itself needs no store.
   void save(std::int64_t outer, std::int64_t inner, bool along_outer);
 
   // ---- reductions (machine_reduce.cc)

@@ -72,7 +72,7 @@ void check_rows(const Dims& strides) {
   });
 }
 
-// One thread computes all elements that add to one place.
+// All elements add to the same few bins, so one thread computes them all.
 void check_histogram() {
   Builder k("histogram");
   const auto x = k.in("x", DType::float32);

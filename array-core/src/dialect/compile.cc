@@ -139,7 +139,7 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
   if (type == DType::float16) type = DType::float32;
 
   // Each text sees only its own names. For example, the result's text does not see the elements. So
-  // these parameters have no names yet.
+  // the inputs have no names yet.
   std::vector<ir::Id> in;
   std::vector<ir::Id> out;
   for (std::size_t k = 0; k < text.in_params.size(); ++k)

@@ -239,7 +239,7 @@ void Lowering::loop_until(const Statement& s) {
     out.kind = ir::StmtKind::loop_until;
     out.value = test.expr;
   } else {
-    // The condition needs statements, and `continue` must not skip them. So they become the step.
+    // The condition's statements must run after `continue` too. So they become the loop's step.
     const Id more = new_local("more", DType::boolean);
     assign(more, integer(1, DType::boolean));
     ir::Block block = kernel_.blocks[tail];

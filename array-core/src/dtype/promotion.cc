@@ -49,8 +49,8 @@ constexpr DType promote_pair(DType a, DType b) {
 // ---- NumPy's promotion of many operands
 //
 // It works on classes: the 14 dtypes and Python's three scalar types. For a pair, the class of
-// higher rank decides the result. For many operands, NumPy reduces around the class of the highest
-// rank, so that the order of operands does not matter.
+// higher rank decides the result. Of many operands, NumPy combines the class of the highest rank
+// with each of the others, so that the order of operands does not matter.
 enum class Class : std::uint8_t { python_int = kDTypes, python_float, python_complex };
 using ClassId = std::uint8_t;
 constexpr ClassId kNone = 0xff;

@@ -22,8 +22,8 @@ constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;
 constexpr std::int64_t kMostLongSplits = 256;
 // These numbers are for convolutions, which must compute the address of each element that the
-// window reads. An invocation's block of 8 x 4 makes that cheapest on large devices, and many
-// workgroups hide the time that it takes.
+// window reads. A block of 8 x 4 elements per invocation makes that cheapest on large devices. With
+// many workgroups, others work while one computes addresses.
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;
@@ -31,12 +31,13 @@ constexpr std::int64_t kWindowDepth = 256;
 constexpr std::int64_t kShortWindowSum = 1280;
 // A row with fewer terms does not keep 32 invocations busy.
 constexpr std::int64_t kShortRow = 32;
-// The number of elements of a result vector that a workgroup computes.
+// The numbers of elements of a result vector that a workgroup computes, if 32 neighbouring
+// invocations share a row and if they do not.
 constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
 // A convolution with fewer rows in the result leaves most of a block idle.
 constexpr std::int64_t kFewRows = 2;
-// The number of tiles of 128 x 128 in a product of 4096 x 4096.
+// The number of tiles of 128 x 128 in a result of 4096 x 4096.
 constexpr std::int64_t kPrefetchTiles = 1024;
 // The number of rows, and of columns, that a workgroup of the plain kernel computes.
 constexpr std::int64_t kPlainBlock = 8;
@@ -45,8 +46,8 @@ std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step 
 
 bool is_whole4(std::int64_t value) { return value % 4 == 0; }
 
-// Returns whether all vectors of four elements are aligned. `stride` is the stride of the other
-// axis.
+// Returns whether all vectors of four elements are aligned. `stride` is the stride of the axis that
+// is not the vectors' own.
 bool vectors(const Matrix& matrix, std::int64_t stride) {
   return is_whole4(matrix.offset) && is_whole4(stride) &&
          std::all_of(matrix.batch.begin(), matrix.batch.end(), is_whole4);

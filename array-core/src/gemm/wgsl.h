@@ -30,9 +30,9 @@ Stages stages_of_join(const Stages& stages);
 
 // Error: not_implemented, "gpu_operation", for a prologue or epilogue that WGSL cannot express.
 Result<std::string> generate(const Variant& variant, const Stages& stages);
-// Returns the second dispatch of a divided sum, which adds the parts (binding 1) into the result
-// (binding 2). `window_axes` is a variant's `axes`; here the window only gives the layout of the
-// result.
+// Returns the WGSL of a divided sum's second dispatch, which adds the parts (binding 1) into the
+// result (binding 2). `window_axes` is a variant's `axes`; here the window only gives the layout of
+// the result.
 Result<std::string> generate_join(int window_axes, const Stages& stages);
 
 // Returns the uniform words; workgroup 0 along z has batch `first`. REQUIRES: <= kBatchAxes axes.

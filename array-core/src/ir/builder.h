@@ -108,8 +108,8 @@ class Builder {
                        std::optional<DType> result,
                        const std::function<void(const std::vector<LocalRef>&)>& body);
 
-  // Makes the kernel a reduction; it is the last call in the body, with the mapped value.
-  // `identity` may be nullopt. `post` gets the result.
+  // Makes the kernel a reduction. Call it last in the body. `mapped` is the element's value, which
+  // is combined with others. `identity` may be nullopt. `post` gets the result.
   void reduce(Value mapped, std::optional<Value> identity,
               const std::function<Value(Value, Value)>& combine,
               const std::function<void(Value)>& post);

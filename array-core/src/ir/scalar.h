@@ -2,8 +2,9 @@
 // and the blocked CPU interpreter share this definition. Pure; any thread.
 //
 // The element types are bool, the sized integers, Half, float, double, Complex<float> and
-// Complex<double>. Half computes in float and rounds each result. For + - * / sqrt this is exact,
-// because a float has more than twice as many digits.
+// The element types are bool, the sized integers, Half, float, double, Complex<float> and
+// Complex<double>. Half computes in float and rounds each result. For + - * / sqrt this gives the
+// half that is nearest to the exact result, because a float has more than twice as many digits.
 #pragma once
 
 #include <bit>
@@ -393,7 +394,7 @@ T unary(T x) {
     if constexpr (op == Op::cosh) return std::cosh(x);
     if constexpr (op == Op::tanh) return std::tanh(x);
     if constexpr (op == Op::asinh) return std::asinh(x);
-    // Browsers' C libraries return numbers for large negative operands, instead of NaN.
+    // For large negative x, acosh of browsers' C libraries returns a number instead of NaN.
     if constexpr (op == Op::acosh)
       return x < 1 ? std::numeric_limits<T>::quiet_NaN() : std::acosh(x);
     if constexpr (op == Op::atanh) return std::atanh(x);

@@ -134,8 +134,8 @@ double ndtr(double x) {
   const double t = -x * kSqrtHalf;
   const double value = 0.5 * std::erfc(t);
   if (!std::isfinite(t)) return value;
-  // In the tail the rounding error of the product matters, because its effect is multiplied by 2 *
-  // t.
+  // The rounding error of -x * kSqrtHalf matters in the tail, because its effect on the result is
+  // multiplied by 2 * t.
   const double rest = -std::fma(x, kSqrtHalf, t) - x * kSqrtHalfRest;
   return value - rest * std::exp(-t * t) / kSqrtPi;
 }

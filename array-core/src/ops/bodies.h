@@ -11,8 +11,8 @@ Values direct(ir::Builder& builder, const Values& x) {
   return {builder.apply(op, x)};
 }
 
-// Applies `op` to floating and complex types. Integers are whole and finite already, so Otherwise
-// is applied to them; by default it returns the value itself.
+// Applies `op` to floating and complex types. For integers, which are whole and finite already, it
+// applies the template's `Otherwise` instead, which by default returns the value itself.
 template <ir::Op op, Body Otherwise>
 Values float_or(ir::Builder& builder, const Values& x) {
   if (is_floating(x[0].type) || is_complex(x[0].type)) return direct<op>(builder, x);

@@ -14,7 +14,7 @@ using ir::LocalRef;
 using ir::Op;
 using ir::Value;
 
-// The number of rounds in the generator's paper.
+// The number of rounds of Philox4x32-10.
 constexpr int kRounds = 10;
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53;
 constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;

@@ -59,7 +59,7 @@ enum class Identity : std::uint8_t { none, zero, one, all_bits, infinity_below }
 struct Reducible {
   Identity identity = Identity::none;
   bool reorderable = false;
-  // True: an expression combines two values in any order, so that a tree of additions is possible.
+  // True: an expression combines two values in any order, so that values can be combined in a tree.
   // Other ufuncs take one element after the other.
   bool by_tree = false;
 };
@@ -90,8 +90,8 @@ struct ReductionSpec {
       false;
   bool skips_nan = false;
   bool root = false;
-  // Only for make_ordered_kernel: an operand has each row's total so far. It excludes
-  // `initial`.
+  // Only for make_ordered_kernel: an operand has each row's total so far. Then `initial` is
+  // false.
   bool carried = false;
 };
 

@@ -35,7 +35,7 @@ Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
     sum += static_cast<float>(accuracy.ulp);
     bound.floor = std::max(bound.floor, static_cast<float>(accuracy.floor));
   }
-  // A half that was computed in single precision differs by at most one neighbour.
+  // A half that is rounded from single precision is at most one unit from the nearest half.
   if (loop.results[0] == DType::float16) sum = std::min(sum, 1.0F);
   bound.ulp = std::max(bound.ulp, sum);
   return bound;

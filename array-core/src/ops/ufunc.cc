@@ -51,7 +51,7 @@ std::string operand_name(const Operand& operand) {
   return {};
 }
 
-// Returns the dtype of the scalars, weak or not, for the search for a loop.
+// Returns the dtype as which the scalars, weak or not, count when a loop is searched for.
 DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   std::array<DType, kMaxOperands> arrays{};
   std::array<ScalarOperand, kMaxOperands> scalars{};

@@ -73,9 +73,9 @@ struct Loop {
 };
 
 // Returns the first loop that takes the operands by safe casts. `result` is the first result's
-// dtype where the caller asks for one; then operands need casts of the same kind only, as with
-// NumPy's `dtype=`. Error: type, "no_loop", naming ufunc and dtypes. REQUIRES: as many operands as
-// the ufunc has.
+// dtype where the caller asks for one. Then operands may be cast by same_kind, as with NumPy's
+// `dtype=`. Error: type, "no_loop", naming ufunc and dtypes. REQUIRES: as many operands as the
+// ufunc has.
 Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
                      std::optional<DType> result = std::nullopt);
 

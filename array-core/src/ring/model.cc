@@ -167,7 +167,7 @@ void Explorer::issuer_act(World& w, Act act) {
 void Explorer::issuer_step(World& w) {
   if (!w.started) return begin_script_step(w);
   using Step = Issuer::Step;
-  // A mutation changes the order of the issuer's steps.
+  // A mutation (a deliberate mistake) changes the order of the issuer's steps.
   const bool publishes = w.issuer.step == Step::publish;
   if (options_.mutation == Mutation::wake_before_publish && publishes &&
       w.issuer.goal != Goal::reset && w.issuer.goal != Goal::close) {

@@ -45,8 +45,8 @@ Result<bool> Batching::take(const KernelCall& call) {
   for (const Operand& operand : call.operands)
     if (operand.array == nullptr) scalars.push_back(operand.scalar);
 
-  // The launch must run after every group that writes an array which it reads, or that reads or
-  // writes an array which it writes.
+  // The launch must run after every group that writes one of its arrays, and after every group that
+  // reads an array which the launch writes.
   std::size_t first = 0;
   for (std::size_t p = 0; p < call.operands.size(); ++p) {
     if (call.operands[p].array == nullptr) continue;

@@ -25,7 +25,7 @@ class Batching {
   Batching& operator=(const Batching&) = delete;
 
   // Lets the launch wait. Returns false, without any effect, if it must be made at once. REQUIRES:
-  // it writes arrays that callers hold, and what computes its operands does not wait.
+  // callers hold the arrays that it writes; no operation that computes its operands still waits.
   Result<bool> take(const KernelCall& call);
   // Launches everything that waits. The order is such that each launch reads the right values. On
   // errors it returns the first one and still launches the others. If Ctrl-C comes while the device
@@ -33,8 +33,8 @@ class Batching {
   Status flush();
   // Drops waiting launches without running them, because their arrays are gone.
   void forget();
-  // Must be called before the array is read, or written. They launch what waits if it concerns the
-  // array.
+  // before_read() launches everything that waits if a waiting launch writes the array;
+  // before_write() also if one reads it. Call them before the array is read or written.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
   // Must be called before a launch. It covers all arrays that the launch reads and writes.

@@ -188,7 +188,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
     const Status stopped = launcher->flush();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, "interrupted");
-    // Reading the arrays launches the remaining ones in the same order.
+    // Reading the arrays makes the remaining launches, in the same order.
     for (const Array& each : y) EXPECT_EQ(read(each), std::vector<float>{2.5F});
     for (const Array& each : x) EXPECT_EQ(read(each), std::vector<float>{1.5F});
   }

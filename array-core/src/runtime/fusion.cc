@@ -506,7 +506,7 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
   return (rows < inners) == from_memory;
 }
 
-// Launches the reduction together with the operations that it reads. Returns whether it could.
+// Launches the reduction together with the operations that it reads. Returns false if it cannot.
 Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
                                   std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;

@@ -62,7 +62,7 @@ Array as_bits(const Array& array) {
   return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
 }
 
-// The bytes of a device's storage that are copied to the CPU, because operands lie there.
+// A range of a device's storage that is copied to the CPU, which computes with operands in it.
 struct Brought {
   const Storage* from = nullptr;
   ByteExtent bytes;

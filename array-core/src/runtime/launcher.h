@@ -131,9 +131,9 @@ class Launcher {
   Status set_fusing(bool fusing);
   // Launches the operations that compute the array's bytes, so that they can be read.
   Status prepare_read(const Array& array);
-  // Also launches the operations that read the old bytes, so that the bytes can be written. Code
-  // that accesses a storage's bytes without a launch or an assignment must call prepare_read() or
-  // prepare_write().
+  // Launches the operations that compute the array's bytes, and those that read the old bytes, so
+  // that the bytes can be written. Code that accesses a storage's bytes without a launch or an
+  // assignment must call prepare_read() or prepare_write().
   Status prepare_write(const Array& array);
   // Launches everything that waits.
   Status flush();

@@ -1,5 +1,5 @@
-// Tests the commands of launches on the ring: equal ones for a known and a new signature, few
-// enough bindings, copies around packed launches, raw kernels, and the device's clock.
+// Tests the commands of launches on the ring: the same ones whether a signature is new or known,
+// few enough bindings, copies around packed launches, raw kernels, and the device's clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -54,7 +54,7 @@ Result<int> ellipsis_length(const View& view, std::span<const Index> indices) {
 
 SliceRange slice_range(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                        std::optional<std::int64_t> step, std::int64_t extent) {
-  // The limit is the one of Python, because the lowest step cannot be negated.
+  // As in Python, a step is at least -(2^63 - 1), because -2^63 cannot be negated.
   const std::int64_t by = std::max(step.value_or(1), -std::numeric_limits<std::int64_t>::max());
   const std::int64_t lowest = by < 0 ? -1 : 0;
   const std::int64_t highest = by < 0 ? extent - 1 : extent;

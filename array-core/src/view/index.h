@@ -10,8 +10,8 @@
 
 namespace arraycore {
 
-// One item of the tuple between the brackets. The caller clamps Python ints to 64 bits, which
-// changes no slice and leaves an integer out of bounds where it was.
+// One item of the tuple between the brackets. The caller clamps Python ints to 64 bits. That
+// changes no slice, and an integer that is out of bounds stays out of bounds.
 struct Index {
   enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis };
 

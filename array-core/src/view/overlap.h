@@ -14,7 +14,7 @@ enum class Overlap : std::uint8_t {
   partial,   // anything else, and undecided cases
 };
 
-// The number of candidates that overlap() tries before it answers `partial`. Most need a handful.
+// The number of candidates that overlap() tries before it answers `partial`. Most calls try few.
 inline constexpr std::int64_t kOverlapWork = 1000;
 
 // Compares two views of one storage. The answer is exact unless the search exceeds `max_work`.

@@ -36,7 +36,7 @@ View real_part(const View& view, DType /*dtype*/) { return view; }
 
 View imag_part(const View& view, DType dtype) {
   View result = view;
-  // If the view has no elements, there may be no byte to skip.
+  // A view without elements may begin at the storage's end, so its offset must not grow.
   if (view.count() > 0) result.offset += static_cast<std::int64_t>(size_of(part_dtype(dtype)));
   return result;
 }

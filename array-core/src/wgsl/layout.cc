@@ -152,8 +152,8 @@ class LayoutReader {
     layout.size = round_up(layout.size, layout.align);
     return layout;
   }
-  // Reads @align(n) or @size(n) into `value`, which has the type's own alignment or size before.
-  // The number may not be smaller than that.
+  // Reads @align(n) or @size(n) into `value`, which first has the type's own alignment or size. A
+  // smaller n is refused.
   bool adjust(const Member& member, std::string_view name, std::uint32_t& value) {
     const Attribute* const attribute = find(member.attributes, name);
     if (attribute == nullptr) return true;

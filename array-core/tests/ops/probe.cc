@@ -34,8 +34,8 @@ PROBE const char* probe_name(int id) { return ops::table()[count(id)].name.data(
 PROBE int probe_operands(int id) { return ops::table()[count(id)].operands; }
 PROBE int probe_results(int id) { return ops::table()[count(id)].results; }
 
-// Returns the tolerance of loop number `loop`: units in the last place, and the size from which
-// they count.
+// Returns the tolerance of loop number `loop`: out[0] is in units in the last place; results
+// smaller than out[1] may have the error that out[1] itself would have.
 PROBE void probe_bound(int id, int loop, int executor, float* out) {
   const ops::UFunc& ufunc = ops::table()[count(id)];
   const ops::Bound bound =

@@ -347,7 +347,7 @@ void contended_wide(CaseWriter& writer) {
   }
 }
 
-// Adds locks of each size below 32 bits. The old value decides, and neighbours must not change.
+// Exchanges elements of 1, 2 and 4 bytes. The old values are stored; neighbours must not change.
 void exchanged(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32}) {
     Builder k("exchanged");

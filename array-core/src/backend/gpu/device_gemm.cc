@@ -18,9 +18,9 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-// The kernel that adds the parts of a divided sum has at most this many workgroups. A large device
-// runs that many at once, because the kernel mostly waits for memory. A result that needs no more
-// workgroups gets one invocation for each element.
+// The kernel that adds the parts of a divided sum has at most this many workgroups. It mostly waits
+// for memory, so a large device runs that many at once. A result that needs no more workgroups gets
+// one invocation for each element.
 constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }

@@ -41,7 +41,7 @@ struct Axis {
   // Returns whether no window crosses the edge of the data.
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
-  // For the result at `at`: the window's first element in the data, and the end of those elements.
+  // For the result at `at`: the window's positions [first, end) that are inside of the data.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
   std::int64_t end(std::int64_t at) const { return std::min(window, data - start(at)); }
 };
@@ -75,8 +75,9 @@ struct Pool {
   void spread_max_whole(const float* gradients, const std::int32_t* places, float* data) const;
   void spread_mean(const float* gradients, float* data) const;
 
-  // For a row of results, calls body(elements, first result, end of results, tap) for each element
-  // of the window, in order. `elements` begins with the element that the first result reads.
+  // For a row of results, calls body(elements, first, end, tap) for each position in the window, in
+  // order. Position number `tap` is inside of the data for the results [first, end): result x reads
+  // the element at `elements` + x * stride.
   template <typename Body>
   void each_tap(std::int64_t z, std::int64_t y, Body body) const {
     const auto& [az, ay, ax] = axes;
@@ -99,8 +100,8 @@ struct Pool {
   }
 };
 
-// Takes the larger values of a row of results. `stride` 0 stands for any stride, which is then read
-// from the axis.
+// Replaces the largest values so far of a row of results by larger elements. `stride` 0 stands for
+// any stride, which is then read from the axis.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {

@@ -67,8 +67,8 @@ Value picked(Builder& k, const IndexSignature& signature, const Where& where) {
   return *at;
 }
 
-// Returns the C-order number of the array's element for this iteration of the loop: at the picked
-// place, the element of the kept axes that belongs to the iteration.
+// Returns the C-order number of the array's element for this iteration of the loop: place * kept
+// plus the iteration's number among the `kept` elements of each place.
 Value element_of(Builder& k, const Where& where, Value place) {
   if (!where.kept) return place;
   const Value kept = k.read(*where.kept);

@@ -54,7 +54,8 @@ Result<Dims> broadcast_indices(std::span<const Dims> shapes);
 // Error: index, "too_many_dimensions".
 Result<Dims> picked_shape(const Picking& picking, const Dims& indices);
 
-// Returns a view of the result's shape with the indices' axes first, as in `picking.view`.
+// Returns `result`, a view of the result, with its `indices` axes from `place` on moved to the
+// front.
 View indices_first(const View& result, int place, int indices);
 
 }  // namespace arraycore

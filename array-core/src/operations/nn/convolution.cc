@@ -73,12 +73,13 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// The least number of positions for which each image is multiplied by itself. With fewer positions
-// all images are one product, because small images fill the kernels' blocks badly.
+// With at least this many positions, each image is a product of its own. With fewer, all images are
+// one product, because small images fill the kernels' blocks badly.
 constexpr std::int64_t kWorthAProduct = 32;
 
-// Returns the problem as one plain product for each image. It has the strides of a window of one
-// element. REQUIRES: elements of space are consecutive in `b`; `out` is C-ordered.
+// Turns the product over all images into one product for each image, by an additional batch axis.
+// For windows of one element. REQUIRES: elements of space are consecutive in `b`; `out` is
+// C-ordered.
 Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
   problem.n = places;
   problem.k = terms;

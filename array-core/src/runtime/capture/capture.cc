@@ -160,8 +160,8 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Puts copies before all other commands. They copy the state that the last play made to the place
-// of the state from which it was made.
+// Puts copies before all other commands. At the beginning of each play, they copy the state that
+// the last play made over the older state that it had read.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);

@@ -23,7 +23,7 @@ class Launcher;
 
 namespace capture {
 
-// Replaces the index of a value if no value replaces the scalar.
+// Takes the place of a value's index for a scalar that no value replaces.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {
