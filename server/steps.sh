@@ -97,7 +97,7 @@ fuzz_command() {
 }
 
 # clang-tidy checks every source file that does not include Beast, because those files take a minute each. A file is
-# checked once per content. Tests are checked only by the compiler's warnings.
+# checked again only if its content has changed. Tests are checked only by the compiler's warnings.
 TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
 step_tidy() {
   local headers

@@ -1,7 +1,8 @@
 // Measures how many trials per second the server leases, accepts and stores durably. It starts the
 // release server on a disk and keeps 32 emulated workers in a closed loop. Then it kills the server
-// with SIGKILL under load, and checks that each acknowledged result is in the database. Then
-// another server takes what trials log: points of curves, and rows of series.
+// with SIGKILL under load, and checks that each acknowledged result is in the database. Then it
+// measures how fast another server stores the points of curves and the rows of series that trials
+// log.
 //
 //   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/server.json
@@ -89,7 +90,8 @@ int run(Options options) {
   const std::vector<Figure> reports =
       measure_reports(options.server, options.state + "/reports", options.report_seconds);
   std::vector<Figure> figures{
-      // The rival is the best rate of a server that makes each cycle durable separately.
+      // The figure is compared with the best possible rate of a server that would make each cycle
+      // durable by a separate disk write.
       {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
        disk},
       {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms"},

@@ -80,7 +80,8 @@ bool explore_orders(int depth, Pauses pauses) {
   return true;
 }
 
-// Explores all sequences. Pauses add two kinds of events, so such sequences are one event shorter.
+// Explores all sequences, first without pauses, then with them. Pauses add two kinds of events, so
+// sequences with pauses are one event shorter to limit their number.
 bool explore_all(const Options& options) {
   return explore_orders(options.depth, Pauses::none) &&
          explore_orders(options.depth - 1, Pauses::some);

@@ -28,7 +28,7 @@ class Emulator {
   Emulator& operator=(const Emulator&) = delete;
 
   // Runs the loop for this time. Some results may not be acknowledged at the end. Latencies are
-  // recorded only while measuring.
+  // recorded only between measure() and stop_measuring().
   void run(Clock::duration duration);
   void measure() { measuring_ = true; }
   void stop_measuring() { measuring_ = false; }

@@ -22,7 +22,8 @@ std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolmen
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);
 
-// Returns the percentile at the fraction `part`; 0 without values.
+// Returns the percentile of `values` at the fraction `part` (0.5: the median), or 0 if there are no
+// values.
 double percentile(std::vector<double> values, double part);
 std::chrono::nanoseconds to_duration(double seconds);
 

@@ -34,8 +34,8 @@ struct Load {
   int rows = 0;
   std::int64_t values() const { return std::int64_t{rows} * (series ? kSeries : 1); }
 };
-// The most points that a report may have, as many values in series, and one row, which a slow trial
-// reports.
+// Three loads: reports with the most points that a report may have, reports with as many values in
+// series, and reports of one row each, as a slow trial sends them.
 constexpr Load kPoints{false, 1'000};
 constexpr Load kRows{true, 100};
 constexpr Load kOneRow{true, 1};

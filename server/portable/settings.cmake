@@ -1,10 +1,11 @@
 # Settings of the preset `portable`, which links the server in the wheels. It is one static program, so it runs on
-# every Linux of its processor, with any libraries. CMake reads this file right after project().
+# every Linux system with the same kind of processor, whatever libraries are installed there. CMake reads this
+# file right after project().
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
 # Debian has no static libraries of these two. The files in this folder replace them.
 set(spdlog_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
-# Removes the symbols, a quarter of the size, because nobody debugs the server of a wheel.
+# Removes the symbols, which are a quarter of the program's size. Nobody debugs the server of a wheel.
 set(CMAKE_EXE_LINKER_FLAGS "-static -s")
 add_compile_definitions(HYPERFLOCK_STATIC)

@@ -1,4 +1,4 @@
-// People, tokens, projects, codes, devices, quotas and the audit log, by REST with a running
+// Tests people, tokens, projects, codes, devices, quotas and the audit log by REST with a running
 // server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests what a volunteer's page sends over HTTP: that it is closed, and its self-test's report.
+// Tests two requests that a volunteer's page sends over HTTP: the note that the page is closed, and
+// the report of its self-test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -228,7 +228,8 @@ TEST(Owner, R50_ACancelledStudyTellsItsOwner) {
   owner.asks({0});
   server.rest("POST", path(study, "/cancel"), "{}");
   std::string code = json_at(owner.socket().receive_text(), "code");
-  // The reply that asks for the trial may arrive after the cancellation. It is then refused first.
+  // The owner's reply that asks for the trial may arrive after the cancellation. Then the server
+  // first refuses this reply.
   if (code == "study_stopped") code = json_at(owner.socket().receive_text(), "code");
   EXPECT_EQ(code, "study_cancelled");
   TestOwner late(server, study);
@@ -243,7 +244,7 @@ TEST(Owner, R44_TheQuotaHoldsForWhatIsAsked) {
       server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace","quota":{"trials":2}})");
   const std::int64_t study = server.submit_asked();
   EXPECT_EQ(people.status, 200);
-  // The claimant's quota counts. An administrator who claims has none.
+  // The quota of the person who claims the study counts. An administrator has no quota.
   TestOwner owner(server, study);
   owner.receive();
   const auto me = server.rest("GET", "/api/me");

@@ -260,7 +260,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return Stop{0, innermost(app).help()};
   } catch (const CLI::ParseError& error) {
-    // A group of commands without one of them is a question and not a fault.
+    // A user who names a group of commands but none of its commands asks what the group contains.
+    // This is answered with its help and is no error.
     const CLI::App& asked = innermost(app);
     const bool is_last = arguments.empty() || arguments.back() == asked.get_name();
     if (is_last && asked.get_require_subcommand_min() > 0) return Stop{0, asked.help()};

@@ -19,9 +19,9 @@ struct KeptRuntime {
 };
 
 // Copies the runtime in `installed` to `kept`, unless it is there. Removes copies that `wanted`
-// does not name or that the installed runtime replaces. Returns the runtimes of the server, the
-// installed one first. An empty or unreadable folder is no runtime. Error: `bad_state`, if the copy
-// fails.
+// does not name, and copies whose trials can also run on the installed runtime. Returns the
+// runtimes of the server, the installed one first. An empty or unreadable folder is no runtime.
+// Error: `bad_state`, if the copy fails.
 Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
                                                const std::string& kept,
                                                const std::set<std::string>& wanted);

@@ -337,7 +337,8 @@ class RunningServer final : public Server {
     return {};
   }
 
-  // The file is written before the database. After a crash between the two, a new first start runs.
+  // The credentials file is written before the database. If the server crashes between the two, the
+  // next start finds no identities and makes new ones.
   Status make_first_identities(const auth::FirstStart& made) {
     first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
     if (!config_.credentials_file.empty()) {

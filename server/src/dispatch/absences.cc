@@ -1,5 +1,5 @@
-// Notices when a running study has had no device for a while (R62). Only for studies whose webhook
-// wants to know it, because each session is compared with each of them.
+// Notices when a running study has had no device for a while (R62). Only studies whose webhook asks
+// for this event are watched, because the server compares each session with each watched study.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,7 @@ void State::on(const WebhookSet& event) {
   Study* study = find_study(event.study);
   if (study == nullptr) return;
   unwatch_devices(*study);
-  // Storage forgets that it has been without devices, too.
+  // Storage also forgets that the study has been without devices.
   if (event.wants_devices) watch_devices(*study, false);
 }
 

@@ -137,7 +137,8 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
                      .failure = message.failure,
                      .start = {}};
   protocol::TrialResult result = message;
-  // The stored software also names the server that took the result (R52).
+  // The field `software` of a stored result names the server that took the result, and then the
+  // device's software (R52).
   result.software = "hyperflock-server/" + settings.server_version;
   if (!message.software.empty()) result.software += " " + message.software;
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {

@@ -44,7 +44,8 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.paused || study.has_work())
       continue;
-    // If the owner has room, it is asked for a new trial, and no attempt is duplicated (R51).
+    // If the owner still accepts requests for trials (`room`), it is asked for a new trial, and no
+    // attempt is duplicated (R51).
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;

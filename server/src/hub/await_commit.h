@@ -13,10 +13,10 @@
 namespace hyperflock::hub {
 
 // Calls `begin` with a callback and waits for its call. Returns the callback's argument, or `late`
-// if it was not called within `patience`. In that case it may still be called later.
+// if it was not called within `patience`. In that case the callback may still be called later.
 template <typename Begin>
 Result<storage::Outcome> await_commit(std::chrono::seconds patience, Error late, Begin begin) {
-  // The callback also owns this, because it may run after this thread has stopped waiting.
+  // The callback shares this object, because it may run after this thread has stopped waiting.
   const auto told = std::make_shared<std::promise<Result<storage::Outcome>>>();
   std::future<Result<storage::Outcome>> outcome = told->get_future();
   begin([told](Result<storage::Outcome> got) { told->set_value(std::move(got)); });

@@ -47,8 +47,8 @@ class GroupCommit {
   // Queues every group for a commit, and leaves `groups` empty.
   void push(std::vector<CommitGroup>& groups);
 
-  // Continues after a failed batch, whose items `done` got together with all waiting ones. Returns
-  // the items that were pushed since then. They are not written.
+  // Continues after a failed batch. At the failure, `done` got the items of the batch and all items
+  // that waited. Returns the items that were pushed since then, which are not written either.
   std::vector<CommitItem> resume();
 
   // Commits the waiting groups and ends the thread. Further calls do nothing.

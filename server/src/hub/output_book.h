@@ -23,9 +23,9 @@ class OutputBook {
 
   void add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines, std::int64_t dropped);
 
-  // Returns at most `limit` lines after the cursor `after`, the oldest first. Its `cursor` is the
-  // last of them, or the newest line if there are none. A cursor from before a restart starts
-  // again.
+  // Returns at most `limit` lines after the cursor `after`, the oldest first. The returned `cursor`
+  // is the number of the last of these lines, or of the newest line if none is returned. A larger
+  // `after`, which is a cursor from before a restart, counts as 0.
   protocol::TrialLog read(TrialKey trial, std::int64_t after, std::size_t limit) const;
 
   // Removes the lines of a deleted study's trials.

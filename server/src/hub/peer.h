@@ -6,7 +6,8 @@
 
 namespace hyperflock::hub {
 
-// A connection as the hub uses it: it takes frames and can be closed. The connection owns it.
+// The part of a connection that the hub uses: it sends frames and can be closed. A peer is owned by
+// its connection and not by the hub.
 class Peer {
  public:
   virtual ~Peer() = default;

@@ -198,7 +198,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return request;
   }
 
-  // Passes the stream to a WebSocket. The work of this object ends even if that fails.
+  // Passes the stream to a WebSocket. This object's work is then over, even if the WebSocket cannot
+  // be accepted.
   Awaitable<bool> upgrade(const http::Request& request, HeadParser& head) {
     if (!beast::websocket::is_upgrade(head.get()) || buffer_.size() != 0) {
       http::Response response =

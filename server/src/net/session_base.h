@@ -24,7 +24,8 @@ class SessionBase : public ChannelUser {
   void on_closed(How how) final { on_ended(how); }
 
  protected:
-  // on_hello() checks a hello of the right version and role. on_message() follows only acceptance.
+  // on_hello() judges a hello whose version and role are right. Messages are passed to on_message()
+  // only after a hello was accepted.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;

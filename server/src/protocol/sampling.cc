@@ -13,7 +13,8 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Random and Sobol studies use different keys, so their numbers do not depend on a trial's seed.
+// The keys of the hashes of random and Sobol studies. Each kind of draw has its own key, so that
+// its numbers are independent of the seeds of trials.
 constexpr std::uint64_t kRandomKey = 1;
 constexpr std::uint64_t kSobolKey = 2;
 constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15U;
@@ -167,7 +168,7 @@ double portable_exp(double x) {
   const double r = (x - k * kLn2High) - k * kLn2Low;  // at most 0.35
   double sum = 1;
   for (int i = 17; i >= 1; --i) sum = 1 + sum * r / i;
-  // Scales in two steps, because the power alone may be beyond the largest double.
+  // Scales in two steps, because the power of two alone may be beyond the largest double.
   return std::ldexp(sum, static_cast<int>(k) - 1) * 2;
 }
 

@@ -31,7 +31,7 @@ double sobol_unit(std::int64_t seed, std::int64_t number, std::size_t dimension)
 // Returns how many numbers a range contains; 0 for a continuous range. REQUIRES: a valid range.
 std::int64_t range_count(const ValueRange& range);
 
-// Appends the range's number at fraction `unit`, 0 <= unit < 1, as JSON text.
+// Appends the number at position `unit` of a range, where 0 <= unit < 1, as JSON text.
 void append_in_range(std::string& out, const ValueRange& range, double unit);
 
 // Returns point `number` as JSON text. REQUIRES: `kind` is random or sobol, and the space is valid.

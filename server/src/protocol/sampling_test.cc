@@ -74,8 +74,8 @@ TEST(Sampling, R60_LogarithmAndExponentialAreExactToAFewUnitsInTheLastPlace) {
   EXPECT_EQ(portable_exp(0), 1);
 }
 
-// Of the first 2^k points, each interval of length 2^-k has one in every dimension. Scrambling
-// keeps that.
+// In every dimension, [0, 1) has 2^k intervals of length 2^-k. Each contains one of the first 2^k
+// points. Scrambling keeps that.
 TEST(Sampling, R60_EachIntervalHasOnePointOfASobolSequence) {
   constexpr std::int64_t kPoints = 256;
   for (std::size_t d = 0; d < kMaxDimensions; ++d) {

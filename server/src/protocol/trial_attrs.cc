@@ -15,7 +15,8 @@ using SortedJson = nlohmann::json;
 constexpr std::string_view kConstraints = "constraints";
 constexpr std::string_view kPrefix = "constraints:";
 
-// Python writes Infinity and NaN, which JSON lacks. Large numbers replace them; NaN is not met.
+// Python writes Infinity and NaN, which JSON lacks. A large number replaces both, so a constraint
+// that is NaN counts as not met.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kPythonNumbers{{
     {"Infinity", "1e308"},
     {"NaN", "1e308"},
@@ -49,14 +50,16 @@ bool is_met(const SortedJson& constraint) {
 }  // namespace
 
 bool meets_constraints(std::string_view attrs) {
-  // Most trials have no constraints, and this check runs for every result.
+  // Most trials have no constraints, so the text is searched first, which is faster than parsing
+  // it.
   if (attrs.find(kConstraints) == std::string_view::npos) return true;
   const SortedJson json = SortedJson::parse(as_json(attrs), nullptr, false);
   const auto system = json.is_object() ? json.find("system") : json.end();
   if (!json.is_object() || system == json.end() || !system->is_object()) return true;
   for (const auto& [key, value] : system->items()) {
     if (key.starts_with(kPrefix) && !is_met(value)) return false;
-    // A named constraint replaces the one of the list whose index is its name.
+    // If a named constraint has an index of the list as its name, it replaces the constraint at
+    // that index.
     if (key != kConstraints || !value.is_array()) continue;
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (!system->contains(std::string(kPrefix) + std::to_string(i)) && !is_met(value[i]))

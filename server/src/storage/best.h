@@ -31,7 +31,8 @@ inline bool offer_best(StudyRow& study, const Candidate& one) {
   return true;
 }
 
-// Returns whether `one` is at least as good as `other` in each direction, and better in one.
+// Returns whether `one` is at least as good as `other` in each direction, and better in at least
+// one.
 inline bool beats(const std::vector<protocol::Direction>& directions, const Candidate& one,
                   const Candidate& other) {
   bool better = false;

@@ -23,8 +23,9 @@
 
 namespace hyperflock::storage {
 
-// Visits an attempt and then those whose checkpoints it continues, and knows up to which step the
-// points of each count. `cut` is the field of a checkpoint that contains this step.
+// Visits an attempt, then the attempt whose checkpoint it continues, and so on. Knows up to which
+// step the points of each attempt are used. `cut` is the field of a checkpoint that contains this
+// step.
 class Ancestry {
  public:
   using Cut = std::optional<std::int64_t> protocol::Checkpoint::*;
@@ -33,9 +34,10 @@ class Ancestry {
 
   // Returns the attempt whose points come next; nullopt after the last one.
   std::optional<AttemptId> wanted() const { return wanted_; }
-  // Returns whether a step of the current attempt counts.
+  // Returns whether the points of the current attempt at this step are used.
   bool counts(std::int64_t step) const { return step <= most_; }
-  // Continues with the attempt that saved `from`, the checkpoint where the current one began.
+  // Continues with the attempt that saved `from`, the checkpoint from which the current attempt
+  // continued.
   void go_on(const std::optional<protocol::Checkpoint>& from) {
     wanted_.reset();
     if (!from) return;

@@ -49,15 +49,16 @@ struct DueDelivery {
 
 // What is to be delivered.
 struct Outbox {
-  // Waiting deliveries that are due: at most some of each owner, the oldest first.
+  // The waiting deliveries that are due now, the oldest first. Their number is limited for each
+  // owner.
   std::vector<DueDelivery> due;
-  // When the next waiting delivery is due that is not yet; nullopt: there is none.
+  // The time when the next other waiting delivery becomes due; nullopt if there is none.
   std::optional<std::int64_t> next_at;
 };
 
 struct StudyWebhook {
   protocol::Webhook webhook;  // with at least one event
-  // The last noted state of the study's devices: there were none for a while.
+  // Whether the study had no device for a while, when the state of its devices was last stored.
   bool deviceless = false;
   std::optional<Delivery> last{};
 };

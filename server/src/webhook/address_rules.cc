@@ -21,7 +21,8 @@ constexpr std::uint32_t v4(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0
   return (a << 24) | (b << 16) | (c << 8);
 }
 
-// What the registry of special-purpose addresses (RFC 6890) lists as not global, and multicast.
+// The ranges that are not public: those which the registry of special-purpose addresses (RFC 6890)
+// lists as not global, and multicast.
 constexpr std::array kV4Ranges{
     V4Range{v4(0, 0), 8, "unspecified"},
     V4Range{v4(10, 0), 8, "private"},

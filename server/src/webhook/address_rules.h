@@ -1,6 +1,6 @@
-// Which addresses a webhook may have. The server may reach more than the researcher who names an
-// address: itself, and its operator's network. So only public addresses are allowed, and what the
-// operator names. Pure; any thread.
+// Decides which addresses a webhook may have. The server can reach hosts that the researcher
+// cannot: itself, and its operator's network. So only public addresses are allowed, and those that
+// the operator names. Pure; any thread.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -24,7 +24,7 @@ class AddressRules {
 
   // Judges what is known without a look at the DNS. Errors: `bad_webhook`, `webhook_refused`.
   Status judge(const Url& url) const;
-  // Judges an address of the URL's host. Only an address that passes is connected to. Error:
+  // Judges an address of the URL's host. The server connects only to addresses that pass. Error:
   // `webhook_refused`.
   Status judge(const Url& url, const boost::asio::ip::address& address) const;
 

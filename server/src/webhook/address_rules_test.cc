@@ -1,4 +1,4 @@
-// Which addresses webhooks may have.
+// Tests which addresses webhooks may have.
 #include "webhook/address_rules.h"
 
 #include <gtest/gtest.h>

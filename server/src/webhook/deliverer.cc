@@ -22,9 +22,9 @@ using storage::DeliveryState;
 
 // The most deliveries that run at once. Storage returns at most two of each owner.
 constexpr std::size_t kMostRunning = 16;
-// How often the outbox is looked at without a reason.
+// The longest time between two looks at the outbox when no event causes an earlier look.
 constexpr std::int64_t kLongestSleepMs = 60'000;
-// How long a delivery waits whose outcome could not be stored. It is then sent again.
+// How long the server waits before it sends a delivery again whose outcome could not be stored.
 constexpr std::int64_t kUnstoredMs = 10'000;
 constexpr milliseconds kLongestStop{2'000};
 
@@ -38,7 +38,7 @@ Post post_of(const storage::DueDelivery& due, const DelivererSettings& settings)
           .body = std::move(body)};
 }
 
-// Returns the delivery after an attempt.
+// Returns the delivery with the outcome of one more attempt.
 storage::Delivery judged(storage::Delivery delivery, const Result<int>& answer, std::int64_t now) {
   ++delivery.attempts;
   delivery.status = answer.value_or(0);

@@ -1,5 +1,6 @@
-// Delivers what waits in storage's outbox, each at least once (R62). It has threads of its own, so
-// a slow host delays no other part of the server. Every member may be called from any thread.
+// Delivers the events that wait in storage's outbox, each at least once (R62). It has threads of
+// its own, so a slow host delays no other part of the server. Every member may be called from any
+// thread.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Deliveries from a real outbox, with a clock and a sender of the test.
+// Tests deliveries from a real outbox, with a clock and a sender that the tests control.
 #include "webhook/deliverer.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ class DelivererTest : public ::testing::Test {
     storage_.reset();
   }
 
-  // Makes a study of an owner that finishes at once.
+  // Makes a study of `owner` that finishes at once.
   void finish_study(std::int64_t id, const std::string& owner = "ada") {
     storage::CreateStudy create = storage::create_study(id, "key " + std::to_string(id));
     create.owner = owner;
@@ -93,7 +93,7 @@ class DelivererTest : public ::testing::Test {
     deliverer_->wake();
   }
 
-  // Every next post to this URL gets the answer; the usual one is 204.
+  // Sets the answer to all later posts to this URL. Without it, a post gets the status 204.
   void answers(const std::string& url, Result<int> answer) {
     const std::lock_guard lock(mutex_);
     answers_.insert_or_assign(url, std::move(answer));

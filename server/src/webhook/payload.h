@@ -18,8 +18,9 @@ std::string body_of(const storage::DueDelivery& due, const std::string& console)
 // `<seconds>.<body>`.
 std::string signature_of(std::string_view secret, std::int64_t seconds, std::string_view body);
 
-// Returns how long to wait before the next attempt, after this many; nullopt: there is none. The
-// first wait is 5 s. Each is twice as long as the one before, up to an hour.
+// Returns how long to wait before the next attempt when this many attempts have failed; nullopt if
+// no further attempt is made. The first wait is 5 s. Each is twice as long as the one before, up to
+// an hour.
 std::optional<std::int64_t> back_off_ms(std::int64_t attempts);
 
 // The most attempts. The last one is about six and a half hours after the first.

@@ -1,4 +1,4 @@
-// The body of a delivery, its signature, and the times of its attempts.
+// Tests the body of a delivery, its signature, and the times of its attempts.
 #include "webhook/payload.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ struct Post {
 
 // Returns the addresses of a host name. Error: `webhook_unresolved`.
 using Lookup = std::function<Result<std::vector<boost::asio::ip::address>>(const std::string&)>;
-// Asks the system: its file of hosts and its name servers.
+// Looks the host up as the operating system does: in its file of hosts and at its name servers.
 Result<std::vector<boost::asio::ip::address>> system_lookup(const std::string& host);
 
 struct SenderSettings {

@@ -1,4 +1,4 @@
-// The sender with peers on loopback: plain, with TLS, and with answers of every kind.
+// Tests the sender with peers on loopback: plain, with TLS, and with answers of every kind.
 #include "webhook/sender.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Which addresses of webhooks are read, and how.
+// Tests which addresses of webhooks are accepted, and how they are split into their parts.
 #include "webhook/url.h"
 
 #include <arpa/inet.h>
@@ -53,8 +53,9 @@ TEST(WebhookUrl, RefusesOtherFormsOfIPv4Addresses) {
   }
 }
 
-// No host that is read as a name may be an IPv4 address to the system's functions, which take
-// octal, hexadecimal and short forms. What is read as an address must be the same one to them.
+// The system's functions also accept octal, hexadecimal and short forms of IPv4 addresses. A host
+// that the server takes for a name must be no such form, and a host that it takes for an address
+// must be the same address to them.
 TEST(WebhookUrl, ANameIsNoAddressToTheSystem) {
   constexpr std::string_view kLetters = "0123456789.xXaf-";
   std::mt19937_64 random(62);

@@ -72,7 +72,8 @@ void State::carry(SessionId session, const protocol::Call& call, std::optional<T
     if (call.method == "suggest") return carry_suggest(session, call, *study, *late);
     return carry_prune(session, call, *study, *late);
   }
-  // The answer is false: a grid has no pruner, and a finished trial is not pruned.
+  // The answer to `should_prune` is false: a grid has no pruner, and a finished trial is not
+  // pruned.
   if (call.method != "suggest") return send(session, protocol::Reply{call.id, false});
   send_error(session, study == nullptr ? "study_stopped" : "unknown_method", call.attempt, call.id);
 }
@@ -249,7 +250,8 @@ void State::drop_waiters(Study& study, AttemptId id, const Attempt& attempt) {
     const auto found = study.asked->questions.find(asked);
     if (found == study.asked->questions.end()) continue;
     std::erase_if(found->second.waiters, [id](const Waiter& one) { return one.attempt == id; });
-    // The trial's next attempt uses the suggestion. An answer about pruning is no longer needed.
+    // A question for a suggestion stays open, because the trial's next attempt uses the answer. A
+    // question about pruning is removed, because its answer is no longer needed.
     if (found->second.name.empty()) study.asked->questions.erase(found);
   }
 }

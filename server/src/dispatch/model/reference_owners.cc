@@ -151,8 +151,8 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
   const bool stopped = study.finish;
   if (stopped && !reply.asked.empty()) tell(study, "error study_stopped");
   study.finish = reply.finish || (study.finish && study.room == 0);
-  // If the owner's room has become smaller, some workers need not wait for it any more. They get
-  // other work before the asked trials are written.
+  // If the owner now accepts requests for fewer trials than before, some workers need not wait for
+  // the owner any more. They get other work before the trials of this reply are written.
   if (!stopped && !reply.asked.empty()) {
     study.uncommitted_asks = static_cast<Id>(reply.asked.size());
     finish_event();

@@ -188,8 +188,8 @@ TEST(Owners, R45_AStudyWithRoomTakesPartInTheChoice) {
   s.study(2);
   s.worker("a").worker("b");
   s.asks("nb", {}, 1);
-  // Neither study runs a trial, so the older one is next. It has room for one trial, so the second
-  // device goes to the other study.
+  // Neither study runs a trial, so the older one is next. Its owner accepts a request for one trial
+  // only, so the second device gets a trial of the other study.
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work", "nb < batch 1 demand 1"));
   EXPECT_THAT(s.ready("b"), Contains("b < lease #1 trial 0"));
 }
@@ -200,7 +200,8 @@ TEST(Owners, R53_APausedStudyIsLeasedNothingAndAsksItsOwnerForNothing) {
   s.asks("nb", {0}, 5);
   s.study(1);
   s.pause(1);
-  // The paused study has a waiting trial and room, but devices take work from the other study.
+  // The paused study has a waiting trial, and its owner accepts requests for more. Devices
+  // nevertheless take work from the other study.
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
   EXPECT_EQ(s.last_lease().study, StudyId{2});
   EXPECT_THAT(s.ready("b"), Not(Contains(HasSubstr("demand"))));
@@ -228,7 +229,8 @@ TEST(Owners, R45_WhoWaitsTooLongForAnOwnerTakesOthersWork) {
   EXPECT_THAT(s.ready("a"), ElementsAre("a < wait no_work"));
   s.after(1);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #1 trial 0"));
-  // The owner's late trial is leased, although the other study has one left, too.
+  // The trial that the owner sends late is leased next, although the other study also has a trial
+  // that waits.
   s.asks("nb", {0}, 0);
   s.worker("b");
   EXPECT_THAT(s.ready("b"), Contains("b < lease #2 trial 0"));

@@ -46,8 +46,8 @@ bool forbidden(const std::string& include) {
          });
 }
 
-// Returns every file that the dispatcher includes, with the path of includes. Tests are left out,
-// because they use SQLite.
+// Returns every file that the dispatcher includes, with the chain of includes that leads to it.
+// Tests are left out, because they use SQLite.
 std::map<fs::path, std::string> reached_from_dispatch(const fs::path& root) {
   std::map<fs::path, std::string> reached;
   std::vector<fs::path> todo;

@@ -40,7 +40,8 @@ TEST(Explore, EveryOrderOfAFewEventsAgreesWithTheReference) {
   EXPECT_GT(found.sequences, kDepth == 3 ? 500 : 5'000);
 }
 
-// Uses one event less than the test above, because pauses add two kinds of events.
+// Uses sequences that are one event shorter than in the test above. Pauses add two kinds of events,
+// and the number of sequences must stay small.
 TEST(Explore, SoDoesEveryOrderWithPauses) {
   const Explored found = explore(kDepth - 1, Pauses::some);
   EXPECT_EQ(found.disagreement.value_or(""), "");

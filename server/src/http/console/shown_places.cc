@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// Appends the places that are chosen in one part of the values, from `begin` to before `end`.
+// Appends the indices that are chosen among the values with the indices `begin` to `end` - 1.
 void add_part(const std::vector<double>& values, std::size_t begin, std::size_t end,
               std::vector<std::size_t>& places) {
   std::size_t least = kNone;

@@ -1,5 +1,5 @@
-// Which webhooks studies may have, and the key with which deliveries are signed (R62). Setting the
-// webhook of a study is in study_rest.cc.
+// Checks the webhooks of studies, and serves the key with which deliveries are signed (R62). The
+// routes that set the webhook of a study are in study_rest.cc.
 #include <array>
 #include <utility>
 

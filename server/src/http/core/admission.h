@@ -37,9 +37,9 @@ class Admission {
   Verdict admit_join(const std::string& address);
   // Counts a self-test from this address.
   Verdict admit_report(const std::string& address);
-  // Counts a wrong credential from this address. Call it only for wrong ones: many people may share
-  // an address (a proxy, a school), and wrong ones must not lock the others out. The secrets are
-  // too long to be guessed at any rate.
+  // Counts a wrong credential from this address. Call it only for wrong credentials: many people
+  // may share an address (a proxy, a school), and one person's wrong credentials must not lock the
+  // others out. The secrets are too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
   // Counts a checkpoint of this attempt.
   Verdict admit_checkpoint(const std::string& attempt);

@@ -20,8 +20,8 @@ hub::Committed reply_with(Reply reply, Answer answer);
 storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
                            std::string detail = {});
 
-// Commits the change together with its note, which is written only if the change is applied. Then
-// it updates the IdentityCache and replies.
+// Commits the change together with `note`, its entry in the audit log. The entry is written only if
+// the change is applied. Then the function updates the IdentityCache and replies.
 Status commit_noted(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 

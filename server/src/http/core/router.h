@@ -27,13 +27,13 @@ inline void respond(const Reply& reply, Result<Response> response) {
   reply(response ? *std::move(response) : error_response(response.error()));
 }
 
-// Makes a Handler of a function that returns the answer or an error.
+// Makes a Handler from a function that returns the answer or an error.
 template <Result<Response> (*kFunction)(const SiteContext&, const Request&)>
 void answer(const SiteContext& context, const Request& request, const Reply& reply) {
   respond(reply, kFunction(context, request));
 }
 
-// Makes a Handler of a function that replies later, or returns an error and never replies.
+// Makes a Handler from a function that replies later, or returns an error and never replies.
 template <Status (*kFunction)(const SiteContext&, const Request&, const Reply&)>
 void answer_later(const SiteContext& context, const Request& request, const Reply& reply) {
   if (const Status begun = kFunction(context, request, reply); !begun)
@@ -90,7 +90,7 @@ struct Page {
   std::int64_t limit = 0;
 };
 
-// Numbers of rows of a page of trials, of series or of the audit log.
+// The usual and the largest number of rows in one page of trials, of series or of the audit log.
 inline constexpr std::int64_t kDefaultPage = 500;
 inline constexpr std::int64_t kLargestPage = 5'000;
 

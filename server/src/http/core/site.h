@@ -1,5 +1,6 @@
 // The interface between a connection and the site that it serves. The connection passes the head of
-// a request and gets a plan. It reads the body if the plan asks for it, and passes both on.
+// a request and gets a plan. If the plan asks for the body, the connection reads it. Then it passes
+// head and body to the site.
 #pragma once
 
 #include <cstddef>

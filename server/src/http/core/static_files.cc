@@ -46,7 +46,7 @@ std::string_view content_type_of(const fs::path& path) {
   return found == kMimeTypes.end() ? "application/octet-stream" : found->type;
 }
 
-// Returns whether the file with this URL never changes, as `/app/name-HASH.js` and
+// Returns whether the file with this URL never changes, such as `/app/name-HASH.js` or
 // `/runtime/piece-HASH/file`.
 bool immutable_url(std::string_view url) {
   if (url.starts_with("/app/")) return true;

@@ -33,8 +33,8 @@ void append_json(std::string& out, const Json& json);
 // Returns the number of Unicode code points. REQUIRES: valid UTF-8.
 std::size_t characters(std::string_view text);
 
-// Keeps the first problem of a message. Readers continue with default values after it, and their
-// caller checks it at the end.
+// Keeps the first problem of a message. After a problem, readers continue with default values.
+// Their caller checks the Problem when everything is read.
 class Problem {
  public:
   void note(std::string code, std::string message, std::string field) {

@@ -253,7 +253,8 @@ TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{2, 12, 1'333}));
   EXPECT_EQ(storage().usage("grace").value(), Usage{});
 
-  // The end of a study makes room in the same batch.
+  // A batch ends a study and submits another one. The quota has room for the second study as soon
+  // as the first has ended.
   const auto outcomes = apply({end_study(1, StudyState::cancelled), limited(3, two)});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
   const Outcome large = apply_one(limited(4, {0, 17, 0}));
@@ -279,7 +280,8 @@ TEST_P(StorageContract, R33_AReissueedStudyCountsAsOneThatIsSubmitted) {
   EXPECT_EQ(apply_one(ReissueTrials{StudyId{2}, two}).applied,
             Applied::repeated);  // no trial failed
 
-  // The end of a study makes room in the same batch. The owner already has the bytes.
+  // A batch ends study 2 and issues trials of study 1 again, for which the quota then has room. The
+  // study's bytes count for the owner already.
   const auto outcomes =
       apply({end_study(2, StudyState::cancelled), ReissueTrials{StudyId{1}, {2, 12, 1}}});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);

@@ -115,7 +115,8 @@ TEST_P(StorageContract, R59_AfterTheResultTheyReadTheSameAndTheRowsSayTheirEnds)
   reopen();
   EXPECT_EQ(series(storage(), 1), expected);
   EXPECT_EQ(text_of(finished(1).at(0).last), "loss=1 acc=0.1 ");
-  // Reports with a lost acknowledgement are sent again after the result. New rows are read too.
+  // After the result, a report whose acknowledgement was lost comes again and changes nothing. A
+  // report with a new row is still stored.
   apply({log(1, 2, {3}, {{"loss", {1.0}}}), log(1, 3, {9}, {{"loss", {0.5}}})});
   EXPECT_EQ(series(storage(), 1), "loss: 1=1.5 2=1.25 3=1 9=0.5\nacc: 1=0.1\n");
   EXPECT_EQ(text_of(finished(1).at(0).last), "loss=0.5 acc=0.1 ");

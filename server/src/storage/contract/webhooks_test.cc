@@ -1,4 +1,4 @@
-// Webhooks and their outbox (R62).
+// Tests webhooks and the events that wait for their delivery in the storage contract (R62).
 #include <nlohmann/json.hpp>
 
 #include "storage/contract/suite.h"
@@ -90,7 +90,7 @@ TEST_P(StorageContract, R62_AStudyThatPausesItselfIsAnEventWithItsReason) {
   EXPECT_EQ(facts["stopped_by"]["trial"], 1);
   EXPECT_EQ(facts["stopped_by"]["error"]["code"], "poison");
   EXPECT_FALSE(facts["stopped_by"]["error"].contains("traceback"));
-  // A pause by its owner is none.
+  // A pause by the study's owner causes no event.
   apply({pause_study(1, false), pause_study(1)});
   EXPECT_THAT(box(storage()).due, SizeIs(1));
 }

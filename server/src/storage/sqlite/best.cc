@@ -1,5 +1,6 @@
-// Keeps the best trials of studies (R57). With one direction, the progress row names it. With
-// several, `best_trials` has a row for each trial that no other one beats. See writer.h.
+// Keeps the best trials of studies (R57). If a study has one direction, its progress row names the
+// best trial. If it has several, `best_trials` has a row for each trial that no other one beats.
+// See writer.h.
 #include "storage/best.h"
 
 #include <algorithm>
@@ -119,7 +120,8 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   db_->run("UPDATE trials SET constrained = ?, constraints = ? WHERE study = ? AND number = ?",
            Constrained::judged, as_blob(store.values), store.trial.study, store.trial.number);
   if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
-  // The owner had not announced constraints, so the trial has counted until now.
+  // The trial does not meet its constraints, but it has counted until now, because the owner had
+  // not announced that there are constraints.
   if (complete && was == Constrained::no && !meets) find_best(*study);
   result.applied = Applied::applied;
   return result;

@@ -59,8 +59,8 @@ constexpr std::int64_t kGroup = 8;
   }
 }
 
-// Says from when the time until the kill counts. On a busy machine the child may need longer to
-// start than this time.
+// The event at which the time until the kill begins. On a busy machine, the child's start alone may
+// take longer than this time.
 enum class Since { birth, first_acknowledgement };
 
 // Reads the child's acknowledgements for `life`, kills the child, and then reads the rest.

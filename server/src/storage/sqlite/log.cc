@@ -34,10 +34,10 @@ void LogKeeper::copy() {
   }
 }
 
-// Waits for readers, so that the log can start again. Each reader holds a slot for the state that
-// it reads. SQLite waits until slots of old states are free, and in vain if a new reader takes one.
-// A new try sees that this reader reads the newest state. So the limit is split into several tries,
-// each twice as long as the one before.
+// Waits for readers, so that the log can start again. Each reader occupies a slot for the state
+// that it reads. SQLite waits until the slots of old states are free. If a new reader takes such a
+// slot, that wait cannot succeed, but a new try sees that the reader reads the newest state. So the
+// limit is split into several tries, each twice as long as the one before.
 void LogKeeper::restart() {
   int left = limits_.reader_patience_ms;
   for (int wait = kFirstTryMs; left > 0; wait *= 2) {

@@ -25,7 +25,8 @@ void append_varint(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
-// Returns whether a float can hold the value exactly. Every NaN counts, whatever its payload.
+// Returns whether a float can hold the value exactly. This is true for every NaN, although a float
+// may lose bits of its payload.
 bool is_float(double value) {
   return std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value;
 }

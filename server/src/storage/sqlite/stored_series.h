@@ -20,8 +20,9 @@ using LastByNumber = std::vector<std::pair<std::int64_t, double>>;
 
 // Returns the series that the attempt itself has reported.
 SeriesByNumber own_series(Db& db, AttemptId attempt);
-// Returns the series of an attempt that began with checkpoint `from`, with those that it continues.
-// With `only` it returns just the series with this number.
+// Returns the series of an attempt that began with checkpoint `from`, including the values of
+// earlier attempts up to that checkpoint. If `only` is given, returns just the series with this
+// number.
 SeriesByNumber series_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only);
 // Returns the newest value of each of these series.

@@ -23,7 +23,7 @@ std::int64_t bit_of(protocol::WebhookEvent event) {
   return std::int64_t{1} << static_cast<int>(event);
 }
 
-// No events means all of them.
+// Returns the events as bits. An empty list stands for all events.
 std::int64_t bits_of(const std::vector<protocol::WebhookEvent>& events) {
   std::int64_t bits = 0;
   for (const protocol::WebhookEvent event : kEvents)

@@ -1,5 +1,5 @@
-// A database for one test, in memory if the machine has a file system there. The destructor removes
-// the files. Destroy the storage that it opened before.
+// A database for one test, in a file system in memory if the machine has one. The destructor
+// removes the files. Before that, destroy the storage that open() returned.
 #pragma once
 
 #include <memory>
