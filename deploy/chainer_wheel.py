@@ -57,7 +57,7 @@ def build(cache: Path, out: Path) -> Path:
     Raises
     ------
     GatherError
-        The source distribution cannot be had, or does not build into a pure wheel.
+        The source distribution cannot be fetched, or does not build into a pure wheel.
     """
     name = f"chainer-{version_of(ROOT)}"
     piece = next(p for p in load_manifest(RUNTIME / "manifest.json") if p["name"] == name)

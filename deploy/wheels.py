@@ -40,7 +40,7 @@ class WheelError(Exception):
 
 
 def platform_tag(program: Path) -> str:
-    """Return the platforms that run a program, in the form of a wheel's name.
+    """Return the platforms on which a program runs, as the platform tag of a wheel's file name.
 
     Raises
     ------

@@ -8,8 +8,9 @@ step_python_package() {
     build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
     mark python_package "$key"
   fi
-  # Tests start some hundred interpreters, and none of them may write into the tree (PYTHONDONTWRITEBYTECODE). A module's
-  # time says too little, because a test may change a file twice in a second: each import compares the content's hash.
+  # Tests start some hundred interpreters, and none of them may write into the tree (PYTHONDONTWRITEBYTECODE). A test
+  # may change a file twice in a second, so a file's time does not show every change. So each import compares the hash
+  # of the content.
   build/venv/bin/python -m compileall -q --invalidation-mode checked-hash "${COMPILED_PACKAGES[@]}"
 }
 COMPILED_PACKAGES=(python/src/hyperflock array-core/python/arraycore worker-runtime/python/hyperflock_worker)

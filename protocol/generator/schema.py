@@ -129,7 +129,8 @@ class Struct:
     direction: str = ""
     type: str = ""
     answer: str = ""
-    # The name of a check that is written by hand in C++, and the number of fields before it.
+    # If C++ reads the last fields only under a condition: the function of rules.h that decides, and
+    # the number of fields before them.
     rest_if: tuple[str, int] | None = None
 
     @property
@@ -195,7 +196,7 @@ class Schema:
             yield from visit(name)
 
     def tag_of(self, struct: Struct) -> tuple[str, str] | None:
-        """Return the field that identifies a message or a union's member, and its value there."""
+        """Return the name of the field that identifies the struct on the wire, and its value."""
         if struct.type:
             return "type", struct.type
         for union in self.unions.values():

@@ -2,8 +2,8 @@
 
     python package_bench.py --out build/reports/python.json [--rounds 15]
 
-Figures are medians of interleaved rounds. The peer is Optuna's own import in the same environment.
-Exits with 1 if a goal is missed.
+Figures are medians of interleaved rounds. They are compared with the import of Optuna in the same
+environment. Exits with 1 if a goal is missed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: ./run docs."""
+"""Configures Sphinx, by which ./run docs builds these pages."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def _name_outside(app: Any, page: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Take part in reading the pages."""
+    """Let Sphinx call `_name_outside` for each page that it reads."""
     app.connect("source-read", _name_outside)

@@ -21,7 +21,7 @@ export class Link {
           near.destroy();
           far.destroy();
         });
-        // The event `close` follows, and its handler does everything.
+        // An error needs no handling here: the event `close` follows it, and the handler of `close` does everything.
         socket.on("error", () => {});
       }
       this.#carry(near, far);

@@ -1,5 +1,6 @@
-// ./run engines: tests the join page, one trial and the self-test in browsers that are not Chromium. This list and the
-// self-test both name what an engine lacks. Results must equal those of Chromium.
+// ./run engines: tests the join page, one trial and the self-test in browsers that are not Chromium. The list of
+// engines in this file and the self-test both name the features that an engine lacks. Results must equal those of
+// Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 """Defines the trial of another study that uses the graphics device after an attack. Its value is
-right if the attack left nothing there.
+right if the attack left nothing on the device.
 
 It is separate from neighbour.py, whose trials ask for no device.
 """

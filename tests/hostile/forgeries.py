@@ -1,4 +1,6 @@
-"""Attacks that send messages in the name of others, or that no trial may send."""
+"""Attacks by messages: in the name of another attempt, with false counts, or with results and
+errors that are invalid, huge or misleading.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from escape import each_refused, started
 
 
 def points_past_the_window(trial: Any) -> float:
-    """Send points without waiting for room, with a false count of acknowledged points."""
+    """Send points while too many are unacknowledged, by a false count of acknowledged points."""
     import js
 
     real = js.Atomics.load

@@ -175,7 +175,7 @@ def javascript_text(trial: Any) -> float:
 
 
 def images_and_fonts(trial: Any) -> float:
-    """Load by everything that draws: fonts, images, canvases, decoders, the graphics device."""
+    """Use what draws and may load data: fonts, images, canvases, decoders, the graphics device."""
     import js
 
     sink = trial.params["sink"]

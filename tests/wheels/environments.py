@@ -62,7 +62,8 @@ class Installed:
             "PATH": "/usr/bin:/bin",
             "HOME": str(folder),
             "LANG": "C.UTF-8",
-            # The extra `local` would install the same program.
+            # The package uses this Node. The extra `local` would install the same program from a
+            # wheel.
             "HYPERFLOCK_NODE": str(ROOT / "build/venv/bin/node"),
         }
         subprocess.run([python, "-m", "venv", folder / "venv"], check=True)

@@ -1,6 +1,6 @@
-"""The source distribution, and a copy of ``python/`` alone, in an empty environment.
+"""Tests the source distribution, and a copy of ``python/`` alone, in an empty environment.
 
-Both install, and say in one sentence that they have no server and what brings one. Run by
+Both can be installed, and say in one sentence that they have no server and how to get one. Run by
 ``./run test wheels_test``.
 """
 

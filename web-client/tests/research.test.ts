@@ -30,7 +30,7 @@ afterAll(async () => {
 let shown = 0;
 
 async function show(page: Page, story: string, language = "en"): Promise<void> {
-  // The URL is new each time, so that never only its fragment changes.
+  // Each URL is new, because a URL that differs only in its fragment would not load the page again.
   shown += 1;
   const url = `${server.origin}/research.html?story=${story}&lang=${language}&shown=${shown}`;
   await page.goto(url);

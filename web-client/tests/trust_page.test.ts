@@ -53,7 +53,7 @@ describe.each([320, 1280])("at %i px", (width) => {
     const context = await browser.newContext({ viewport, colorScheme });
     const { page, errors } = await open(context);
     await page.goto(url);
-    // The page's policy allows no script of its server.
+    // axe runs through the browser's debugger, because the page's policy allows no script from a server.
     await page.evaluate(axe.source);
     expect(await violations(page)).toEqual([]);
     expect(await overflow(page)).toEqual([]);

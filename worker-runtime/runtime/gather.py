@@ -130,7 +130,7 @@ def gather(
     Raises
     ------
     GatherError
-        A file cannot be had, has the wrong content, or cannot be compiled.
+        A file cannot be fetched, has the wrong content, or cannot be compiled.
     """
     pieces = load_manifest(manifest)
     for folder in (tools.cache, out):

@@ -273,7 +273,7 @@ _PRUNES = "def objective(trial):\n    raise optuna.TrialPruned\n"
         ("def objective(trial):\n    import optuna\n    raise optuna.TrialPruned\n", True),
         ("import other\n" + OBJECTIVE, True),
         (OBJECTIVE, False),
-        # Code that a trial does not run is not considered.
+        # An import in code that a trial does not run does not count.
         (OBJECTIVE + "def main():\n    import optuna\n", False),
         (OBJECTIVE + "if __name__ == '__main__':\n    import optuna\n", False),
     ],

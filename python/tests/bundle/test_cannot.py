@@ -46,7 +46,7 @@ from travelling_helper import (
 
 Refused = Callable[..., str]
 RAISED: set[str] = set()
-# Errors with these codes may name no line of a script.
+# The messages of errors with these codes need not name a line of a script.
 NO_PLACE = {
     f"cannot_bundle_{kind}"
     for kind in (

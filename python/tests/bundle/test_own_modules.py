@@ -1,5 +1,5 @@
-"""Tests that the globals of imported files get, on a device, the values and identities that they
-have here.
+"""Tests that the globals of imported files have on a device the same values and identities as in
+the researcher's process.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ if count:
 
 
 class Interrupted:
-    """Runs the command, which gets a signal at a point that it comes to."""
+    """Runs the command, and sends it a signal when it reaches a certain point."""
 
     def __init__(self, folder: Path, server: FakeConsole) -> None:
         self._folder = folder

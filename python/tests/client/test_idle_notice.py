@@ -207,8 +207,8 @@ def test_optimize_says_it_while_no_device_computes(
     devices = Devices(server, given.square)
 
     def connect() -> None:
-        # This is set before the trial runs, because the client may ask again between the trial and
-        # the study's end.
+        # The placement is set before the trial runs, because the client may ask for it again
+        # between the trial and the study's end.
         server.placement = {"devices": 1, "matching": 1, "reasons": {}}
         devices.__enter__()
 

@@ -1,4 +1,4 @@
-"""Webhooks against the real server, with a receiver on this machine.
+"""Tests webhooks of the real server with a receiver on this machine.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """

@@ -31,7 +31,7 @@ def offline(client: Client, server: FakeConsole) -> Iterator[Client]:
 
 
 def _script(folder: Path, text: str) -> Any:
-    """Import a researcher's file, and replace an earlier one."""
+    """Import a researcher's file in place of an earlier one of the same name."""
     (folder / "dry.py").write_text(text)
     sys.modules.pop("dry", None)
     sys.path.insert(0, str(folder))

@@ -356,7 +356,8 @@ def test_replay_in_a_browser(client: Client, server: FakeConsole, objective: Any
     found = study.replay(0, on="chromium")
     assert found.same, str(found)
     assert found.versions["pyodide"] == "314.0.3"
-    # A real volunteer never produces such a row, because the study asked for no device.
+    # A row that says that the trial computed on WebGPU. A real volunteer never produces it, because
+    # the study asked for no device.
     now = found.versions["runtime"][:12]
     assert found.notes == (
         f"the runtime was {'a' * 12}, and the server's is {now} now",

@@ -130,7 +130,8 @@ def test_this_package_trusts_the_authority_for_its_own_server_alone(
     [
         (["8.8.8.8"], [], "8.8.8.8"),
         ([], ["bank.example.org"], "bank.example.org"),
-        # Other places of the same kind, such as a router and a printer elsewhere.
+        # Hosts of other networks that are as private as the machine's own, such as a router and a
+        # printer elsewhere.
         (["192.168.2.1"], [], "192.168.2.1"),
         (["10.0.0.1"], [], "10.0.0.1"),
         ([], ["printer.local"], "printer.local"),
@@ -167,19 +168,20 @@ def test_certificate_is_kept_until_it_has_to_change(tmp_path: Path) -> None:
     renewed = asked(61)
     assert (renewed.is_new, renewed.is_new_root) == (True, False)
     assert _leaf(made).serial_number != serial
-    # The router gives another address of its network.
+    # The router gives the machine another address of the same network.
     moved = asked(62, ["192.168.1.77", "127.0.0.1"])
     assert (moved.is_new, moved.is_new_root) == (True, False)
-    # A virtual network comes, and the machine gets another name: phones need neither of them.
+    # The machine gets a virtual network and another name. Phones need neither, so the certificate
+    # stays.
     more = asked(62, ["192.168.1.77", "172.17.0.1", "127.0.0.1"], ["desk.local", "localhost"])
     assert (more.is_new, more.is_new_root) == (False, False)
-    # The machine comes into another network.
+    # The machine is taken to another network.
     abroad = asked(63, ["10.1.2.3", "fd00::7:1", "127.0.0.1"])
     assert (abroad.is_new, abroad.is_new_root) == (True, True)
     assert asked(63, ["fd00::8:2"]).is_new_root is False
     assert asked(63, ["fd00:0:0:1::8"]).is_new_root
     assert asked(64).is_new_root
-    # The authority's last certificates end with it.
+    # Certificates that the authority makes near its own end are valid only until that end.
     assert asked(64 + 333).is_new_root is False
     root = x509.load_pem_x509_certificate((tmp_path / "ca.pem").read_bytes())
     assert _leaf(made).not_valid_after_utc == root.not_valid_after_utc

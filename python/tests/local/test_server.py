@@ -306,7 +306,7 @@ def test_local_addresses_are_addresses() -> None:
 
 
 def test_address_of_the_outgoing_route_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link for phones names the first address, and none reaches a container's network."""
+    """Links for phones name the first address, the outgoing route's. A container's is the last."""
     named = [(0, 0, 0, "", (ip, 0)) for ip in ("172.17.0.1", "10.0.0.7", "192.168.1.20")]
     monkeypatch.setattr("socket.getaddrinfo", lambda *_: named)
 

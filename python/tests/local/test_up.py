@@ -317,7 +317,7 @@ def test_port_that_is_taken_ends_the_tunnel_too(
 def test_network_is_shared_by_a_certificate_of_this_machine(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The network is loopback's second address, which sitecustomize gives to the process."""
+    """A second address of loopback stands for the network. A sitecustomize module sets it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(

@@ -160,7 +160,7 @@ def test_changes_are_reported_once_each_and_the_end_too(
         "volunteer 1  computes trial 3 of study 7",
         "volunteer 1  computes trial 4 of study 7",
         "volunteer 1  waits for work; 2 trials done",
-        # A trial that was too short to be seen.
+        # The third trial was so short that no line says that it is computed.
         "volunteer 1  waits for work; 3 trials done",
         "volunteer 1  has ended; 3 trials done",
     ]

@@ -169,7 +169,7 @@ def test_whole_numbers_stay_on_their_steps(low: int, steps: int, step: int, unit
 
 
 def _at(range_: Any, unit: int) -> Any:
-    """Return the number of a range at the coordinate ``unit`` * 2^-53."""
+    """Return the number at position ``unit`` * 2^-53 of a range, where 0 is its low end."""
     numbers: Any = dimensions_of({"x": range_}, "random")[0].range
     return in_range(numbers, unit * 2.0**-UNIT_BITS)
 

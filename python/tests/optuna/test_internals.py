@@ -22,7 +22,8 @@ from optuna.trial import TrialState
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 PACKAGE = Path(hyperflock.__file__).parent
 PRIVATE = {name for names in internals.NAMES.values() for name in names if name.startswith("_")}
-# The first file must not import Optuna. The second runs in browsers, which have no `internals`.
+# These files use private names without `internals`: the first one must not import Optuna, and the
+# second one runs in browsers, which have no `internals`.
 ELSEWHERE = {
     PACKAGE / "_bundle" / "capture_stores.py": {"_backend", "_base_path"},
     PACKAGE / "_trial" / "artifacts.py": {"_backend", "_base_path"},

@@ -608,7 +608,8 @@ def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, clien
 
 
 def test_a_batch_that_wants_trials_is_taken_in_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every answer is sent at once, and no answer may acknowledge the whole batch.
+    # Every answer is sent at once, so the reply with an answer must not acknowledge the whole
+    # batch.
     monkeypatch.setattr(_run, "HOLD_S", -1.0)
     study = optuna.create_study(sampler=TPESampler(seed=1))
     owner = Owner(study, SimpleNamespace(study=1))  # type: ignore[arg-type]

@@ -288,7 +288,7 @@ def test_parallel_coordinates_have_an_axis_for_each_parameter(
     plot = study.plot("parallel")
     picture = ET.fromstring(plot._repr_svg_())
     lines = picture.findall(f"{SVG}polyline")
-    # The best is drawn last and thick, so that it is on top.
+    # The line of the best trial is drawn last and thick, so that it is on top.
     assert [line.findtext(f"{SVG}title", "")[:7] for line in lines] == [
         f"trial {n}" for n in range(6)
     ]

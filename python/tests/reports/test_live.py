@@ -1,4 +1,5 @@
-"""`Study.display`: one output of a notebook that changes in place, and lines elsewhere.
+"""Tests `Study.display`: in a notebook it is one output that changes in place, elsewhere it prints
+lines.
 
 The tests of notebooks run a real kernel. A test goes on when the kernel has sent what it waits for,
 so that none depends on time.
@@ -137,7 +138,7 @@ def test_interrupt_ends_the_display_and_not_the_study(
         [again],
     )
     assert study.state == "running"
-    # The iteration of a study ends as quietly.
+    # An interrupt of a loop over a study's results also shows no traceback but one short line.
     kernel.messages.clear()
     kernel.run("print('begun', flush=True)\nfor trial in study:\n    print(trial.number)")
     server.finish(study.id, 0, value=0.5)

@@ -90,7 +90,7 @@ class Device:
     def complete(self, lease: Lease, value: float) -> Lease | None:
         """Report two points and send the result.
 
-        Return the lease that comes with its acknowledgement.
+        Return the lease that comes with the acknowledgement of the result.
         """
         self._seq += 1
         self.send(_protocol.Report(lease.attempt, self._seq, [(0, value + 1), (1, value)]))

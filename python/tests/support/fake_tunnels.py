@@ -2,8 +2,9 @@
 
     fake_tunnels(tmp_path, monkeypatch)          # both are on PATH, which has nothing else
 
-Each start gives the next address. ``FAKE_TUNNEL`` changes what they do: ``refused`` ends with the
-words of a real failure, and ``silent`` never gets an address.
+Each start of cloudflared announces another address. ``FAKE_TUNNEL`` changes what the programs do:
+with ``refused`` they print a real error message and end, and with ``silent`` they announce no
+address.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class OwnedStudy:
         return self.own.get_trial_number_from_id(self.own.create_new_trial(self._own_study))
 
     def ask(self, number: int) -> None:
-        """Send a trial to the server, with no room for others, so that it asks for no more."""
+        """Send a trial, and announce no room for others, so that the server asks for no more."""
         self._reply(asked=[AskedTrial(number)])
 
     def answer(self, number: int, name: str, internal: float, kind: BaseDistribution) -> None:

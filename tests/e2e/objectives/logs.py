@@ -40,7 +40,7 @@ def logging(trial: Any) -> dict[str, float]:
 
 
 class Shifted:
-    """A trial whose rows are logged at later steps, after the rows that were logged before."""
+    """A trial that logs each row at a later step, after the rows that are logged already."""
 
     def __init__(self, trial: Any) -> None:
         self._trial = trial

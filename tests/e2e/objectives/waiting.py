@@ -1,4 +1,5 @@
-"""Runs trials that wait for the server in each possible way: for answers, and for room for reports.
+"""Runs trials that wait for the server in each possible way: for answers, and until it takes more
+reports.
 
 The exit code is 1 if a trial fails or a point is lost.
 """

@@ -47,7 +47,8 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
-    // In Japanese, "unit" would put spaces between the parts, which Japanese does not use.
+    // In Japanese, a list of the type "unit" would have spaces between its parts, which Japanese
+    // does not use.
     const type = new Intl.Locale(tag).language === "ja" ? "conjunction" : "unit";
     this.#list = new Intl.ListFormat(tag, { type });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });

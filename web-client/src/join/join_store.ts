@@ -140,7 +140,7 @@ export class JoinStore {
         this.#setLoad(index, await this.#environment.fetchProject(code));
       }),
     );
-    // If the chosen project could not be loaded, another one of the link that could is shown.
+    // If the chosen project could not be loaded, the first project of the link that could be loaded is chosen.
     const loads = this.#loads.value;
     const ready = loads.findIndex(({ kind }) => kind === "ready");
     if (loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {

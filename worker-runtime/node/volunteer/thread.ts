@@ -1,10 +1,10 @@
 // The python thread of a volunteer in Node: makes this thread look like a browser's worker and imports python-thread.ts.
 // Node, worker thread.
 //
-// A browser's policy keeps trial code from importing anything. Here a hook does it: once the runtime is loaded, `import`
-// finds only the runtime's two scripts. The hook compares texts and calls no method, because trial code can replace the
-// methods of this thread. lockDown of python-thread.ts removes all other names. Node's own `fetch` is never used here: its
-// open connections would need names that are removed.
+// A browser's policy keeps trial code from importing anything. Here a hook does it: once the runtime is loaded,
+// `import` finds only the runtime's two scripts. The hook compares texts and calls no method, because trial code can
+// replace the methods of this thread. lockDown of python-thread.ts removes the global names that trial code must not
+// use. Node's own `fetch` is never used here: its open connections would need names that are removed.
 
 import { createHash } from "node:crypto";
 import { registerHooks } from "node:module";

@@ -240,7 +240,8 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
     if kind == "file":
         files = folder / "data"
         files.mkdir(exist_ok=True)
-        # The number keeps two paths different if the names differ only in replaced letters.
+        # The number makes the path unique, because two names may differ only in letters that are
+        # replaced here.
         shown = re.sub(r"[^A-Za-z0-9._-]", "_", str(entry[2]) if len(entry) > 2 else name)
         path = files / f"{len(list(files.iterdir()))}-{shown}"
         path.write_bytes(content)

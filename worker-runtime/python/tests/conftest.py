@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fresh_python import VERSIONS, chainer_paths, optuna_paths, run_python
 
-# They are last on the path, so that an installed Optuna is used first.
+# These paths are last, so that an installed Optuna is used first.
 sys.path += optuna_paths()
 
 Snippet = Callable[..., Any]

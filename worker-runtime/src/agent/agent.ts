@@ -121,7 +121,8 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    // Python loads during the probe. Without shared memory, no trial can use the graphics device.
+    // Python loads during the probe. Without shared memory there is no probe, because no trial can use the graphics
+    // device.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));

@@ -25,6 +25,7 @@ export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): str
   }
   const { step } = asked.args;
   const { again, prune_at } = record;
-  // A step without a point on the recorded curve counts too, because a curve contains no NaN.
+  // The trial is pruned at each step from `prune_at` on. The recorded curve does not decide, because a step that
+  // reported NaN has no point on it.
   return answerText(again && prune_at !== null && step !== undefined && step >= prune_at);
 }

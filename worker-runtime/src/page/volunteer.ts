@@ -227,7 +227,7 @@ class AgentVolunteer implements Volunteer {
     this.#tell({ kind: "stop" });
     this.#leave();
     this.#setState({ phase });
-    // Until then the agent releases its trial and reports its end.
+    // In the time until the agent is ended, it releases its trial and reports its end.
     setTimeout(() => agent.terminate(), FAREWELL_MS);
   }
 
@@ -327,7 +327,7 @@ class AgentVolunteer implements Volunteer {
     const interrupted = this.#visit.read();
     if (interrupted === null) return;
     void this.#lock.isTaken().then((isTaken) => {
-      // If another tab computes, the note belongs to that tab.
+      // If another tab computes now, that tab has written the note, and no visit was interrupted.
       if (!isTaken) this.#merge({ interrupted });
     });
   }

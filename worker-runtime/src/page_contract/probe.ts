@@ -46,7 +46,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   if (typeof scope.Worker !== "function") return false;
   let asked = false;
   const options = {
-    // A browser that supports module workers reads this option before it rejects the URL.
+    // The constructor of Worker reads this option before it rejects the URL, if the browser supports module workers.
     get type(): string {
       asked = true;
       return "module";
@@ -56,7 +56,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
     const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
     new Constructor("http://[", options).terminate();
   } catch {
-    // The error does not matter. Only whether the option was read matters.
+    // The constructor's error does not matter. Only whether it read the option matters.
   }
   return asked;
 }

@@ -33,7 +33,8 @@ export class Assets {
     for (const file of files) {
       const url = new URL(piece.base + file.name, self.location.origin).href;
       this.#total += file.bytes;
-      // The browser caches compiled code only with its own response. So that response is not wrapped to count bytes.
+      // The browser caches compiled code only for the response that it made itself. So a response with code is not
+      // wrapped to count its bytes.
       const isCode = file.name.endsWith(".wasm");
       if (isCode) this.#uncounted += file.bytes;
       const response = request(url).then((answer) => (isCode ? answer : this.#counted(answer)));

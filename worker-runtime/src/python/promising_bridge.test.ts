@@ -104,7 +104,7 @@ test("A report that finds no room is an error, and another attempt has all of it
   const waits = bridge.module.report(WINDOW_POINTS, 0.5);
   vi.advanceTimersByTime(120_000);
   await expect(waits).rejects.toThrow("took no reports");
-  // The report that failed has taken no room.
+  // The report that failed does not count as a report that waits for the agent.
   agent.setTaken(1);
   expect(bridge.module.report(WINDOW_POINTS, 0.5)).toBeUndefined();
   expect(points()).toBe(WINDOW_POINTS + 1);

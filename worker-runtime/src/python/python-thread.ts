@@ -130,7 +130,7 @@ async function run(
     withoutArraycore = await tryArraycore(interpreter, message.arraycore);
   for (const archive of message.packages) interpreter.addPackage(archive);
   bridge?.begin(attempt);
-  // Waiting lines were printed before this message.
+  // The lines that still wait were printed before this attempt, so they are written now.
   output.flush();
   printing = attempt;
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-"""A convolutional network in a training loop of one's own; arguments are a global."""
+"""A convolutional network in a hand-written training loop. Its arguments are in a global."""
 import argparse
 
 import chainer

@@ -64,8 +64,8 @@ def determinants(module: ModuleType) -> None:
 def diagonals_without_base(module: ModuleType) -> None:
     """Replace a function of the gradients of ``F.einsum`` that checks ``view.base``.
 
-    It writes through a view. arraycore's ``einsum`` of one operand without a sum is a view, as in
-    NumPy.
+    The function writes through a view. In arraycore, as in NumPy, ``einsum`` of one operand returns
+    a view if it sums nothing.
     """
     original = module.DiagEinSum.forward
 

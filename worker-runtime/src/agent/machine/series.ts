@@ -68,7 +68,7 @@ export class SeriesBatch {
     const last = this.#steps.at(-1) ?? -1;
     if (row.step < last) return false;
     const place = row.step === last ? this.#steps.length - 1 : this.#steps.length;
-    // Several rows may have one step, but a series has only one value there.
+    // Several rows may have the same step, but a series has at most one value at each step.
     if (row.values.some(([name]) => (this.#columns.get(name)?.length ?? 0) > place)) return false;
     const fresh = row.values.filter(([name]) => !this.#columns.has(name)).length;
     const columns = this.#columns.size + fresh;

@@ -469,9 +469,9 @@ export class PythonHost {
     }
   }
 
-  // Returns whether the next trial's ring could overlap this one's. An interrupt also ends array-core's wait for the ring to
-  // close. Its memory is then freed while the gpu thread uses it. So both threads are replaced. No attempt fails because of
-  // this.
+  // Returns whether the next trial's ring could use memory that this trial's ring still uses. After an interrupt,
+  // array-core no longer waits for its ring to close, and frees the ring's memory while the gpu thread uses it. So both
+  // threads are replaced. No attempt fails because of this.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }

@@ -135,7 +135,7 @@ export class Drain {
 
   /** Opens the device and takes over the ring. */
   async attach(): Promise<void> {
-    // After another executor, commands in the ring name objects that no longer exist.
+    // If the ring had an earlier executor, commands in the ring name objects that no longer exist.
     const isSecond = this.#control.load(Word.state) !== State.absent;
     this.#handled = this.#control.load(Word.answered);
     this.#position = this.#control.load(Word.consumed);
@@ -233,8 +233,8 @@ export class Drain {
     if (this.#share < 1) await this.#restAfter(begunAt);
   }
 
-  // Sets how long this thread may be silent between two commands. While the device computes, polls for its end may
-  // block the thread too.
+  // Sets how long this thread may be silent between two commands. While the device computes, the thread may also be
+  // blocked while it asks whether the device has finished.
   #promiseNews(): void {
     this.#control.store(Word.silenceMs, this.#openFences > 0 ? this.#busySilenceMs : 0);
   }
@@ -447,7 +447,8 @@ export class Drain {
     return this.#executeLater(executor, at, words, waiting);
   }
 
-  // Waits for a command's promise. Dispatches and fills are then executed again; other commands are done.
+  // Waits for a command's promise. A dispatch or a fill is then executed, because it only waited for its pipeline.
+  // Other commands are done.
   async #executeLater(
     executor: Executor,
     at: number,

@@ -15,7 +15,7 @@ prepareVulkan();
 
 export interface ThreadOptions extends RingOptions {
   readonly byMessage?: boolean;
-  /** The faults from the beginning on. With an empty list the thread accepts hooks later. */
+  /** The hooks that are active from the start. An empty list lets a test add hooks later. */
   readonly hooks?: readonly GpuHook[];
 }
 

@@ -1,5 +1,6 @@
-// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes two times. The times of a batch are
-// copied with it and passed on as records of TRACE_WORDS. Used by the WebGPU executor, on its thread.
+// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes two times. The times of a
+// batch are copied to a buffer at its end, and passed on as records of TRACE_WORDS words. Used by the WebGPU executor,
+// on its thread.
 
 import { TRACE_WORDS } from "../ring/layout.ts";
 

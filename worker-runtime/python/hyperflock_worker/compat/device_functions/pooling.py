@@ -1,9 +1,9 @@
 """Computes maximum and average pooling and their gradients in one launch each, like Chainer's
 kernels.
 
-Chainer's kernels compute a window's coordinates from an element's number, for each element. The
-CPU has faster loops for ``arraycore.nn``. With ``cover_all`` the last window reaches further beyond
-the data, which equals more padding at the end.
+They are faster than Chainer's kernels on the CPU, where ``arraycore.nn`` has its own loops:
+Chainer's kernels compute the coordinates of the window anew for each element. With ``cover_all``
+the last window reaches further beyond the data, which equals more padding at the end.
 """
 
 from __future__ import annotations
