@@ -84,7 +84,7 @@ AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 #define AC_DESCRIPTION_WORDS (2 + 2 * 32)
 AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
 
-// Frees `count` arrays at once. Use it when more ids wait than operations can carry.
+// Frees `count` arrays at once, if there are more than operations take as freed_a and freed_b.
 AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 
 // ---- operations

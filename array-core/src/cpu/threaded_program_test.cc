@@ -29,7 +29,8 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// Compares launches. `arguments` makes the arguments for given data; the kernel writes the last.
+// Compares ThreadedProgram with one thread. `arguments` makes a launch's arguments from the memory
+// of its last one, which the kernel writes.
 template <typename Arguments>
 void check(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced, std::int64_t count,
            Arguments arguments) {

@@ -14,9 +14,9 @@
 
 namespace arraycore::gemm {
 
-// One matrix of each batch, in elements from the beginning of its storage. Element (row, column) of
-// batch (i0, i1, ...) is at `offset + row * row_stride + column * column_stride + i0 * batch[0] +
-// ...`. Strides may be negative or 0.
+// One matrix for each element of the batch. All numbers count array elements. Element (row, column)
+// of the matrix for batch element (i0, i1, ...) is at `offset + row * row_stride + column *
+// column_stride + i0 * batch[0] + ...` in the storage. Strides may be negative or 0.
 struct Matrix {
   std::int64_t offset = 0;
   std::int64_t row_stride = 0;
@@ -43,7 +43,7 @@ struct Problem {
   std::optional<Window> window;
 
   std::int64_t batches() const;
-  // The offsets of the three matrices of one batch.
+  // The offsets of the three matrices for one element of the batch.
   struct Place {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -51,7 +51,7 @@ struct Problem {
   };
   Place place(std::int64_t index) const;
 
-  // Return offsets from the beginning of the batch. Outside b's edge the window reads 0.
+  // Return offsets from the matrix's own offset (see Place). Outside b's edge the window reads 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
   // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }

@@ -93,7 +93,7 @@ Result<std::string> generate(const Variant& variant, const Stages& stages) {
   return vector_text(variant, stage);
 }
 
-// Adds the parts of a divided sum. For each batch they are consecutive C-ordered matrices.
+// Adds the parts of a divided sum. The parts of each product are consecutive C-ordered matrices.
 Result<std::string> generate_join(int window_axes, const Stages& stages) {
   TRY(const auto& stage, stage_text(stages, 3, window_axes > 0));
   const std::string at = window_axes == 0 ? "(i % p.n) * p.out_column" : "out_of(i % p.n)";

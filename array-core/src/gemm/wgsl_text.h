@@ -1,5 +1,5 @@
-// WGSL that the shaders of products share: the uniform block, and the places where the matrices of
-// a batch begin. Any thread.
+// WGSL that the shaders of products share: the uniform block, and the places where the matrices
+// begin for each element of the batch. Any thread.
 #pragma once
 
 #include <cstdint>

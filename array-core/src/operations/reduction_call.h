@@ -61,8 +61,8 @@ class ReductionCalls {
   enum class Way : std::uint8_t { tree, scan, ordered, ordered_running };
   Result<KernelRef> kernel(const ops::ReductionSpec& spec, Way way);
   Result<ops::ReductionSpec> spec_of(const ReductionCall& call) const;
-  // Returns the array for the result: `out`, or a new one. `shape` is the result's shape for the
-  // caller.
+  // Returns the array for the result: `out`, or a new one. `shape` is the shape that the caller
+  // gets.
   Result<Array> place(const Array* out, DType dtype, const Dims& shape);
   Result<ir::Scalar> of_nothing(const ops::ReductionSpec& spec, const ReductionCall& call,
                                 std::optional<ir::Scalar> initial) const;

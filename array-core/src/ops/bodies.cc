@@ -86,7 +86,7 @@ Values absolute(Builder& b, const Values& x) {
 
 Values sign(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::sign, x)};
-  // NumPy 2 defines x / |x|, and 0 for 0. If one part is infinite, a finite other part counts as 0.
+  // NumPy 2 returns x / |x|, and 0 for 0. If one part is infinite, a finite other part counts as 0.
   const Value modulus = b.apply(Op::absolute, x);
   const Value one = one_of(b, modulus);
   const Value zero = zero_of(b, modulus);

@@ -102,7 +102,7 @@ class Launcher {
   // Returns a C-ordered copy in the given dtype, with its own storage.
   Result<Array> copy(const Array& array, DType dtype);
 
-  // Computes out = a b for the matrices in the last two axes, for each batch in the axes before. It
+  // Computes out = a b for the matrices in the last two axes; the axes before are batch axes. It
   // uses the back end's own kernel for products if there is one, and otherwise a plain reduction.
   // REQUIRES: one dtype; the same batch axes (broadcast ones with stride 0) and fitting matrices;
   // `out` is C-ordered and overlaps no operand.

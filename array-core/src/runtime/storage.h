@@ -34,7 +34,7 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   virtual ~Waiting() = default;
-  // Notes that nobody holds the result of operation `node` any more. This may destroy the object.
+  // Notes that nobody holds the result of operation `node` any more. This may destroy the group.
   virtual void lost(std::uint32_t node) = 0;
 };
 

@@ -111,7 +111,7 @@ std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   return both;
 }
 
-// Returns the number of floating-point operations of one batch.
+// Returns the number of floating-point operations of one product of the batch.
 double flop_of(const Problem& problem) {
   return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
          static_cast<double>(problem.k);

@@ -16,7 +16,7 @@
 
 namespace arraycore::cpu {
 
-// Packs the operands of one batch; see multiply_blocks.
+// Packs the operands for one element of the problem's batch; see multiply_blocks.
 template <typename T>
 class Windowed {
  public:

@@ -1,5 +1,5 @@
-// Compares the loops of batch normalization with the reference on the kernels' own bodies, with
-// sums in float64.
+// Compares the loops of batch normalization with the reference interpreter, which runs the kernels'
+// own bodies with sums in float64.
 #include "cpu/nn/normalization.h"
 
 #include <gtest/gtest.h>

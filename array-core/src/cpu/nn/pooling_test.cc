@@ -1,4 +1,5 @@
-// Compares the loops of pooling with the reference on the kernels' own bodies, bit for bit.
+// Compares the loops of pooling, bit for bit, with the reference interpreter on the kernels'
+// bodies.
 #include "cpu/nn/pooling.h"
 
 #include <gtest/gtest.h>
