@@ -62,11 +62,11 @@ struct Problem {
 // Makes a problem from views of (batch..., m, k), (batch..., k, n) and (batch..., m, n). If b is
 // the same along a batch axis (its stride there is 0), that axis is merged into the rows of a.
 // REQUIRES: all views have the same batch axes, with stride 0 where one is broadcast; offsets and
-// strides are in whole elements; there is at least one batch.
+// strides are in whole elements; the batch has at least one element.
 Problem problem_of(DType dtype, const View& a, const View& b, const View& out);
 
-// Computes the product in three loops. Tests and the start-up check of a device's kernels compare
-// with it. The sum has type `Sum`. REQUIRES: T is the dtype's type.
+// Computes the product in three loops. Tests, and the check of a device's kernel at its first use,
+// compare with it. The sum has type `Sum`. REQUIRES: T is the dtype's type.
 template <typename T, typename Sum = T>
 void multiply_plainly(const Problem& problem, const T* a, const T* b, T* out) {
   std::vector<std::int64_t> term_of_a;

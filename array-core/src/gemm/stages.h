@@ -28,7 +28,7 @@ struct Stage {
 // The layout of an operand, from the beginning of its storage. An epilogue's operand is indexed by
 // row and column; with a window, by row only. A prologue's operand is indexed by the term of the
 // sum or by the column. With a window (window.h), that index is split into digits, and only the
-// outer digit indexes the operand. `batch_stride` counts batches.
+// outer digit indexes the operand. `batch_stride` is the step per element of the batch.
 struct OperandLayout {
   std::int64_t offset = 0;
   std::int64_t row_stride = 0;  // for a prologue, the stride of terms

@@ -99,7 +99,8 @@ Choice choose(const Problem& problem, const Device& device, const Tuning& tuning
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);
 
-// The numbers of workgroups of one dispatch along x and y; z counts batches times splits.
+// The workgroups of a dispatch along x and y. Along z there is one per batch element and part of
+// the sum.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;

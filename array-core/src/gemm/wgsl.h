@@ -35,7 +35,8 @@ Result<std::string> generate(const Variant& variant, const Stages& stages);
 // the result.
 Result<std::string> generate_join(int window_axes, const Stages& stages);
 
-// Returns the uniform words; workgroup 0 along z has batch `first`. REQUIRES: <= kBatchAxes axes.
+// Returns the uniform words; workgroup 0 along z computes element `first` of the batch. REQUIRES:
+// <= kBatchAxes axes.
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages);
 

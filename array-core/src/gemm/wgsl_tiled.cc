@@ -1,7 +1,7 @@
 // The shader that shares tiles of both operands in workgroup memory. Each invocation fetches some
 // vectors of four elements of both tiles, and has a block of the result in registers.
 //
-// Lines (rows of a, columns of b) outside the matrix are clamped to its last one, so that only the
+// For lines (rows of a, columns of b) outside the matrix, its last line is read, so that only the
 // last tiles of the sum need bounds checks. The results of such lines are never stored.
 #include "gemm/wgsl_text.h"
 
@@ -174,8 +174,8 @@ std::string fetch_both(const Side& a, const Side& b, const std::string& k, std::
 
 }  // namespace
 
-// Returns code that writes a row's vector of a block to the result. `wrong` changes one element of
-// four.
+// Returns the function `put`, which writes four columns of a row to the result. With `wrong`, it
+// changes one of the four elements.
 std::string put_text(const Variant& variant, const StageText& stages) {
   const std::string spoilt = variant.wrong ? " + vec4<f32>(0.0, 1.0, 0.0, 0.0)" : "";
   std::string text = "fn put(at: Place, row: u32, column: u32, sums: vec4<f32>) {\n";

@@ -1,15 +1,15 @@
 // The regions of a GPU's buffers that hold arrays. The pool allocates and frees regions under a
-// byte budget. It only does the accounting; a BufferSource creates and destroys the buffers. Its
-// commands run in order, so a region may be allocated again while commands that use it still wait.
-// Used by one thread.
+// byte budget. It only does the accounting; a BufferSource creates and destroys the buffers. A
+// device runs commands in order, so a region may be allocated again while commands that use it
+// still wait. Used by one thread.
 //
 // A small region is a slot of a heap, a buffer that many regions share. A larger region has a
 // buffer of its own, rounded up to a size class below kExactBytes. Empty buffers and heaps are kept
-// for the next allocation, because a training step frees all its memory and needs it again. The
-// limit of kept bytes is `kept_bytes`, or what makes the total 1.25 times the most bytes that were
-// in use at once. If an empty buffer exceeds the limit, the older kept buffers are destroyed
-// instead of it, because another program may have needed them. If the budget needs memory, all kept
-// buffers are destroyed (trim).
+// for the next allocation, because a training step frees all its memory and needs it again. They
+// may have `kept_bytes` bytes, and more while all buffers together have at most 1.25 times the most
+// bytes that were in use at once. If an empty buffer exceeds the limit, the older kept buffers are
+// destroyed instead of it, because another program may have needed them. If the budget needs
+// memory, all kept buffers are destroyed (trim).
 #pragma once
 
 #include <array>

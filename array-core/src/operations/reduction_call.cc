@@ -67,8 +67,8 @@ View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
-// Returns how many steps along a row's first axis one launch takes, so that it combines at most
-// `steps` elements; at least 1.
+// Returns how many positions on axis `first` of a row one launch takes: as many as combine at most
+// `steps` elements, but at least 1.
 std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
   std::int64_t inner = 1;
   for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];

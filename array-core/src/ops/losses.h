@@ -3,8 +3,8 @@
 //
 // Scores are (images, classes, space...), labels (images, space...). Everything is computed in
 // float32, or in float64 where the scores are float64. Parts of a row are combined as pairs
-// (largest, sum of the exponentials minus the largest), so that no exponential overflows: M.
-// Milakov, N. Gimelshein, "Online normalizer calculation for softmax" (2018).
+// (largest, sum of exp(x - largest)), so that no exponential overflows: M. Milakov, N. Gimelshein,
+// "Online normalizer calculation for softmax" (2018).
 #pragma once
 
 #include "dtype/dtype.h"

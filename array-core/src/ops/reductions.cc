@@ -69,7 +69,7 @@ constexpr std::array kReducibles{
     Row{"hypot", {Identity::zero, kReorderable, kByTree}},
     Row{"logaddexp", {Identity::infinity_below, kReorderable, kByTree}},
     Row{"logaddexp2", {Identity::infinity_below, kReorderable, kByTree}},
-    // gcd uses a loop (Euclid's algorithm), so no tree combines it.
+    // gcd uses a loop (Euclid's algorithm), so its elements are not combined in a tree.
     Row{"gcd", {Identity::zero, kReorderable, false}},
     Row{"lcm", {Identity::none, kReorderable, false}},
 };

@@ -51,8 +51,8 @@ struct UFunc {
   // in_float32: float16 operands are computed in float32 and rounded once. native: the bits of
   // float16 itself matter.
   enum class Half : std::uint8_t { in_float32, native } half = Half::in_float32;
-  // Refuses operands that are all bool, as NumPy does for - and some other ufuncs, although a safe
-  // cast would find a loop.
+  // Refuses operands that are all bool, as NumPy does for `subtract` and some other ufuncs,
+  // although a safe cast would find a loop.
   bool refuses_bool = false;
 };
 
@@ -91,8 +91,8 @@ struct KernelSpec {
   std::array<DType, kMaxOperands> operands{};  // as in memory
   std::array<bool, kMaxOperands> scalar{};
   std::array<DType, kMaxResults> out{};
-  // If true, the results follow one more operand, the bool `where`. Elements where it is false are
-  // not stored.
+  // If true, one more operand comes before the results: the bool `where`. Elements where it is
+  // false are not stored.
   bool where = false;
 };
 ir::Kernel make_kernel(const KernelSpec& spec);

@@ -37,7 +37,7 @@ class Batching {
   // before_write() also if one reads it. Call them before the array is read or written.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
-  // Must be called before a launch. It covers all arrays that the launch reads and writes.
+  // Calls before_read() or before_write() for all arrays of a launch. Must be called before it.
   Status before(const KernelCall& call);
 
  private:

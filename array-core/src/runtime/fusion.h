@@ -7,7 +7,7 @@
 // nobody holds any more never get memory, and nothing is computed twice. A reduction may end a
 // group. Some operations cannot join a group that they read, because they do not read one element
 // of its result for each element of the loop (a broadcast, a part of the result, a raw parameter),
-// or because they run on the other back end. They first flush the groups that they read.
+// or because they run on another back end. They first flush the groups that they read.
 //
 // A write flushes the groups that read the memory which it overwrites. Groups are flushed by counts
 // only, so the same program always makes the same launches.

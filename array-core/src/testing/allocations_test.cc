@@ -49,7 +49,7 @@ ir::Kernel sum() {
   return k.take();
 }
 
-// Returns how often launches allocate that differ from the first only in sizes and offsets.
+// Makes launches that differ from the first ones only in sizes and offsets. Counts allocations.
 std::size_t allocations_of(Backend& backend) {
   const KernelId add = backend.prepare(scaled_add()).value();
   const KernelId total = backend.prepare(sum()).value();

@@ -29,8 +29,8 @@ class ThreadPool {
   // Returns the number of threads: the caller and the helpers that serve. Any thread may call it.
   int threads() const { return 1 + helpers_.load(std::memory_order_acquire); }
 
-  // Runs the parts 0 to parts - 1 on the threads 0 to threads - 1. Helpers that came later take no
-  // part. One caller at a time; a part may not run a task itself. Returns false if a helper took a
+  // Runs the parts 0 to parts - 1 on the threads 0 to threads - 1. Helpers with larger numbers get
+  // none. One caller at a time; a part may not run a task itself. Returns false if a helper took a
   // part and did not finish it within `kPatienceMs`. Then the result is incomplete, and the pool
   // has no helpers any more. REQUIRES: 0 <= parts < 2^31.
   bool run(Part part, void* task, std::int64_t parts, int threads);

@@ -122,7 +122,7 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
                 std::int64_t max_work) {
   const ByteExtent in_a = byte_extent(a, a_item_size);
   const ByteExtent in_b = byte_extent(b, b_item_size);
-  // Both ends are also equal if a view has no elements.
+  // A view without elements has an empty extent, and shares no byte.
   if (in_a.begin == in_a.end || in_b.begin == in_b.end) return Overlap::disjoint;
   if (in_a.end <= in_b.begin || in_b.end <= in_a.begin) return Overlap::disjoint;
   if (a_item_size == b_item_size && same_elements(a, b)) return Overlap::same;

@@ -137,8 +137,8 @@ std::uint32_t batches_at_once(const Problem& problem, const Choice& choice,
       std::min<double>(device.groups, batches * static_cast<double>(choice.splits)));
 }
 
-// Returns the problem that computes the parts of a divided sum. Its results are consecutive
-// C-ordered matrices for each batch.
+// Returns the problem that computes the parts of a divided sum. The results for one element of the
+// batch are consecutive C-ordered matrices.
 Problem into_parts(const Problem& problem, std::uint32_t splits) {
   Problem parts = problem;
   parts.out = {0, problem.n, 1, problem.batch};
@@ -310,7 +310,7 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   return done ? join(launch, choice, parts, groups) : done;
 }
 
-// Issues as many dispatches as all the batches need.
+// Issues as many dispatches as all elements of the batch need.
 Status DeviceGemm::dispatch(const GemmLaunch& launch, const Choice& choice, KernelId kernel,
                             Grid grid, std::uint32_t groups) {
   const std::int64_t batches = launch.problem.batches();

@@ -94,8 +94,8 @@ class Tiles {
           static_cast<std::int32_t>(size(most) - tile_size_ * line());
   }
 
-  // Copies the lines of one channel. Elements outside the image stay 0: `lines` had zeros or
-  // another channel before.
+  // Copies the lines of one channel. Before the call, `lines` has zeros or another channel, so that
+  // elements outside the image are 0.
   void copy(const float* from, const TileChunk& chunk, float* lines) const {
     const std::int64_t first = std::max<std::int64_t>(0, x_.first);
     const std::int64_t end = std::min(x_.extent, x_.first + line());

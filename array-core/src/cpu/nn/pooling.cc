@@ -113,8 +113,8 @@ void Pool::larger(const float* values, std::int32_t place, std::int64_t first, s
       const Four old = load(best + x);
       FourPlaces old_place;
       std::memcpy(&old_place, places + x, sizeof old_place);
-      // The first element wins against no element. A larger one wins against a smaller one. The
-      // first NaN wins against all.
+      // Every element replaces the start value, and a larger one replaces a smaller one. The first
+      // NaN replaces any number and stays.
       const FourPlaces wins = (old_place < 0) | (~(value <= old) & (old == old));
       store(best + x, wins ? value : old);
       const FourPlaces new_place = wins ? here : old_place;
@@ -191,7 +191,7 @@ void Pool::spread_max(const float* gradients, const std::int32_t* places, float*
       for (std::int64_t x = 0; x < ax.result; ++x, ++number) {
         const std::int64_t tap = places[number];
         if (tap < 0 || tap >= taps) continue;
-        // Windows are small, so a loop over their rows suffices.
+        // Divides by the window's extents in a loop of subtractions, because windows are small.
         std::int64_t kx = tap;
         std::int64_t ky = 0;
         for (; kx >= ax.window; kx -= ax.window) ++ky;
