@@ -245,8 +245,8 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 
 def replayed(found: Sequence[Compared], *, short: bool = False) -> Table:
-    """Return a table of compared items; if ``short``, of a long curve the last step and the worst
-    ones.
+    """Return a table of compared items. With ``short``, a long curve has only its last step and the
+    steps with the largest differences.
     """
     steps = [one for one in found if one.what.startswith("step ")]
     hidden: set[str] = set()

@@ -93,7 +93,7 @@ class AsyncStudy(StudyView):
         self._newest: dict[int, TrialResult] = {}
         self._seqs: dict[int, int] = {}
         self._behind = 0
-        # The specs by the version of the code; those that are here never change.
+        # The fetched specs by the version of their code. The spec of a version never changes.
         self._specs: dict[int, StudySpec] = {}
 
     def __aiter__(self) -> AsyncIterator[TrialResult]:
@@ -197,7 +197,7 @@ class AsyncStudy(StudyView):
         while True:
             where = f"{self._path}/series/trials?after={cursor}&limit={_PAGE}"
             page = convert(await self._http.get(where), SeriesOfTrials)
-            # A later entry of a trial replaces an earlier one (R35).
+            # If a trial occurs again, its later entry replaces the earlier one.
             found.update({one.trial: series_of(one) for one in page.trials})
             if not page.trials:
                 return {number: found[number] for number in sorted(found) if found[number]}
@@ -439,7 +439,7 @@ class AsyncStudy(StudyView):
             ``runtime_mismatch``: no device of the server has the runtime of the code.
             ``quota_exceeded``: a finished study would run again.
         """
-        # This must be here, because it reads its caller's stack.
+        # `bundle_objective` must be called here, before any `await`: it reads its caller's stack.
         bundle = None if objective is None else bundle_objective(objective, read_wheels(wheels))
         return self.retry_with(bundle, keep_checkpoints=keep_checkpoints)
 
@@ -775,7 +775,7 @@ class AsyncStudy(StudyView):
         finally:
             if not coming.done():
                 coming.cancel()
-                # The caller closes the generator next, so nothing may still run in it.
+                # Wait for the cancelled step, because a generator cannot be closed while it runs.
                 await asyncio.gather(coming, return_exceptions=True)
 
     def _take(self, update: Update) -> bool:

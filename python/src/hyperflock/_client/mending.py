@@ -2,7 +2,7 @@
 
     row = await retry(http, study_id, bundle, keep_checkpoints=False)
 
-Coroutines for any event loop.
+The coroutines run on any event loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hyperflock._execution.replay import fetch_spec
 from hyperflock._transport.http import AGENT, Http
 from hyperflock._transport.messages import BlobRef, DataRef, NewCode, Reissue, Versions
 
-# The names of data that belong to the code begin with these: wheels, and large arrays of it.
+# The prefixes of names of data items that belong to the code: its large arrays, and wheels.
 _OF_CODE = ("array:", "wheel:")
 
 

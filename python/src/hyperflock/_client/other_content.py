@@ -3,8 +3,8 @@
     row = await extended(http, made, error)
 
 If the submission may extend the study and only has a larger space, the study gets the new points.
-Otherwise the error says what differs, and has the points that the study lacks. Coroutines for any
-event loop.
+Otherwise the error says what differs, and has the points that the study lacks. The coroutines run
+on any event loop.
 """
 
 from __future__ import annotations

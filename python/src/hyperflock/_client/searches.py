@@ -329,8 +329,8 @@ class AsyncSearches(ABC):
         dry_run: DryRunChoice,
         options: GridOptions,
     ) -> Coroutine[Any, Any, AsyncStudy | DryRun]:
-        # This runs before the coroutine, because it reads the caller's stack and the current
-        # values.
+        # This method is no coroutine: it reads the caller's stack and the current values when it
+        # is called. The coroutine that it returns only sends.
         if dry_run not in (False, True, "cpython", "browser"):
             raise HyperflockError(
                 f"dry_run is {dry_run!r}, but may be True, 'cpython' or 'browser'",

@@ -102,7 +102,7 @@ class Submission:
     webhook: str | None = None
     webhook_events: Sequence[WebhookEvent] | None = None
     submit_key: str | None = None
-    # A study with this key that has a smaller space is extended.
+    # Whether an existing study with this key is extended if its space is smaller.
     extends: bool = False
     backend: Backend | None = None
     requires: Requires | None = None
@@ -110,7 +110,7 @@ class Submission:
     # is tried.
     trials: int = 0
     method: Method | None = None
-    # The directions of an ask-and-tell study, which has no space; None for another.
+    # The directions of an ask-and-tell study, which has no space; None for any other study.
     directions: Sequence[Direction] | None = None
     # The name of the Optuna study, if it differs from the name at the server.
     asked_as: str | None = None

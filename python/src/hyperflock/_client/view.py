@@ -16,9 +16,9 @@ from hyperflock._transport.messages import Direction, StudyRow, WebhookRow
 
 
 def detached_text(study: int | str, *, shows: bool = False) -> str:
-    """Return a text about a study, by its id or name, that nobody watches any more.
+    """Return a text that says how to watch a study, given by its id or name, again.
 
-    ``shows`` is for a notebook, which goes on by a call and not by a command.
+    With ``shows`` the text names a call for a notebook, otherwise a command.
     """
     again = f"client.study({study}).display()" if shows else f"hyperflock watch {study}"
     return f"detached: study {study} goes on at the server; watch it again by: {again}"

@@ -34,7 +34,8 @@ from hyperflock._transport.validation import convert
 ReplayOn = Literal["cpython", "chromium"]
 PLACES: tuple[ReplayOn, ...] = ("cpython", "chromium")
 DEFAULT_TOLERANCE = 0.01
-# The time limit here is longer by this, because this machine may be slower than the device.
+# A replay may run this many seconds longer than the study's time limit, because this machine may be
+# slower than the device.
 _SLOWER_S = 60.0
 
 # The codes of attempts that ended before the objective's first line, or because of the time limit.
@@ -168,8 +169,8 @@ async def replay(
 
 
 def _limit_s(spec: StudySpec, recorded: TrialResult) -> float:
-    """Return the time limit here: longer than the recorded one, unless that limit ended the
-    trial.
+    """Return the time limit of the replay in seconds: that of the study and some more. If the
+    study's limit ended the recorded trial, return that limit unchanged.
     """
     limit_s = spec.limits.time_limit_ms / 1000
     ended_by_it = recorded.error is not None and recorded.error.code == "time_limit"

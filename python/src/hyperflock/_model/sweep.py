@@ -68,7 +68,7 @@ class Sweep:
     name : str or None
         The study's name.
     priority : int
-        Among the studies of its owner, from -100 to 100.
+        The study's priority among those of its owner, from -100 to 100.
     """
 
     program: str

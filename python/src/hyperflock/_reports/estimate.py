@@ -3,7 +3,8 @@
     told = progress_of(row)
     told.left_s, told.device_s, str(told)
 
-The server's formula and its source are in server/src/dispatch/estimate.h. Pure; any thread.
+The server's formula and its source are in server/src/dispatch/estimate.h. The module is pure; any
+thread may use it.
 """
 
 from __future__ import annotations

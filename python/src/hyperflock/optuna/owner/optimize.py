@@ -219,7 +219,7 @@ def _check_study(study: object) -> None:
 
 
 def _limit(what: str, value: int | None, least: int) -> int | None:
-    # The remainder also excludes NaN and infinity.
+    # The test `value % 1 != 0` refuses NaN and infinity too, because their remainder is NaN.
     if value is not None and (not _is_real(value) or value % 1 != 0 or value < least):
         raise HyperflockError(
             f"{what} is {value!r}, but must be a whole number from {least} on, or None",
