@@ -81,9 +81,9 @@ struct SeriesColumn {
 
 // Rows of an attempt's named series, column by column (R59).
 struct Series {
-  std::vector<std::int64_t> steps;  // of the rows, each larger than the one before it
+  std::vector<std::int64_t> steps;  // the steps of the rows, each larger than the one before it
   std::vector<SeriesColumn>
-      columns;  // their names differ, and none has more values than there are steps
+      columns;  // series with different names, none of them with more values than `steps`
   bool operator==(const Series&) const = default;
 };
 
@@ -114,11 +114,11 @@ struct DataRef {
 
 // A checkpoint: one attempt saves it, and a later one begins with it (R37).
 struct Checkpoint {
-  AttemptId attempt{};  // the one that saved it
+  AttemptId attempt{};  // the attempt that saved it
   CheckpointFormat format = CheckpointFormat::tree;
   BlobRef blob;
-  std::optional<std::int64_t> step{};    // the last one that was reported before it
-  std::optional<std::int64_t> logged{};  // the last step of a series before it (R59)
+  std::optional<std::int64_t> step{};    // the last step that was reported before the checkpoint
+  std::optional<std::int64_t> logged{};  // the last step of a series before the checkpoint (R59)
   bool operator==(const Checkpoint&) const = default;
 };
 
@@ -140,7 +140,7 @@ struct RunMetrics {
 // A process that claims an ask-and-tell study (R42).
 struct OwnerClaim {
   std::string label;
-  bool standby = false;  // wait while somebody else owns it
+  bool standby = false;  // wait while somebody else owns the study
   bool operator==(const OwnerClaim&) const = default;
 };
 
@@ -158,7 +158,7 @@ struct AskedTrial {
   TrialNumber trial{};
   std::string params = "{}";  // JSON text
   std::string attrs{};        // what the trial begins with; JSON text
-  bool constrained = false;   // the owner computes its constraints from its result (R57)
+  bool constrained = false;   // the owner computes the trial's constraints from its result (R57)
   bool operator==(const AskedTrial&) const = default;
 };
 
@@ -188,11 +188,11 @@ struct Lease {
   Millis time_limit_ms = 0;  // 0: none
   Millis lease_ms = 0;
   std::optional<Checkpoint> checkpoint{};
-  bool asked = false;           // whether it is of an ask-and-tell study
+  bool asked = false;           // whether the trial is of an ask-and-tell study
   std::int64_t directions = 0;  // how many values a result has
   std::string suggested{};      // the trial's log (R47); JSON text
   std::string attrs{};          // what the trial was asked with (R44); JSON text
-  std::string runtime_index{};  // the runtime that the device loads, /runtime/index-<it>.json
+  std::string runtime_index{};  // the runtime that the device loads: /runtime/index-HASH.json
                                 // (R58); 64 lower-case hex digits
   bool operator==(const Lease&) const = default;
 };
@@ -221,7 +221,7 @@ struct PruneCall {
   TrialNumber trial{};
   AttemptId attempt{};
   std::optional<std::int64_t> step{};
-  std::vector<Point> points{};  // those of the trial that the owner does not have yet
+  std::vector<Point> points{};  // the points of the trial that the owner does not have yet
   bool operator==(const PruneCall&) const = default;
 };
 
@@ -260,7 +260,7 @@ struct FinishedCall {
   std::optional<Failure> failure{};  // `error` on the wire
   std::int64_t seq = 0;
   std::string device{};
-  std::vector<Point> points{};  // the result's own that the owner does not have yet
+  std::vector<Point> points{};  // the points of the result that the owner does not have yet
   bool operator==(const FinishedCall&) const = default;
 };
 
@@ -286,7 +286,7 @@ struct Dimension {
 struct Requirements {
   std::int64_t memory_mb = 0;
   std::int64_t cores = 0;
-  std::int64_t buffer_mb = 0;  // of one array on the GPU
+  std::int64_t buffer_mb = 0;  // the size of the largest array on the GPU, in MiB
   bool f16 = false;
   bool graphics_card = false;  // WebGPU that is no program on the CPU
   bool operator==(const Requirements&) const = default;
@@ -320,24 +320,24 @@ struct StudySpec {
   Direction direction = Direction::minimize;
   std::string entry;  // `module:function`
   StudyKind kind = StudyKind::grid;
-  std::vector<Direction> directions{};  // of an ask-and-tell study; the first is `direction`
+  std::vector<Direction> directions{};  // with ask-and-tell: all of them; the first is `direction`
   BlobRef bundle;
   std::vector<Dimension> space;
   std::vector<Grown>
-      grown{};              // set by the server: the spaces before it was extended, in order (R65)
-  std::int64_t trials = 0;  // of a random or Sobol study
+      grown{};  // set by the server: the study's spaces before it was extended, in order (R65)
+  std::int64_t trials = 0;  // the number of points of a random or Sobol study
   std::vector<DataRef> data{};
   std::int64_t seed = 0;
   std::string chainer;             // its version
   std::string backend{};           // the device that the trial asks for; without it none
   Requirements requires_device{};  // `requires` on the wire
   Versions versions{};
-  std::string runtime_index{};  // chosen by the server: the runtime on which its trials run (R58);
-                                // 64 lower-case hex digits
+  std::string runtime_index{};  // chosen by the server: the runtime on which the study's trials run
+                                // (R58); 64 lower-case hex digits
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::int64_t max_failures = 0;  // failed trials that are alike after which it pauses itself (R56)
-  std::int64_t priority = 0;      // among the studies of its owner; the highest goes first (R61)
+  std::int64_t priority = 0;      // rank among its owner's studies; the highest goes first (R61)
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // without it the owner's first
   std::optional<Webhook> webhook{};  // kept apart from the spec, and settable later (R62)
@@ -376,7 +376,7 @@ struct Hello {
   std::string token{};                // role researcher
   std::string agent;                  // name and version of the program
   Capabilities capabilities{};        // role device
-  std::vector<AttemptId> attempts{};  // those that the device still holds; role device
+  std::vector<AttemptId> attempts{};  // the attempts that the device still holds; role device
   bool operator==(const Hello&) const = default;
 };
 
@@ -408,7 +408,7 @@ struct Call {
   std::optional<std::int64_t> step{};
   std::string name{};
   std::string distribution{};   // JSON text
-  std::vector<Point> points{};  // those that were not reported yet
+  std::vector<Point> points{};  // the points that were not reported yet
   bool operator==(const Call&) const = default;
 };
 
@@ -419,7 +419,7 @@ struct TrialResult {
   Outcome outcome = Outcome::complete;
   std::vector<double> values{};      // outcome complete
   std::optional<Failure> failure{};  // outcome failed; `error` on the wire
-  std::vector<Point> points{};       // those that were not reported yet
+  std::vector<Point> points{};       // the points that were not reported yet
   RunMetrics metrics{};
   std::string backend{};   // what computed (R41); empty: not known
   bool next = false;       // the device asks for more work (R15)
@@ -440,7 +440,7 @@ struct Release {
 struct Output {
   AttemptId attempt{};
   std::vector<std::string> lines;
-  std::int64_t dropped = 0;  // lines left out before them
+  std::int64_t dropped = 0;  // the number of lines left out before these
   bool operator==(const Output&) const = default;
 };
 
@@ -457,9 +457,9 @@ struct Watch {
 // A reply of a study's owner (R46). Its type is `reply`.
 struct OwnerReply {
   StudyId study{};
-  std::int64_t taken = 0;                // the newest batch that it has taken in
-  std::int64_t room = 0;                 // how many trials it would ask for now
-  std::optional<std::int64_t> target{};  // how many trials it means to have in the end; 0: unknown
+  std::int64_t taken = 0;                // the newest batch that the owner has taken in
+  std::int64_t room = 0;                 // how many trials the owner would ask for now
+  std::optional<std::int64_t> target{};  // how many trials the owner wants in the end; 0: unknown
   std::vector<OwnerAnswer> answers{};    // `replies` on the wire
   std::vector<AskedTrial> asked{};
   std::vector<TrialConstraints> constraints{};
@@ -474,7 +474,7 @@ struct Welcome {
   std::string server;  // its version
   Millis heartbeat_ms = 0;
   Millis lease_ms = 0;
-  std::vector<AttemptId> attempts;  // those held that are still leased
+  std::vector<AttemptId> attempts;  // the held attempts that are still leased to the device
   bool operator==(const Welcome&) const = default;
 };
 
@@ -510,15 +510,15 @@ struct ResultAck {
   AttemptId attempt{};
   std::int64_t seq = 0;
   Verdict verdict = Verdict::accepted;
-  std::optional<Lease> lease{};  // the next one (R15)
+  std::optional<Lease> lease{};  // the lease of the next attempt (R15)
   bool operator==(const ResultAck&) const = default;
 };
 
 // The answer to a call of an attempt.
 struct Reply {
   std::int64_t id = 0;
-  bool value = false;                 // of `should_prune`; without `text`
-  std::optional<std::string> text{};  // of `suggest`; with `text`; JSON text
+  bool value = false;                 // the answer to `should_prune`; without `text`
+  std::optional<std::string> text{};  // the answer to `suggest`; with `text`; JSON text
   bool operator==(const Reply&) const = default;
 };
 
@@ -527,9 +527,9 @@ struct ErrorMessage {
   std::string code;
   std::string message;
   std::string field{};               // path of the offending field
-  std::optional<std::int64_t> id{};  // of the call
+  std::optional<std::int64_t> id{};  // the `id` of the refused call
   std::optional<AttemptId> attempt{};
-  std::optional<StudyId> study{};  // the one that an owner's message named
+  std::optional<StudyId> study{};  // the study that an owner's message named
   std::optional<TrialNumber> trial{};
   bool operator==(const ErrorMessage&) const = default;
 };
