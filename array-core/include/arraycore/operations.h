@@ -129,11 +129,11 @@ enum ac_operation {
   // Words: x (array); axes (axes?...).
   AC_CALL_SQUEEZE = 26,
 
-  // Returns a view with new axes of extent 1, by their numbers in the result.
+  // Returns a view with new axes of extent 1. `axes` are their numbers in the result.
   // Words: x (array); axes (int64s...).
   AC_CALL_EXPAND_DIMS = 27,
 
-  // Returns a view that repeats the array to a shape.
+  // Returns a view of the array, broadcast to a shape.
   // Words: x (array); shape (int64s...).
   AC_CALL_BROADCAST_TO = 28,
 
@@ -154,7 +154,7 @@ enum ac_operation {
   // Words: x (array).
   AC_CALL_IMAG = 32,
 
-  // Returns a view of any shape and strides (in bytes) that stay within the storage.
+  // Returns a view with this shape and these byte strides. It must stay within the storage.
   // Words: x (array); shape (dims); strides (dims).
   // Errors: value, "bad_view".
   AC_CALL_AS_STRIDED = 140,
@@ -163,8 +163,8 @@ enum ac_operation {
 
   // Runs a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop (two
   // words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0 for all.
-  // Then both take the inputs (arguments), and a count of outputs, which is all or 0, with an id
-  // for each. Returns the first new output's id, or 0 if none was made.
+  // Then both take the inputs (arguments), the number of given outputs (all or 0), and the id of
+  // each of them. Returns the first new output's id, or 0 if none was made.
   // Words: kernel (word); words (words).
   // Errors: internal, "unknown_kernel"; type, "kernel_arguments"; compile.
   AC_CALL_KERNEL = 40,
@@ -176,8 +176,8 @@ enum ac_operation {
   // Errors: as kernel; not_implemented, "no_raw_kernels".
   AC_CALL_RAW_KERNEL = 41,
 
-  // Returns the id of a further result, from 1 on, of the last operation with several results. The
-  // results that are not fetched before the next such operation are freed.
+  // Returns the id of another result of the last operation with several results: 1 is the second
+  // result. Results that are not fetched before the next such operation are freed.
   // Words: which (word).
   AC_CALL_KERNEL_RESULT = 42,
 
@@ -204,12 +204,12 @@ enum ac_operation {
   // Errors: value, "profiled_already".
   AC_CALL_PROFILE_BEGIN = 54,
 
-  // Waits for what was launched. ac_profile_text() then returns the profile, also after an error of
-  // the device.
+  // Waits for all launches. ac_profile_text() then returns the profile, also after an error of the
+  // device.
   // Errors: value, "not_profiled".
   AC_CALL_PROFILE_END = 55,
 
-  // Counts an operation that the caller does on the CPU for a device.
+  // Counts an operation that the caller computes on the CPU because the device cannot.
   AC_CALL_HELPED = 130,
 
   // ---- reductions
@@ -258,7 +258,7 @@ enum ac_operation {
   // Errors: as key_read; type, "no_loop".
   AC_CALL_KEY_UPDATE = 73,
 
-  // Returns the coordinates of the elements that are not 0, an int64 row for each.
+  // Returns the coordinates of the elements that are not 0: one int64 row for each element.
   // Words: x (array).
   AC_CALL_NONZERO = 74,
 
@@ -266,7 +266,7 @@ enum ac_operation {
   // Words: condition (array); then (value); otherwise (value).
   AC_CALL_SELECT = 75,
 
-  // Does `target[mask] = value[mask]`, with both broadcast to the target.
+  // Does `target[mask] = value[mask]`. The mask and the value broadcast to the target.
   // Words: target (array); mask (mask); value (value).
   // Errors: type, "where_dtype"; as fill.
   AC_CALL_WRITE_WHERE = 76,
@@ -388,7 +388,7 @@ enum ac_operation {
   // Words: capture (word); values (uint64s...).
   AC_CALL_CAPTURE_PLAY = 177,
 
-  // Issues the rest of a play that failed.
+  // Issues the remaining commands of a play that failed.
   // Words: capture (word).
   AC_CALL_CAPTURE_RESUME = 178,
 

@@ -113,12 +113,12 @@ def squeeze(x: Any, axes: Any) -> int:
 
 
 def expand_dims(x: Any, axes: Iterable[Any]) -> int:
-    """Return a view with new axes of extent 1, by their numbers in the result."""
+    """Return a view with new axes of extent 1. ``axes`` are their numbers in the result."""
     return call(opcodes.EXPAND_DIMS, x._id, *int64s(axes))
 
 
 def broadcast_to(x: Any, shape: Iterable[Any]) -> int:
-    """Return a view that repeats the array to a shape."""
+    """Return a view of the array, broadcast to a shape."""
     return call(opcodes.BROADCAST_TO, x._id, *int64s(shape))
 
 
@@ -143,7 +143,7 @@ def imag(x: Any) -> int:
 
 
 def as_strided(x: Any, shape: Collection[int], strides: Collection[int]) -> int:
-    """Return a view of any shape and strides (in bytes) that stay within the storage."""
+    """Return a view with this shape and these byte strides. It must stay within the storage."""
     return call(
         opcodes.AS_STRIDED, x._id, len(shape), *int64s(shape), len(strides), *int64s(strides)
     )
@@ -152,8 +152,8 @@ def as_strided(x: Any, shape: Collection[int], strides: Collection[int]) -> int:
 def kernel(kernel: int, words: Iterable[int]) -> int:
     """Run a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop
     (two words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0
-    for all. Then both take the inputs (arguments), and a count of outputs, which is all or 0,
-    with an id for each. Return the first new output's id, or 0 if none was made.
+    for all. Then both take the inputs (arguments), the number of given outputs (all or 0),
+    and the id of each of them. Return the first new output's id, or 0 if none was made.
     """
     return call(opcodes.KERNEL, kernel, *words)
 
@@ -168,8 +168,8 @@ def raw_kernel(
 
 
 def kernel_result(which: int) -> int:
-    """Return the id of a further result, from 1 on, of the last operation with several results.
-    The results that are not fetched before the next such operation are freed.
+    """Return the id of another result of the last operation with several results: 1 is the
+    second result. Results that are not fetched before the next such operation are freed.
     """
     return call(opcodes.KERNEL_RESULT, which)
 
@@ -204,14 +204,14 @@ def profile_begin() -> int:
 
 
 def profile_end() -> int:
-    """Wait for what was launched. ac_profile_text() then returns the profile, also after an
-    error of the device.
+    """Wait for all launches. ac_profile_text() then returns the profile, also after an error of
+    the device.
     """
     return call(opcodes.PROFILE_END)
 
 
 def helped() -> int:
-    """Count an operation that the caller does on the CPU for a device."""
+    """Count an operation that the caller computes on the CPU because the device cannot."""
     return call(opcodes.HELPED)
 
 
@@ -296,7 +296,7 @@ def key_update(
 
 
 def nonzero(x: Any) -> int:
-    """Return the coordinates of the elements that are not 0, an int64 row for each."""
+    """Return the coordinates of the elements that are not 0: one int64 row for each element."""
     return call(opcodes.NONZERO, x._id)
 
 
@@ -306,7 +306,7 @@ def select(condition: Any, then: Sequence[int], otherwise: Sequence[int]) -> int
 
 
 def write_where(target: Any, mask: Any, value: Sequence[int]) -> int:
-    """Do ``target[mask] = value[mask]``, with both broadcast to the target."""
+    """Do ``target[mask] = value[mask]``. The mask and the value broadcast to the target."""
     return call(opcodes.WRITE_WHERE, target._id, mask._id, *value)
 
 
@@ -504,7 +504,7 @@ def capture_play(capture: int, values: Iterable[int]) -> int:
 
 
 def capture_resume(capture: int) -> int:
-    """Issue the rest of a play that failed."""
+    """Issue the remaining commands of a play that failed."""
     return call(opcodes.CAPTURE_RESUME, capture)
 
 

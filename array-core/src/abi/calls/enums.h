@@ -41,9 +41,9 @@ enum class KeyHead : std::uint8_t {
   mask = 34,
   // the C-order numbers of a mask's true elements, int32
   positions = 35,
-  // like `integers`, but each is the C-order number of an element of several axes
+  // like `integers`, but each is the C-order number of an element along several axes
   flat = 36,
-  // like `checked`, but each is the C-order number of an element of several axes
+  // like `checked`, but each is the C-order number of an element along several axes
   flat_checked = 37,
   // like `checked`, except for one index that is out of bounds
   outside = 38,
@@ -83,13 +83,13 @@ enum class PoolForm : std::uint8_t {
 enum class CaptureFact : std::uint8_t {
   // the number of commands
   commands = 0,
-  // the number of values of a play
+  // the number of values that a play takes
   values = 1,
   // its own storage in KiB
   kib = 2,
-  // the number of arrays that each step makes anew from the ones of the step before
+  // the number of arrays that each step makes from arrays that the step before made
   carried = 3,
-  // whether a play was interrupted
+  // whether the last play was interrupted, so that commands remain
   interrupted = 4,
 };
 
