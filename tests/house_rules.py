@@ -128,7 +128,7 @@ def dead_links(names: list[str]) -> list[str]:
 
 
 def waits(names: list[str]) -> list[str]:
-    """Return a line for each Atomics.wait without a time-out, or under another name."""
+    """Return a line for each Atomics.wait that has no time-out or is used under another name."""
     return [
         f"{name}:{line}: {reason}"
         for name in names

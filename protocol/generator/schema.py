@@ -58,8 +58,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Names:
-    """A set of names. If C++ has no enumeration for it, ``wanted`` is the end of the error message
-    for another name.
+    """A set of names. If C++ has no enumeration for it, ``wanted`` is not empty: it is the end of
+    the error message for a name outside the set.
     """
 
     name: str

@@ -42,7 +42,7 @@ def limits(schema: Schema) -> str:
 
 
 def lower_camel(name: str) -> str:
-    """Return ``TrialResult`` or ``trial_result`` as ``trialResult``."""
+    """Return a name such as ``TrialResult`` or ``trial_result`` in the form ``trialResult``."""
     first, *rest = name.split("_")
     return first[0].lower() + first[1:] + "".join(word.capitalize() for word in rest)
 

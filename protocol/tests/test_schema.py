@@ -33,7 +33,7 @@ WORKER = ROOT / "worker-runtime"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a copy of the schema to change."""
+    """Return a folder with a copy of the schema, which the test may change."""
     copy = tmp_path / "schema"
     copy.mkdir()
     for name in FILES:

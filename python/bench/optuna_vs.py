@@ -2,7 +2,7 @@
 
 Hyperflock's side is complete: the server on SQLite (``synchronous=FULL``), emulated phones that run
 the objective over WebSockets, and `hyperflock.optuna.optimize` with a study in memory. Each peer
-runs the same objective in the number of threads or processes with which a short trial run was
+runs the same objective in the number of threads or processes with which a short test run was
 fastest. Rounds are interleaved; a figure is the ratio of the medians. A peer that reaches its time
 limit is measured by the trials that it finished, which favours it: storages slow down with each
 trial.

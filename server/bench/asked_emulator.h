@@ -1,5 +1,6 @@
-// Devices that run the trials of an ask-and-tell study in a closed loop over real WebSocket frames:
-// three suggestions, ten reports each followed by should_prune, the result, the next lease. They
+// Devices that run the trials of an ask-and-tell study in a closed loop over real WebSocket frames.
+// In each trial a device asks for three suggestions, sends ten reports, each followed by
+// should_prune, and sends the result, whose acknowledgement brings the next lease. The devices
 // compute the objective of python/bench/vs_objective.py. One thread and one epoll serve them all.
 #pragma once
 
@@ -30,7 +31,7 @@ class AskedEmulator {
   AskedEmulator& operator=(const AskedEmulator&) = delete;
 
   // Runs the loop until `done` returns true. `done` is called every few milliseconds. Returns false
-  // if the server closed a connection before.
+  // if the server closed a connection before that.
   bool run(const std::function<bool()>& done);
   const Counts& counts() const { return counts_; }
 

@@ -1,4 +1,4 @@
-// Sends the first messages of an emulated device, for all emulators. Each function throws
+// Sends the first messages of an emulated device. All emulators use these functions. Each throws
 // std::runtime_error if the server gives an unexpected answer.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Emulated devices in a closed loop over real WebSocket frames. Each holds one attempt, sends its
-// result, and waits for the acknowledgement with the next lease, at once or at a fixed pace. One
-// thread and one epoll serve them all.
+// result at once or at a fixed pace, and waits for the acknowledgement, which comes with the next
+// lease. One thread and one epoll serve them all.
 #pragma once
 
 #include <chrono>

@@ -3,7 +3,7 @@
 # file right after project().
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
-# Debian has no static libraries of these two. The files in this folder replace them.
+# Debian has no static libraries of spdlog and prometheus-cpp. The files in this folder replace them.
 set(spdlog_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
 # Removes the symbols, which are a quarter of the program's size. Nobody debugs the server of a wheel.

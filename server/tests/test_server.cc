@@ -16,7 +16,8 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   config_.compute.port = 0;
   config_.console.port = 0;
   config_.io_threads = 2;  // so that strands have an effect
-  // Clients on a busy machine may be slow. A test of these limits sets its own values.
+  // Clients on a busy machine may be slow, so these limits are long. A test of such a limit sets
+  // its own value.
   config_.hello_ms = config_.slow_peer_ms = kTestLimitMs;
   if (adjust) adjust(config_);
   auto started = Server::start(config_, std::move(storage));

@@ -1,5 +1,5 @@
 // Starts a whole server in this process for tests, with real sockets on free ports and a real
-// database in a scratch folder. Also the clients that connect to it.
+// database in a scratch folder. Also contains the clients that connect to it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// The page of `hyperflock up --share` that explains how a phone trusts this machine's certificate, as the package serves
-// it: it fits a narrow phone and a desktop, has no accessibility violation in light and dark mode, and speaks English and
-// Japanese. python/tests/local/test_authority.py tests what else is served.
+// Tests the page of `hyperflock up --share` that explains how a phone trusts this machine's certificate, as the package
+// serves it. It fits a narrow phone and a desktop, has no accessibility violation in light and dark mode, and speaks
+// English and Japanese. python/tests/local/test_authority.py tests what else is served.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -13,7 +13,7 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   "--disable-component-update",
   "--no-first-run",
   "--disable-dev-shm-usage",
-  // No page can look up another host.
+  // Pages can reach 127.0.0.1 only: every other host name fails.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 

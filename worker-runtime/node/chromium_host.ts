@@ -26,7 +26,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   });
   const browser = await launchChromium({
     webgpu: backend === "webgpu",
-    // By default, Playwright ends the browser at once on these signals.
+    // By default, Playwright ends the browser at once when Ctrl-C is pressed.
     handleSIGINT: false,
   });
   try {

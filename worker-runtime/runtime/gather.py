@@ -187,7 +187,7 @@ def first_visit_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> 
 
 
 def on_demand_bytes(pieces: Mapping[str, Any], on_demand: Collection[str]) -> int:
-    """Return the bytes that only some trials fetch. A browser fetches one of several modules."""
+    """Return the bytes that only some trials fetch; of a piece's modules, the largest counts."""
     total = 0
     for name in on_demand:
         files = pieces[name]["files"]

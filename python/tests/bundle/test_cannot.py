@@ -586,7 +586,7 @@ def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
         "start the file itself [cannot_bundle_unguarded]"
     )
-    # If the script is started itself, a device does not import it.
+    # If this script itself is started, devices do not import it, so it submits its study only once.
     assert _python(train).stdout == "hyperflock_main:objective\n"
 
 

@@ -1,5 +1,5 @@
-"""Tests trials in a browser on this machine: the page that it opens, its messages, and each way to
-end.
+"""Tests trials in a browser on this machine: the page that the browser opens, the page's messages,
+and each way in which a run ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests how this package finds out whether its server answers where phones ask it."""
+"""Tests how this package finds out whether its server answers at the address for phones."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Edge:
 
     @property
     def proxy(self) -> str:
-        """Its address."""
+        """The address of this proxy."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     def close(self) -> None:

@@ -114,7 +114,7 @@ class Attempt:
         self._phone.device.send(report)
 
     def result(self, outcome: dict[str, Any]) -> _protocol.TrialResult:
-        """Return the message for an outcome of `run_attempt`, and send what comes before it."""
+        """Send the unsent points. Return the message for an outcome of `run_attempt`."""
         self.flush()
         names = ("outcome", "values", "attrs", "backend")
         told: dict[str, Any] = {name: outcome[name] for name in names if name in outcome}

@@ -23,6 +23,6 @@ def use_build(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trials_done(lines: str) -> int:
-    """Return how many trials the volunteers have done, by the newest line of each that says so."""
+    """Return how many trials the volunteers have done, according to the newest count of each."""
     counts = re.findall(r"^volunteer (\d+)  .*; (\d+) trials? done$", lines, re.MULTILINE)
     return sum({number: int(count) for number, count in counts}.values())

@@ -38,9 +38,9 @@ class Server {
   // is also logged; the old certificate stays.
   virtual Status reload() = 0;
 
-  // Stops leasing, waits for a limited time until all proposals are committed, closes every
-  // connection and ends the threads. Leases stay in the database. Further calls do nothing; the
-  // destructor calls it.
+  // Stops leasing, waits for a limited time until all proposed transitions are committed, closes
+  // every connection and ends the threads. Leases stay in the database. Further calls do nothing;
+  // the destructor calls it.
   virtual void stop() = 0;
 };
 

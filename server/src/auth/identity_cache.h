@@ -83,7 +83,8 @@ class IdentityCache {
   static storage::WallClock system_clock();
 
  private:
-  // Returns the device with this id and secret, even if revoked; or nullptr. REQUIRES: the lock.
+  // Returns the device with this id and secret, even if revoked; or nullptr. REQUIRES: the lock is
+  // held.
   const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
 
   const storage::WallClock clock_;

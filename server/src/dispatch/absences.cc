@@ -81,7 +81,7 @@ void State::note_absences() {
     Study& study = studies.at(absences.begin()->second);
     absences.erase(absences.begin());
     study.watch->due.reset();
-    // Devices leave a server that is about to stop. They are counted again after its start.
+    // Devices leave a server that is about to stop. They are counted again after the next start.
     if (study.ending || draining) continue;
     study.watch->deviceless = true;
     propose(storage::NoteDevices{study.id, false});

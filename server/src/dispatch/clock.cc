@@ -1,6 +1,6 @@
-// Deadlines (R20, R23, R24). Every committed attempt has one entry in State::timers at or before
-// its deadline. A message moves only the deadline, and the entry is moved when it fires. So a
-// heartbeat needs no search.
+// Handles deadlines (R20, R23, R24). Every committed attempt has one entry in State::timers at or
+// before its deadline. A message moves only the deadline, and the entry is moved when it fires. So
+// a heartbeat needs no search.
 #include <algorithm>
 
 #include "dispatch/state.h"

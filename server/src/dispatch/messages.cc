@@ -1,4 +1,4 @@
-// Messages of devices (R11 to R16, R20, R23, R27).
+// Handles the messages of devices (R11 to R16, R20, R23, R27).
 #include <algorithm>
 
 #include "dispatch/state.h"

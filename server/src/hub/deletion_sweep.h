@@ -16,8 +16,8 @@ class DeletionSweep {
  public:
   using Told = std::function<void(Result<storage::Outcome>)>;
 
-  // `commit` is called on the strand. It commits a transition and calls back. Between two pieces,
-  // `between` is called with the next step, and runs it on the strand.
+  // `commit` is called on the strand. It commits a transition and then calls its callback. Between
+  // two pieces, `between` is called with the next step, which it has to run on the strand.
   DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}

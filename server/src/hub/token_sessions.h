@@ -27,7 +27,8 @@ class TokenSessions {
     by_token_[token].push_back(peer);
   }
 
-  // Closes the connections of a token that has ended, and later ones at once.
+  // Closes the connections of a token that has ended. A connection that is added later is closed at
+  // once.
   void end(std::int64_t token) {
     ended_.insert(token);
     drop(token);

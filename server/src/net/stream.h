@@ -71,9 +71,9 @@ class Stream {
         token, buffers);
   }
 
-  // Ends the stream of a WebSocket after the closing handshake: sends the end and stops. Beast's
-  // default waits for the peer's end, but the server must know at once that a device has left
-  // (R22).
+  // Ends the stream of a WebSocket after the closing handshake: sends the end of the stream and
+  // waits for nothing. Beast's default waits until the peer has also ended its stream, but the
+  // server must know at once that a device has left (R22).
   template <typename Handler>
   friend void async_teardown(boost::beast::role_type role, Stream& stream, Handler&& handler) {
     ErrorCode error;

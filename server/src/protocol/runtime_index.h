@@ -30,7 +30,8 @@ bool replaces(const Runtime& newer, const Runtime& older);
 
 // Returns the id of the first of these runtimes on which the study's trials run: one with the
 // versions that the study names, and the study's version of Chainer. Error: `runtime_mismatch`,
-// about the first runtime. If `runtimes` is empty, the id is empty too.
+// which says why the first of the runtimes does not fit. If `runtimes` is empty, the id is empty
+// too.
 Result<std::string> choose_runtime(const StudySpec& spec, const std::vector<Runtime>& runtimes);
 
 }  // namespace hyperflock::protocol

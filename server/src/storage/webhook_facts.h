@@ -1,4 +1,4 @@
-// What a webhook is told about a study, as JSON. Every back end uses this function. Pure.
+// Writes the JSON that tells a webhook about a study. Every back end uses this function. Pure.
 #pragma once
 
 #include <array>

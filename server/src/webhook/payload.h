@@ -1,4 +1,4 @@
-// What is posted to a webhook, and its signature. Pure; any thread.
+// Makes the body that is posted to a webhook, and its signature. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ def pictures(train: int, test: int) -> dict[str, Any]:
 def spread(trials: list[Any]) -> dict[str, Any]:
     """Return the makespan in seconds, each device's share of the work, and the efficiency.
 
-    Efficiency is the time in objectives divided by the makespan of all devices together.
+    The efficiency is the time spent in objectives, divided by the makespan times the number of
+    devices.
     """
     began = min(trial.started_at for trial in trials)
     ended = max(trial.finished_at for trial in trials)

@@ -11,7 +11,7 @@ export function isGpuShare(value: number): value is GpuShare {
   return (gpuShares as readonly number[]).includes(value);
 }
 
-/** Returns the stored choice. Without one, or if storage is forbidden, it returns the whole time. */
+/** Returns the stored choice. Without one, or if storage is forbidden, it returns 1, which is all of the time. */
 export function rememberedGpuShare(store: KeyValueStore): GpuShare {
   try {
     const value = Number(store.getItem(STORAGE_KEY));

@@ -129,7 +129,8 @@ def extract(content: bytes, folder: Path, max_files: int) -> None:
 def check_runtime(lock: Lock, there: Mapping[str, str] | None = None) -> None:
     """Compare the lock's versions with this runtime's.
 
-    Outside of a browser there is nothing to compare, unless ``there`` has the versions.
+    Outside of a browser there is nothing to compare, unless ``there`` gives the versions of a
+    runtime.
 
     Raises
     ------

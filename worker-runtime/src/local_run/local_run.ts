@@ -129,7 +129,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
           host.answer(event.sequence, answerTo(event.asked, job));
           break;
         case "upload":
-          // The upload is not needed: this run is never resumed, and the files of the first run are the trial's.
+          // The upload is not needed: this run is never resumed, and the trial keeps the files of its first run.
           host.answer(event.sequence, answerText(true));
           break;
         case "output":

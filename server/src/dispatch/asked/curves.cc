@@ -1,4 +1,5 @@
-// Sends points, leading attempts and the ends of trials to a study's owner (R48, R49).
+// Tells a study's owner the points of trials, which attempt leads each trial, and how trials end
+// (R48, R49).
 #include <algorithm>
 
 #include "dispatch/state.h"

@@ -1,4 +1,4 @@
-// R62: a study with a webhook is noted when it has had no device for a while.
+// Tests R62: storage notes when a study with a webhook has had no device for a while.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,7 +148,7 @@ TEST(Absence, R62_IsCountedAnewAfterARestart) {
   EXPECT_FALSE(s.store().studies.at(StudyId{1}).deviceless);
 }
 
-// The same with a real database, from which the restarts load.
+// Uses a real database, so that a restarted dispatcher loads what was stored.
 TEST(Absence, R62_StorageKeepsWhatWasNoted) {
   const storage::ScratchDatabase database;
   const auto storage = database.open();

@@ -1,5 +1,5 @@
-// Studies whose trials come from an owner: claims, demand, new trials and ends (R42 to R46, R49 to
-// R51).
+// Tests studies whose trials come from an owner: claims, demand, new trials and ends (R42 to R46,
+// R49 to R51).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

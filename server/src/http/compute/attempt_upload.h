@@ -44,7 +44,8 @@ class AttemptUpload : public Upload {
   virtual Error refusal(const storage::Outcome&) const { return ended_attempt(); }
 
  private:
-  // Shared with the commit's callback, so that the blob is not removed before the callback has run.
+  // The commit's callback shares this object, so that the blob is not removed before the callback
+  // has run.
   const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
   const std::uint64_t most_;
   const Error too_large_;

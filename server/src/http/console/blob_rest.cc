@@ -49,7 +49,7 @@ class BlobUpload final : public Upload {
     return {};
   }
 
-  // The commit's callback also owns it, so the blob stays until the callback has run.
+  // The commit's callback shares this object, so the blob stays until the callback has run.
   const std::shared_ptr<blobs::CollectedBlobs::Upload> upload_;
   Hub& hub_;
   storage::OwnBlob own_;

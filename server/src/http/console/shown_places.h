@@ -1,4 +1,4 @@
-// Chooses the values of a series that draw its line. Pure; any thread.
+// Chooses the values of a series with which its line is drawn. Pure; any thread.
 #pragma once
 
 #include <cstddef>

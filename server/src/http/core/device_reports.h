@@ -23,7 +23,8 @@ struct DeviceCheck {
   std::string detail;
 };
 
-// The body of POST /api/device-reports. It identifies no device: one model sends the same values.
+// The body of POST /api/device-reports. It identifies no device: all devices of one model send the
+// same values.
 struct DeviceReport {
   std::string device_class;
   std::string engine;

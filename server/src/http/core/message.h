@@ -90,7 +90,8 @@ Response error_response(const Error& error);
 Response error_response(int status, const Error& error);
 int status_of(std::string_view code);
 
-// The policy of documents, agent scripts and all files without their own policy.
+// The Content-Security-Policy of pages, of the agent's scripts, and of all files without their own
+// policy.
 inline constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' "
     "data:; "

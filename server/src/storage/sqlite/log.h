@@ -25,7 +25,7 @@ class LogKeeper {
 
   // Call this after each commit.
   void committed();
-  // Copies what can be copied without waiting for a reader.
+  // Copies the part of the log that can be copied without waiting for a reader.
   void copy();
 
  private:

@@ -12,7 +12,7 @@
 namespace hyperflock::storage::sqlite {
 
 // One step of the schema: migrations/NNNN_name.sql, embedded at build time. `PRAGMA user_version`
-// is the last one applied.
+// is the version of the last step that was applied.
 struct Migration {
   std::int64_t version;
   const char* sql;

@@ -239,7 +239,8 @@ export class Drain {
     this.#control.store(Word.silenceMs, this.#openFences > 0 ? this.#busySilenceMs : 0);
   }
 
-  // Waits until the device has finished the batch, and then rests according to its share.
+  // Waits until the device has finished the batch, and then pauses, so that the trial uses only its share of the
+  // device's time.
   async #restAfter(begunAt: number): Promise<void> {
     let isDone = false;
     this.#executor?.fence(() => {

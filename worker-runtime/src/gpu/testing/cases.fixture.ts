@@ -376,8 +376,8 @@ export const cases: readonly Case[] = [
     name: "tells when each dispatch ran",
     run(ring) {
       makeStepper(ring);
-      // The trace has first more dispatches than fit in a batch, then some beyond its memory, then one after its
-      // end.
+      // First come more timed dispatches than fit in a batch, then some for which the trace's memory has no space, and
+      // then one after the end of the trace.
       const count = 1100;
       const at = ring.put(new Uint8Array(count * TRACE_WORDS * 4));
       ring.append(15, [at, count]);

@@ -2,7 +2,7 @@
 
 import type { DeviceLimits } from "../ring/executor.ts";
 
-/** To the gpu thread: `open` once for each ring, and `wake` if the control block says that it waits for a message. */
+/** To the gpu thread: `open` once for each ring, and `wake` if the control block says that the thread waits. */
 export type ToGpuThread =
   | {
       readonly kind: "open";

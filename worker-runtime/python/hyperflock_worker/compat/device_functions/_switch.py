@@ -29,7 +29,7 @@ def chainers_own() -> Iterator[None]:
 
 
 def takes(*arrays: Any) -> bool:
-    """Return whether all arguments but None are arrays of arraycore of one floating dtype."""
+    """Return whether all arguments that are not None are arraycore arrays of one float dtype."""
     ndarray = array_type()
     if ndarray is None or not _state["on"] or not isinstance(arrays[0], ndarray):
         return False
