@@ -36,7 +36,7 @@ def network(characters, units, dropout=0.0):
                 self.out = L.Linear(units, characters)
 
         def forward(self, x):
-            """Return scores for the next character of each strip. ``x`` has the last ones, (strips,)."""
+            """Return scores for the next character of each strip, after the characters ``x``."""
             return self.out(F.dropout(self.lstm(F.dropout(self.embed(x), dropout)), dropout))
 
         def loss(self, strips):
