@@ -42,7 +42,7 @@ _GIVES = {
     "number": "{}",
     "nothing": "give_nothing({})",
 }
-#: Types that functions take by value.
+#: The C++ types of parameters that functions take by value.
 _SMALL = {
     "bool", "double", "std::int32_t", "std::uint32_t", "std::int64_t", "std::uint64_t", "DType",
     "std::optional<DType>", "ops::UFuncId", "ops::ReductionId", "Casting", "Activation",

@@ -39,7 +39,7 @@ SOFTWARE_TABLE = ("cnn:32", "mlp:128")
 #: The places that run by default: back ends of arraycore, and ``numpy`` and ``tfjs`` to compare.
 DEFAULT = ("chromium_webgpu", "chromium_webgpu_captured", "tfjs", "chromium_cpu", "numpy")
 CAPTURED = "_captured"
-#: Images per second on a graphics card: of plain steps, and of replayed ones.
+#: The goals on a graphics card, in images per second: for plain steps, and for replayed ones.
 GOALS = {"resnet18:16": (350, 1_500), "resnet18:64": (900, 2_500)}
 LOSS_BAR = 0.01
 JUDGED = 3  # first losses that are compared with NumPy's

@@ -44,7 +44,7 @@ __all__ = [
 
 Transform = Callable[..., ndarray]
 
-# NumPy loads ``numpy.fft`` at its first use; importing this module does not use it.
+# NumPy loads ``numpy.fft`` at its first use. An import of this module is no use of it.
 
 
 def _along(name: str, what: str) -> Transform:

@@ -19,7 +19,8 @@ import arraycore as ac
 import numpy as np
 from device_clock import Run, speeds
 
-#: Images, input channels, output channels, height and width; smaller for a software device.
+#: Numbers of images, input channels and output channels, height and width. The second ones are for
+#: a software device.
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12

@@ -59,7 +59,7 @@ def unpacked() -> Path | None:
             return None
         WORK.mkdir(parents=True, exist_ok=True)
         with tarfile.open(ARCHIVE) as archive:
-            # The Python of Debian 12 has no extraction filters yet.
+            # In Debian 12's Python, tarfile has no extraction filters yet.
             filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(WORK, **filters)
     return folder

@@ -52,8 +52,8 @@ DEFINITIONS = "chainer/backends/cuda.py"  # defines cuda.elementwise; has no sit
 
 # These kernels read device memory by address; array-core/docs/dialect.md says what replaces them.
 POINTERS = {"pad_sequence_fwd", "_memcpy_gather", "_memcpy_scatter"}
-# Sites that calls reach only with cuDNN, or never (7.8.1 tests `xp is backend.cuda`, which is never
-# true). Their texts are literals; they are compiled like the others, and called directly.
+# Kernels that Chainer calls only with cuDNN, or never (7.8.1 tests `xp is backend.cuda`, which is
+# never true). Their texts are literals; they are compiled like the others, and called directly.
 UNREACHABLE = {
     "5.4.0": set[str](),
     "7.8.1": {"groupnorm_y", "lars"},

@@ -314,8 +314,8 @@ class ndarray(ArrayMethods):
         number, shape, _ = self._described()
         if self.size == 1:
             return self.get()
-        # The conversion of this array raises NumPy's error for the shape, so no element has to be
-        # read.
+        # The caller's conversion raises NumPy's error for this shape whatever the elements are. So
+        # no element is read from the device.
         return np.broadcast_to(np.zeros((), DTYPES[number]), shape)
 
     def item(self, *args: Any) -> Any:

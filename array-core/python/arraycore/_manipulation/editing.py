@@ -151,7 +151,7 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
     made[inner] = array
     if mode == "empty":
         return made
-    # An axis's borders also cover the borders of the axes before it.
+    # The corners: the borders of this axis also cover the borders that earlier axes got.
     for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
         end = before + array.shape[axis]
         ends = ((slice(0, before), low, before), (slice(end, end + after), high, end - 1))

@@ -250,7 +250,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
     turned = (ufuncs.conjugate(y) if y.dtype.kind == "c" else y)[::-1]
     if x.size >= y.size:
         return _products(x, turned, mode, (y.size - 1) // 2)
-    # For even lengths the middle is one element later if the second vector is the longer one.
+    # The vectors are exchanged. So for even lengths "same" begins one element later than otherwise.
     return _products(turned, x, mode, x.size // 2)
 
 

@@ -14,8 +14,8 @@ from .dtypes import number_of
 
 #: The numbers of ``ac_scalar_kind`` in the C interface.
 INT, FLOAT, COMPLEX, BOOL, NUMPY = range(5)
-#: A double represents every int of smaller magnitude exactly. So frequent calls pass such an int as
-#: a double.
+#: A double represents every int of a magnitude below this number exactly. So frequent calls pass
+#: such an int as a double.
 EXACT = 2**53
 
 _DOUBLE = struct.Struct("<d")

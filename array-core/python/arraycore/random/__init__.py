@@ -62,7 +62,8 @@ __all__ = [
 # Pickles contain this module's name, which stays the same in all versions.
 Generator.__module__ = RandomState.__module__ = __name__
 
-#: Made at its first use, since its seed needs the system's entropy and NumPy's mixing.
+#: The stream of the module's functions. It is made at its first use, since its seed needs the
+#: system's entropy and NumPy's mixing.
 _state: RandomState | None = None
 
 

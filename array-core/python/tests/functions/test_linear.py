@@ -14,8 +14,8 @@ from arraycore._runtime import operations
 
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64",
           "complex64", "complex128")  # fmt: skip
-# The sizes are those of vectors, sizes just above the kernels' blocks, and one that is larger than
-# every tile.
+# The extents of the tested matrices: 1 as for a vector, extents just above the kernels' blocks, and
+# one that is larger than every tile.
 SIZES = (1, 2, 3, 5, 17, 33, 65, 130)
 # Fewer cases run on a device, because a software device compiles kernels slowly.
 ON_DEVICE = ac.device_info().name != "cpu"

@@ -64,7 +64,8 @@ def test_updates_give_the_same_bits(interleaved: bool) -> None:
     for one, other in zip(wanted, got, strict=True):
         assert one.tobytes() == other.tobytes()
     assert single == 3 * 2 * len(SHAPES)
-    # (128, 2) has more than 64 elements, so it lies in another buffer and needs its own launch.
+    # An array of more than 64 elements, such as (128, 2), lies in another buffer than smaller ones.
+    # So it is updated by a launch of its own.
     assert launches == (3 * 2 * 2 if ON_DEVICE else single)
 
 

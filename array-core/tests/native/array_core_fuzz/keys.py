@@ -99,7 +99,7 @@ class KeyMaker:
         low, high = max(-extent, ends.min), min(extent - 1, ends.max)
         count = int(np.prod(shape, dtype=int))
         if extent == 0:
-            # No index is in bounds, so any index is an error.
+            # No index is in the bounds of an axis of extent 0, so 0 is as wrong as any other.
             low, high = 0, 0
         values = [low + int(rng.random() * (high - low + 1)) for _ in range(count)]
         if host and count and rng.random() < 0.04:  # a device's are not checked

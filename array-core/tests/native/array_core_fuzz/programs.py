@@ -558,7 +558,8 @@ def _fits(value: tuple[int, ...], picked: tuple[int, ...]) -> bool:
         return False
 
 
-# A step is chosen as often as it stands in this tuple.
+# Each step is drawn at random from this tuple. A kind that stands here more often is drawn more
+# often.
 _STEPS: tuple[Callable[[Generator, int], None], ...] = (
     *[Generator._step_index] * 7,
     *[Generator._step_assign] * 5,

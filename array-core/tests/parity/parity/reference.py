@@ -56,7 +56,7 @@ def results(function: str, loop: str, operands: list[Array], rounds: bool) -> li
         given = getattr(np, function)(*operands)
         given = given if isinstance(given, tuple) else (given,)
         if function == "arccosh" and inputs in "efd":
-            # For operands below 1 the result is NaN. But the C library of browsers returns numbers
+            # arccosh of an operand below 1 is NaN. But the C library of browsers returns numbers
             # for large negative operands.
             given = (np.where(operands[0] < 1, np.nan, given[0]),)
         return [
@@ -104,11 +104,11 @@ def cast(source: Array, target: np.dtype[Any]) -> Array:
             return result
         ends = np.iinfo(target)
         values = source.real.astype(np.float64)
-        # The limits of the type, converted to floats, are equal to the limits or lie outside of the
-        # type's range.
+        # The limits of an integer type, converted to float64, may be rounded, but only to numbers
+        # outside of the type's range.
         result[values >= float(ends.max)] = ends.max
         result[values <= float(ends.min)] = ends.min
-        # A float strictly between these limits, truncated, is therefore an integer of the type.
+        # So the type holds every float strictly between the converted limits, once it is truncated.
         inside = (values < float(ends.max)) & (values > float(ends.min))
         result[inside] = np.trunc(values[inside]).astype(target)
         result[np.isnan(values)] = 0

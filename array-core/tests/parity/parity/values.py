@@ -15,7 +15,8 @@ Array = npt.NDArray[Any]
 LETTERS = "?bBhHiIqQefdFD"
 DTYPES = tuple(np.dtype(letter) for letter in LETTERS)
 
-#: Complex functions that NumPy computes part by part. The judge allows for their infinities.
+#: Complex functions whose real and imaginary parts NumPy computes separately. The judge allows for
+#: the infinities that come from this.
 _PRODUCTS = {"multiply", "square", "divide"}
 _REALS = (
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 2.0, 3.0, -3.0, 0.1, -0.7, 7.25, -9.75, 100.0,

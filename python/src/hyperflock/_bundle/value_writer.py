@@ -353,7 +353,7 @@ class ValueWriter:
             home.lines.append(f"{name}.__dict__[{key!r}] = {text}")
         for key, item in slots.items():
             text = self.expression(item, home, f"{where}.{key}")
-            # `copy` sets slots like this too. Frozen classes refuse a plain assignment.
+            # Frozen classes refuse a plain assignment to a slot; this way sets it like `copy`.
             home.lines.append(f"object.__setattr__({name}, {key!r}, {text})")
 
 

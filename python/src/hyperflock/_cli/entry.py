@@ -26,5 +26,5 @@ def start(arguments: list[str]) -> int:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     number = _signals.last_received()
-    # The code of a shell for a process that this signal has ended.
+    # A shell reports a process that a signal has ended by the code 128 + the signal's number.
     return 128 + number if code == EXIT_DETACHED and number else code

@@ -63,7 +63,7 @@ def _show(command: list[str] | None) -> None:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            # For example, the desktop has no notification service.
+            # The program fails, for example, if the desktop has no notification service.
             status = getattr(error, "returncode", None)
             why = f"{program} " + (f"failed with {status}" if status else "did not answer")
         else:

@@ -229,7 +229,7 @@ def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> int:
     """Print a script with which a shell completes this command's names and options."""
-    # typer prints the script if this variable is set, which the script itself also uses.
+    # typer prints the script if this environment variable is set. The script sets it later too.
     os.environ["_HYPERFLOCK_COMPLETE"] = f"source_{shell.value}"
     try:
         app([], prog_name="hyperflock")

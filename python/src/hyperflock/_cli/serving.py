@@ -27,7 +27,7 @@ from hyperflock._local.volunteers import Say, Volunteers
 ANSWERS_S = 180.0
 _FIRST_ASK_S = 2.0
 _SAY_S = 15.0
-# On some systems Ctrl-C does not interrupt one long wait.
+# The seconds of one wait. They are few, because on some systems Ctrl-C does not interrupt a wait.
 _LOOK_S = 0.5
 
 

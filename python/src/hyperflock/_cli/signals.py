@@ -74,7 +74,7 @@ def ended_by_signals() -> Iterator[None]:
     def unraisable(error: sys.UnraisableHookArgs) -> None:
         if issubclass(error.exc_type, KeyboardInterrupt):
             number = _received[-1] if _received else signal.SIGINT
-            # Another thread raises it again, because from here it could arrive in this function.
+            # Another thread delivers the signal again a moment later, when this function has ended.
             timer = threading.Timer(_AGAIN_S, _thread.interrupt_main, [number])
             timer.daemon = True
             timer.start()

@@ -27,7 +27,7 @@ from hyperflock._transport.validation import convert
 if TYPE_CHECKING:
     from hyperflock._client.async_study import AsyncStudy
 
-# A picture that changes more often is not readable.
+# The least seconds between two changes of the picture. Faster changes would not be readable.
 LEAST_S = 0.2
 # The most seconds that a display waits for the best trial's curve after the study's end.
 _LAST_S = 5.0

@@ -12,10 +12,10 @@ from hyperflock._base.errors import server_error
 from hyperflock._reports.progress import Bar, wanted
 from hyperflock._transport.http import Http
 
-# A smaller upload is over before anybody can read a progress bar.
+# An upload of fewer bytes than this is over before anybody can read a progress bar.
 BAR_FROM_BYTES = 4 << 20
-# A server reads a smaller body to its end before it refuses it. For a larger one it closes the
-# connection, and some systems then lose its answer.
+# A server reads a body of fewer bytes than this to its end before it refuses it. For a larger body
+# it closes the connection, and some systems then lose its answer.
 _ASK_FROM_BYTES = 1 << 20
 
 

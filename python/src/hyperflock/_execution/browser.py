@@ -126,7 +126,7 @@ class Browser:
             if os.geteuid() == 0:
                 options.append("--no-sandbox")  # as root it starts only without its sandbox
         kept = {k: v for k, v in os.environ.items() if not k.startswith("HYPERFLOCK_")}
-        # The variables keep crash reports and caches inside the profile.
+        # These environment variables keep crash reports and caches inside the profile.
         kept |= {"XDG_CONFIG_HOME": str(self._home), "XDG_CACHE_HOME": str(self._home)}
         try:
             if (

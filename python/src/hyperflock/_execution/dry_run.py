@@ -322,7 +322,7 @@ def _write_job(folder: Path, job: Job) -> None:
         "params": job.params,
         "seed": job.seed,
         "chainer": chainer_of(job.runtime),
-        # The child process finds the back ends of this machine.
+        # Without the field `backends`, the child process finds the back ends of this machine.
         "device": None if job.backend is None else {"wanted": job.backend},
         "asked": job.asked,
     }

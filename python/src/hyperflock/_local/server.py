@@ -27,7 +27,7 @@ from hyperflock._local.parts import BINARY, Parts
 from hyperflock._transport.settings import CREDENTIALS_FILE, READY_FILE, read_json_file
 
 START_S = 120.0
-# This is longer than the server's own --drain-ms.
+# The server has this many seconds to end. This is longer than its own --drain-ms.
 STOP_S = 60.0
 
 _POLL_S = 0.05

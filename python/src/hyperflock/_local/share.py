@@ -37,7 +37,8 @@ NO_WAY = (
 # A tunnel that ends again within this time is not restarted.
 _STEADY_S = 600.0
 _LOOK_AT_ADDRESSES_S = 60.0
-# Other names, such as those with an underscore, have no place in a certificate.
+# Matches one part of a host name. Other names, such as those with an underscore, are not allowed in
+# a certificate.
 _HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 

@@ -61,6 +61,6 @@ def _opener(authority: Path | None) -> urllib.request.OpenerDirector:
         context.verify_mode = ssl.CERT_NONE
         return urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))
     context.load_verify_locations(authority)
-    # No proxy is between phones of the local network and the server.
+    # This request uses no proxy, because phones of the local network reach the server without one.
     direct = urllib.request.ProxyHandler({})
     return urllib.request.build_opener(direct, urllib.request.HTTPSHandler(context=context))

@@ -29,11 +29,11 @@ from hyperflock._base.text import clean
 from hyperflock._local.lifeline import end_with_parent
 
 START_S = 60.0
-# An address of cloudflared answers only when a connection to its network is registered.
+# cloudflared has this many seconds to register a connection. Before, its address does not answer.
 _REGISTERED_S = 20.0
 _STOP_S = 10.0
 
-# The host `api` gives the names and is not a tunnel.
+# Matches a tunnel's address. api.trycloudflare.com is no tunnel: it gives tunnels their names.
 _CLOUDFLARE = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com\b")
 _HTTPS = re.compile(r"https://[\w.-]+(:\d+)?/?$")
 

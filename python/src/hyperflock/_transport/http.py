@@ -41,7 +41,7 @@ AGENT = f"hyperflock-python/{__version__}"
 MAX_CONNECTIONS = 8
 
 PATIENCE_S = 30.0
-# If nothing has ever listened at an address, the address is probably wrong.
+# The patience in seconds while nothing has ever listened at an address, which is probably wrong.
 _FIRST_PATIENCE_S = 3.0
 
 _CONNECT_S = 10.0

@@ -27,7 +27,7 @@ from hyperflock._trial.metrics import MAX_STEP, as_float, unwrapped
 MAX_NAME_CHARS = 128
 MAX_SERIES = 256
 MAX_VALUES = 1_000_000
-# Images are artifacts, of which an attempt may have 256.
+# The most images of an attempt. They are artifacts, of which an attempt may have 256 in all.
 MAX_IMAGES = 64
 EPOCH = "epoch"
 # The file's name in a checkpoint's zip.

@@ -37,7 +37,7 @@ _GPU = {
 }
 _NETWORK = frozenset({"socket", "_socket", "ssl", "requests", "urllib3", "httpx", "aiohttp"})
 _LOCKS = frozenset({"_thread", "threading", "queue", "_queue"})
-# The types of this package. They contain a token, which must not be sent.
+# The types of this package that contain a token. A token must not be sent.
 _HOLD_TOKENS = frozenset({"AsyncClient", "AsyncStudy", "Client", "Http", "Study"})
 _PROCESSES = frozenset({"subprocess", "multiprocessing", "_multiprocessing"})
 

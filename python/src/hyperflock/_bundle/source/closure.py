@@ -24,7 +24,7 @@ from hyperflock._bundle.source.runtime import is_library, runtime_has
 MAX_FILES = 2000
 MAX_SCANNED = 50_000
 
-# Devices have their own package of this name.
+# The package that is never sent, because devices have their own package of this name.
 _OURS = "hyperflock"
 
 

@@ -60,7 +60,7 @@ __all__ = [
     "stream",
 ]
 
-#: There is no profiler that could show ranges.
+#: False, as in CuPy without NVTX: no profiler could show NVTX's ranges here.
 nvtx_enabled = False
 
 
