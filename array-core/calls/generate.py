@@ -32,7 +32,7 @@ def generated(table: Table) -> dict[Path, str]:
 
 
 def _formatted(path: str, text: str) -> str:
-    """Return the text of a file as the formatter of its language writes it."""
+    """Return the text of a file, formatted by the formatter of its language."""
     # The formatters are installed in the same folder as this Python.
     search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     words = [word.format(path) for word in FORMATTERS[Path(path).suffix]]

@@ -86,7 +86,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Table:
-    """Everything that the files of the table define, as the generators need it."""
+    """What operations.toml, kinds.toml and enums.toml define, for the generators."""
 
     kinds: Mapping[str, Kind]
     enums: Mapping[str, Enum]

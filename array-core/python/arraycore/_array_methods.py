@@ -141,7 +141,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
             opened.write(self.dumps())
 
     def tofile(self: Any, fid: Any, sep: str = "", format: str = "%s") -> None:
-        """Read the elements from the device and write them as :meth:`numpy.ndarray.tofile`."""
+        """Read the elements from the device, and write them as NumPy's ``tofile`` does."""
         self.get().tofile(fid, sep, format)
 
     if not TYPE_CHECKING:

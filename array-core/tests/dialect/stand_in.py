@@ -92,8 +92,8 @@ class CpuArray(metaclass=_NotOfDevice):
 
 
 def is_instance(value: object, types: Any) -> bool:
-    """Do ``isinstance`` in modules of Chainer that ask by it whether an array is NumPy's or a
-    device's.
+    """Replace ``isinstance`` in modules of Chainer that find out by it whether an array is NumPy's
+    or a device's.
     """
     return isinstance(value, CpuArray if types is np.ndarray else types)
 

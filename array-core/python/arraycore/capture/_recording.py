@@ -370,10 +370,9 @@ def _explained(
 
 
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
-    """Return the dtypes in which two numbers have the same bits and a launch has a scalar of these
-    bits that replays do not replace.
+    """Return dtypes in which two numbers have the same bits, each with these bits.
 
-    Each dtype comes with these bits.
+    A dtype is left out unless a launch has a scalar of these bits that replays do not replace.
     """
     kept = []
     for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words

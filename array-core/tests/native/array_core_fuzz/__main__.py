@@ -17,7 +17,7 @@ _CHUNK = 10_000
 
 
 def main() -> int:
-    """Run the programs that the command line chooses; return 1 if one's results are not NumPy's."""
+    """Run the programs that the command line chooses; return 1 if a result differs from NumPy's."""
     parser = argparse.ArgumentParser(prog="array_core_fuzz", description=__doc__)
     parser.add_argument("--programs", type=int, default=20_000, help="how many (default 20000)")
     parser.add_argument("--seed", type=int, default=0, help="the first program's seed (default 0)")

@@ -48,8 +48,8 @@ class CallCase(Case):
 def judged(case: CallCase, ours: list[Array], right: list[Array], gpu: bool) -> Verdict:
     """Return the verdict on the worst result.
 
-    A device may replace subnormal operands with 0. So results are also right if they are right for
-    such operands.
+    A device may replace subnormal operands with 0. So its results are also right if they are the
+    right results for the operands after this replacement.
     """
     verdict = _judged(case, ours, right, gpu)
     if verdict.good or not gpu:

@@ -77,7 +77,7 @@ def cast_values(dtype: npt.DTypeLike) -> Array:
 
 
 def inside(function: str, letters: str, sets: list[Array], rounds: bool) -> list[Array]:
-    """Return the value sets without values for which NumPy raises or the machine decides.
+    """Return the value sets without values for which NumPy raises or its result is the machine's.
 
     ``rounds``: the function's results may differ from the exact ones.
     """

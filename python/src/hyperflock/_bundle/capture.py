@@ -409,7 +409,7 @@ class Capture:
         return self._files
 
     def mark(self) -> tuple[Any, ...]:
-        """Return how much was written so far; `undo` removes what is written after it."""
+        """Return a mark: how much was written so far. `undo` removes what is written later."""
         homes = {k: (len(h.lines), len(h.bound), len(h.uses)) for k, h in self._homes.items()}
         written = self.values.mark(), self._own.mark()
         return homes, written, len(self._entries), len(self._later)

@@ -162,7 +162,9 @@ def _prepare(
 
 
 def _statement_of(node: ast.ClassDef, path: str) -> ast.Assign | ast.AnnAssign | None:
-    """Return the only assignment of an attribute, also in a class inside the class."""
+    """Return the statement that assigns an attribute of a class, or of a class inside the class.
+    Return None unless there is exactly one.
+    """
     first, _, rest = path[1:].partition(".")
     for one in node.body:
         if rest and isinstance(one, ast.ClassDef) and one.name == first:

@@ -95,7 +95,7 @@ class OwnModules:
 
     @property
     def homes(self) -> list[Home]:
-        """A list with the generated module of the constants, which is empty if no constant needs
+        """A list with the generated module of the constants. The list is empty if no constant needs
         the module.
         """
         return [self._home] if self._home.lines else []

@@ -28,8 +28,8 @@ Edit = tuple[ast.AST, str]
 
 
 class _Lost(dict[str, tuple[str, Lost]]):
-    """The globals that a file does not have on a device. For each one it has the file's name and
-    the reason.
+    """The globals that a file does not have on a device. For each of them this dict has the file's
+    name and the reason.
     """
 
 

@@ -60,7 +60,7 @@ def leave_at_once() -> None:
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let each of these signals raise KeyboardInterrupt, so that the command can clean up."""
+    """Let each signal that ends a command raise KeyboardInterrupt, so that it can clean up."""
     import threading  # here, because `leave_at_once` must not wait for it
 
     if threading.current_thread() is not threading.main_thread():

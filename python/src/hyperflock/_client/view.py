@@ -16,7 +16,7 @@ from hyperflock._transport.messages import Direction, StudyRow, WebhookRow
 
 
 def detached_text(study: int | str, *, shows: bool = False) -> str:
-    """Return a text that says how to watch a study, given by its id or name, again.
+    """Return a text that says how a study, given by its id or name, can be watched again.
 
     With ``shows`` the text names a call for a notebook, otherwise a command.
     """

@@ -123,8 +123,8 @@ def _executable(binary: Path) -> Path:
 
 
 def _folder(given: str | None, variable: str, name: str, places: list[Path]) -> Path:
-    """Return the folder of the pages or the runtime: the given folder, the folder that the
-    environment variable names, or a folder of one of the places.
+    """Return the folder of the pages or the runtime: the given folder, else the one that the
+    environment variable ``variable`` names, else the first ``place / name`` that exists.
     """
     told = given or os.environ.get(variable)
     folders = [Path(told)] if told else [place / name for place in places]

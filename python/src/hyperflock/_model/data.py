@@ -72,7 +72,7 @@ def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
 
 @contextlib.contextmanager
 def as_seen_by_trial(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return the data as a trial in a browser reads it, from the same bytes."""
+    """Return the data that a trial in a browser gets, read from the bytes that would be sent."""
     seen: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="hyperflock-") as folder:
         for number, item in enumerate(prepare(data)):

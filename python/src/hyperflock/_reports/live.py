@@ -97,7 +97,7 @@ class Terminal(Screen):
         self._last = ""
 
     def show(self, view: View) -> None:
-        """Print the view's line, if it is another one than before."""
+        """Print the view's line, if it differs from the last printed line."""
         text = line(view)
         if text != self._last:
             self._last = text

@@ -111,8 +111,8 @@ class OwnerLink:
     def next(self, timeout_s: float) -> OwnerCall | ErrorMessage | None:
         """Return the next batch of calls, or an error; None after ``timeout_s`` seconds.
 
-        A new generation means a new connection. Questions and answers of the earlier connection may
-        be lost.
+        The batch's ``generation`` is the number of the claim; each connection claims the study
+        anew. Questions and answers of an earlier connection may be lost.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class OwnerLink:
         return item
 
     def send(self, reply: OwnerReply, generation: int) -> None:
-        """Send a reply if the connection still has this generation; drop it otherwise."""
+        """Send a reply if ``generation`` is still the connection's claim; drop it otherwise."""
         text = encode(reply)
         _loop.soon(lambda: self._outgoing.put_nowait((generation, text)))
 

@@ -327,8 +327,8 @@ def add_row(
     trial: TrialRow,
     space: Mapping[str, BaseDistribution] | None = None,
 ) -> int:
-    """Add a trial with its own number after the study's trials, and return its id in the
-    storage.
+    """Add a trial at the end of the study, with its number at the server, and return its id in the
+    storage. Missing numbers before it get a `hole`.
     """
     storage = storage_of(study)
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):

@@ -202,8 +202,8 @@ def _held(value: Any, seen: set[str]) -> Iterator[Any]:
 
 
 def _of_module(name: str, namespace: dict[str, Any], seen: set[str]) -> Iterator[Any]:
-    """Yield the globals of a module, and the globals of the modules that define them. Modules of
-    libraries are left out.
+    """Yield the globals of a module, and the globals of the modules in which their values are
+    defined. Modules of libraries are left out.
     """
     file = namespace.get("__file__")
     if name in seen:
