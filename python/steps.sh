@@ -33,7 +33,8 @@ step_bench_peers() {
 PYTHON_TESTS=(-c python/pyproject.toml --rootdir python)
 
 # With --whole, also measures the share of the package's lines that the tests run. The suite fails if it is below
-# fail_under of python/pyproject.toml. A plain run does not trace lines, because this takes half as much time again.
+# fail_under of python/pyproject.toml. A plain run does not trace lines, because the tests would take half as long
+# again.
 step_python_test() {
   export HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   if [[ -z ${HYPERFLOCK_WHOLE:-} ]]; then

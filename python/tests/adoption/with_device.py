@@ -37,7 +37,7 @@ HIDDEN = ("matplotlib", "pandas", "scipy", "sklearn", "seaborn", "torch")
 
 
 class Hiding(importlib.abc.MetaPathFinder):
-    """A finder that finds no package that browsers lack."""
+    """A finder that refuses packages that browsers lack."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -94,7 +94,7 @@ class Edge:
     Attributes
     ----------
     refuses : int
-        How many connections are still refused, as while nobody knows the tunnel's name yet.
+        How many connections are still refused, as happens while the tunnel's name is new.
     asked : list of str
         The host of each connection.
     """

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of a copy that is not complete yet. It cannot be the id of a runtime.
+// The folder of a copy that is not complete yet. No runtime can have this name as its id.
 constexpr const char* kPart = "part";
 
 std::optional<protocol::Runtime> runtime_in(const fs::path& folder) {

@@ -352,7 +352,8 @@ class RunningServer final : public Server {
     return {};
   }
 
-  // The ports may differ from those of the last start.
+  // Writes the addresses into the credentials file again, because the ports may have changed since
+  // the last start.
   Status refresh_credentials() {
     if (config_.credentials_file.empty()) return {};
     if (!fs::exists(config_.credentials_file)) {

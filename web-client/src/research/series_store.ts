@@ -7,7 +7,7 @@ import type { Api } from "./api.ts";
 import type { SeriesName, StudyRow, TrialSeries } from "./model/rows.ts";
 import { doneOf } from "./view_model.ts";
 
-/** The most points of all lines of one chart together. At this width, more would not be visible. */
+/** The most points of all lines of one chart together. A chart is too narrow to show more. */
 const CHART_POINTS = 32_000;
 const MOST_POINTS = 400;
 const FEWEST_POINTS = 8;

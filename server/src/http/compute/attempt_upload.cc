@@ -46,7 +46,8 @@ Response AttemptUpload::finish() {
       [this](hub::Committed told) {
         commit(static_cast<std::int64_t>(bytes_),
                [told = std::move(told), upload = upload_](Result<storage::Outcome> outcome) {
-                 // This callback runs in the order of the commits; see CollectedBlobs::drop().
+                 // Callbacks of commits run in the order of the commits, as CollectedBlobs::drop()
+                 // requires.
                  if (outcome && is_taken(*outcome)) upload->named();
                  told(std::move(outcome));
                });

@@ -38,7 +38,7 @@ class BlobUpload final : public Upload {
     constexpr std::chrono::seconds kPatience{5};
     const auto begin = [this](const hub::Committed& done) {
       hub_.commit({own_}, [done, upload = upload_](const Result<storage::Outcome>& outcome) {
-        // This callback runs in the order of the commits; see CollectedBlobs::drop().
+        // Callbacks of commits run in the order of the commits, as CollectedBlobs::drop() requires.
         if (outcome && !outcome->excess) upload->named();
         done(outcome);
       });

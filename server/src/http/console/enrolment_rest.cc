@@ -136,7 +136,7 @@ Status revoke_code(const SiteContext& context, const Request& request, const Rep
 
 // ---- devices
 
-// Refuses the device from now on, closes its session and issues its attempt again.
+// Refuses the device from now on, closes its session, and issues the trial of its attempt again.
 Status revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
   const std::string& device = request.captures.front();
   const auto answer = [&identities = context.identities,

@@ -99,12 +99,12 @@ inline constexpr std::string_view kPagePolicy =
     "'none'; "
     "frame-ancestors 'none'";
 
-// Returns the policy of the thread that runs trials. The thread may load scripts of its own origin
-// and read the runtime, and nothing else. REQUIRES: valid_host(host).
+// Returns the Content-Security-Policy of the thread that runs trials. The thread may load scripts
+// of its own origin and read the runtime, and nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
-// The policy of the thread that owns the graphics device. The thread may load scripts of its own
-// origin, and request nothing else. Code of trials runs there only as shaders.
+// The Content-Security-Policy of the thread that owns the graphics device. The thread may load
+// scripts of its own origin, and request nothing else. Code of trials runs there only as shaders.
 inline constexpr std::string_view kGpuThreadPolicy =
     "default-src 'none'; script-src 'self'; worker-src 'none'";
 

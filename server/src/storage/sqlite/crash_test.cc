@@ -189,7 +189,8 @@ TEST(SqliteCrash, R55_ADeletionGoesOnAfterAKill) {
       be_the_sweeper(path, ends[1]);
     }
     ::close(ends[1]);
-    // The child is killed while it removes a later piece, so each life leaves fewer rows.
+    // Each child is killed only after it has removed some pieces, so it leaves fewer rows than it
+    // found.
     char more = 1;
     for (int pieces = std::uniform_int_distribution<int>(1, 60)(random); pieces > 0 && more != 0;
          --pieces) {

@@ -6,7 +6,7 @@ import { jsonTree, plainJson, readableJson } from "../../i18n/json_tree.ts";
 
 export interface Param {
   readonly name: string;
-  /** The value as JSON text with its numbers as they were written. A tuple is a list. */
+  /** The value as JSON text with its numbers as they were written. A tuple is written as a list. */
   readonly raw: string;
   /** The value for sorting and for display. A number may have lost digits here; a list, tuple or dict is a text. */
   readonly value: unknown;

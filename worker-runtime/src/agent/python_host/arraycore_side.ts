@@ -1,6 +1,6 @@
-// Provides array-core to a python thread. It fetches the parts once, makes the offer to a trial, and owns the gpu thread.
-// The gpu thread starts when a trial first opens the device. It ends with the python thread, so that each study has its own
-// device. Owned by python_host.ts on the agent thread.
+// Provides array-core to a python thread. It fetches the parts once, offers devices to a trial (device_offer.ts), and
+// owns the gpu thread. The gpu thread starts when a trial first opens the device. It ends with the python thread, so
+// that each study has its own device. Owned by python_host.ts on the agent thread.
 
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import {
