@@ -1,4 +1,4 @@
-"""Tests optuna-dashboard on a server's studies: the real application answers its pages' requests."""
+"""Tests optuna-dashboard on a server's studies: the real program answers its pages' requests."""
 
 from __future__ import annotations
 
