@@ -2,7 +2,7 @@
 
 The last line of a command's output is one flat JSON object, from names to numbers. A figure that is
 missing there, or is not a number, counts as missed. An ``optional`` figure may be null if the
-machine has no such device.
+machine lacks the device that it measures.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@
 ``--seconds``. Each block ends by reading its last loss. Launches and bytes of a step are counted
 over one block. ``busy`` is the time of the device's kernels by its own clock, from a profile of one
 more block, as a share of ``ms``; it is null if the device has no clock. ``losses`` are the first
-ones of a new network. Comparing them with another place shows whether the steps compute correctly.
+ones of a new network. Comparing them with those of another place shows whether the steps compute
+correctly.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     ./run python --host chromium --backend webgpu array-core/python/bench/first_result.py
 
 The time begins just before the module is compiled and linked (a mark of the worker runtime), and
-ends when the elements of ``a + b`` are in Python. It contains the first use of the module, package,
+ends when the elements of ``a + b`` are in Python. So it contains the first use of module, package,
 device, adapter, shader and readback. Prints one JSON object with seconds.
 """
 

@@ -1,8 +1,8 @@
 """Lists one or more cases of every function in ``chainer.functions``, for both versions of Chainer.
 
 A case is a function of Chainer's variables, and the functions that make its inputs from a random
-stream. Integers and bools are passed as they are; gradients are taken by the floats. The inputs
-avoid points without a derivative. ``test_gradients.py`` compares the names with Chainer's.
+stream. Integers and bools are passed as they are; gradients are with respect to the floats. The
+inputs avoid points without a derivative. ``test_gradients.py`` compares the names with Chainer's.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def numerical(name: str, values: list[Any], directions: list[Any]) -> float:
 
 
 def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
-    """Return the gradients by all floating inputs, and how many operations the CPU did."""
+    """Return the gradients with respect to all floating inputs, and the number of ``cpu_ops``."""
     import chainer.functions as F
 
     inputs = variables(values, np.float32, arraycore.array)
@@ -163,9 +163,9 @@ def agree(got: float, wanted: float, terms: float) -> bool:
 
 
 def along(gradients: list[Any], directions: list[Any], spoil: float) -> tuple[float, float]:
-    """Return the derivative by the gradients, and the sum of the magnitudes of its terms.
+    """Return the derivative along the directions, and the sum of the magnitudes of its terms.
 
-    The derivative is multiplied by 1 + ``spoil``.
+    It is computed from the gradients, and multiplied by 1 + ``spoil``.
     """
     got, terms = 0.0, 0.0
     for gradient, direction in zip(gradients, directions, strict=True):

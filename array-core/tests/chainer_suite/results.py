@@ -1,7 +1,7 @@
 """Joins the records of ``run_cases.py``: counts, shares, and each case that failed.
 
 The committed list is one JSON file for each place. It has counts by file, the name and the reason
-of each case that failed, and by file how many cases needed the CPU in their forward.
+of each case that failed, and by file how many cases needed the CPU in a forward (watch.py).
 """
 
 from __future__ import annotations

@@ -262,9 +262,9 @@ class Capture:
         namespace
             The globals of this process in which they are looked up.
         home
-            The generated module.
+            The generated module to which the bindings are added.
         site
-            The definition.
+            The definition, for error messages.
         is_later
             Whether only a call of the definition looks them up.
         methods

@@ -302,7 +302,7 @@ class _Names:
     users : dict
         For each name in `later`, the methods that look it up.
     methods : set of str
-        The methods.
+        The names of its methods.
     """
 
     def __init__(self, node: ast.ClassDef) -> None:

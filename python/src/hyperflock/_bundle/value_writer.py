@@ -44,7 +44,7 @@ class ValueWriter:
     Attributes
     ----------
     arrays : dict
-        The arrays as ``npy`` files by their names in the bundle, which contain their hashes.
+        The arrays as ``npy`` files, by their file names in the bundle. A name contains the hash.
     """
 
     def __init__(self, capture: Capture) -> None:

@@ -11,7 +11,7 @@ from hyperflock._transport.validation import convert
 
 @dataclass(frozen=True)
 class Deleted:
-    """What was deleted with a study; None if the connection broke before the server's answer.
+    """What was deleted with a study. If the connection broke before the answer, counts are None.
 
     Attributes
     ----------

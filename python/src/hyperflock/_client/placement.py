@@ -39,11 +39,11 @@ class Requires(TypedDict, total=False):
     Attributes
     ----------
     memory_mb : int
-        The device's memory in MiB. Firefox and Safari do not report it and count as 0.
+        The least memory of a device in MiB. Firefox and Safari do not report it and count as 0.
     cores : int
-        The number of processor cores.
+        The least number of processor cores.
     buffer_mb : int
-        The size of the largest array on the GPU, in MiB.
+        The size in MiB that one array on the GPU must be able to have.
     f16 : bool
         Whether WebGPU must have native half precision.
     graphics_card : bool

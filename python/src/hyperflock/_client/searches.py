@@ -123,7 +123,7 @@ class AsyncSearches(ABC):
         name
             The study's name, which ``once`` uses as key. None means the objective's name.
         direction
-            ``"minimize"`` or ``"maximize"``, for the first value.
+            ``"minimize"`` or ``"maximize"``, for the first value that the objective returns.
         seed
             Determines every trial's seed (`trial_seed`), and the points of `random` and `sobol`.
         runtime

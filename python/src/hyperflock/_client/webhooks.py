@@ -73,7 +73,7 @@ def verify_webhook(
     body
         The request's body, byte for byte.
     signature
-        Its header ``Hyperflock-Signature``.
+        The request's header ``Hyperflock-Signature``.
     secret
         What `Client.webhook_secret` returns.
     tolerance_s

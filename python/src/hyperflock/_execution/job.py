@@ -40,10 +40,10 @@ class Job:
         Whether the trial ran before. A suggestion with a new name is then an error, and `prune_at`
         is the step at which the trial is pruned; None if it is not pruned.
     globals
-        The names of the globals to report before the trial begins, by module. A browser reports
-        none.
+        The names of the globals of which the child process writes snapshots before the trial
+        begins, by module. A browser writes none.
     modules
-        The modules whose objects a report describes in parts.
+        The modules whose objects these snapshots describe in parts.
     """
 
     entry: str

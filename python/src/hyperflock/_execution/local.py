@@ -40,8 +40,8 @@ class LocalRun:
     points : tuple of (int, float)
         The reported curve as (step, value).
     notes : tuple of str
-        Sentences that say how this process differs from a device: other versions, and Chainer if
-        it is not installed here.
+        Sentences that say how this process differs from a device: by other versions, or because
+        Chainer is not installed here.
     series : dict
         The logged series: (step, value) pairs by name.
     summary : dict

@@ -59,7 +59,7 @@ def reaches(
     bound
         The address that it listens on, such as ``0.0.0.0``.
     public_url
-        The origin that volunteers use, if it differs.
+        The origin that volunteers use, if it is not an address of this machine.
     addresses
         This machine's addresses; None means to look them up.
     """

@@ -83,7 +83,7 @@ class Authority:
     folder
         The folder, which is created when it is first needed.
     now
-        The clock.
+        The time that counts as the present, for tests. None means the clock's time.
     """
 
     def __init__(self, folder: Path, now: datetime.datetime | None = None) -> None:

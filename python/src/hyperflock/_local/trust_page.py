@@ -6,7 +6,8 @@
 A phone opens it before it trusts anything, so it is served over plain HTTP. It is one page and the
 authority's certificate, and nothing else: no join link, because everybody in the network can read
 it. The terminal and the page show the certificate's fingerprint, and a person compares it on the
-phone, because somebody in the network could exchange the certificate. Its threads end with it.
+phone, because somebody in the network could exchange the certificate. `close` also ends the threads
+that serve the page.
 """
 
 from __future__ import annotations

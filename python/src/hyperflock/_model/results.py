@@ -118,7 +118,8 @@ class TrialResult:
     state : str
         ``complete``, ``pruned``, ``failed`` or ``cancelled``.
     params : dict
-        Its parameters; each value has the type that was submitted, a tuple also within another.
+        Its parameters. Each value has the type that was submitted; a tuple inside another value is
+        a tuple too.
     values : tuple of float
         The values that the objective returned.
     seed : int

@@ -33,13 +33,13 @@ class Progress:
     Attributes
     ----------
     done : int
-        The trials that have finished.
+        The number of trials that have finished.
     total : int
-        The trials that the study will have, as far as is known.
+        The number of trials that the study will have, as far as is known.
     running : int
-        The trials that have begun and not finished.
+        The number of trials that have begun and not finished.
     devices : int
-        The devices that compute it now.
+        The number of devices that compute the study now.
     left_s : float or None
         Seconds until its end; None if they cannot be estimated.
     device_s : float or None
