@@ -21,7 +21,7 @@ import scipy_parts
 import stand_in
 
 warnings.simplefilter("ignore")
-# chainer.testing imports pkg_resources to ask for versions, and it is not installed everywhere.
+# chainer.testing imports pkg_resources, which is not installed everywhere, to ask for versions.
 sys.modules.setdefault("pkg_resources", ModuleType("pkg_resources"))
 stand_in.install()
 scipy_parts.install()

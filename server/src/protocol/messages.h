@@ -337,9 +337,9 @@ struct StudySpec {
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
   std::int64_t max_failures = 0;  // failed trials that are alike after which it pauses itself (R56)
-  std::int64_t priority = 0;      // rank among its owner's studies; the highest goes first (R61)
-  std::string provenance_json{};  // `provenance` on the wire
-  std::string project{};          // without it the owner's first
+  std::int64_t priority = 0;  // the study's rank among its owner's; the highest goes first (R61)
+  std::string provenance_json{};     // `provenance` on the wire
+  std::string project{};             // without it the owner's first
   std::optional<Webhook> webhook{};  // kept apart from the spec, and settable later (R62)
   bool operator==(const StudySpec&) const = default;
 };

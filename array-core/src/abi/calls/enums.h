@@ -31,7 +31,7 @@ enum class Order : std::uint8_t {
   keep = 3,
 };
 
-// The items of a key that name an array.
+// The kinds of a key's items that name an array.
 enum class KeyHead : std::uint8_t {
   // integers, which the back end checks or wraps (operations/indexing/index_call.h)
   integers = 32,

@@ -56,7 +56,7 @@ class StepOp(IntEnum):
 
 
 class IndexKind(IntEnum):
-    """Kinds of indices, numbered as in index.h. Only keys have arrays (``keys.py``)."""
+    """Kinds of indices, numbered as in index.h. Arrays occur only in keys (``keys.py``)."""
 
     INTEGER = 0
     SLICE = 1

@@ -119,7 +119,7 @@ class ValueWriter:
             return self._container(value, home, where)
         if isinstance(value, types.ModuleType):
             return self._capture.module(value, home, where)
-        # In Python 3.10, `dict[str, int]` is an instance of `type`.
+        # `dict[str, int]` is no class, but in Python 3.10 it is an instance of `type`.
         if isinstance(value, type) and kind is not types.GenericAlias:
             return self._class(value, home, where)
         if isinstance(value, types.FunctionType):

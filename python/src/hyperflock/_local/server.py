@@ -139,7 +139,7 @@ class LocalServer:
             # In a session of its own it does not get Ctrl-C, and this process can end it cleanly.
             self._process = subprocess.Popen(
                 command,
-                # Nothing is ever written. The kernel closes the pipe when this process is gone.
+                # Nothing is written to this pipe. The kernel closes it when this process is gone.
                 stdin=subprocess.DEVNULL if outlives_this else subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

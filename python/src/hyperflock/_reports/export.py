@@ -95,7 +95,7 @@ def write(path: Path, content: str | bytes) -> None:
         try:
             with open(handle, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
-            # The mode of a usual new file; a temporary file's mode is stricter.
+            # Set the permissions of a usual new file. Those of a temporary file are stricter.
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(name, 0o666 & ~mask)

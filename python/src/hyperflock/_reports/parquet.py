@@ -48,7 +48,7 @@ def parquet(study: StudyRow, trials: Sequence[TrialResult], *, series: bool = Fa
     table = {}
     for name, dtype, values in series_columns(trials) if series else columns_of(study, trials):
         if dtype == "object":
-            # A column of Arrow has one type; this parameter has values of several types.
+            # A column of Arrow has one type. Values of several types are written as JSON texts.
             values = [None if value is None else json.dumps(value) for value in values]
         elif dtype == "float64":
             # pyarrow refuses integers that a double cannot represent.

@@ -447,7 +447,7 @@ class StudySpec(Struct, kw_only=True):
     # chosen by the server: the runtime on which the study's trials run (R58)
     runtime_index: Sha256 | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
-    # rank among its owner's studies; the highest goes first (R61)
+    # the study's rank among its owner's; the highest goes first (R61)
     priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: Name | UnsetType = UNSET  # without it the owner's first
@@ -553,7 +553,7 @@ class StudyRow(StudyProgress, Struct):
     code_version: Ordinal | UnsetType = UNSET  # the newest version of its code (R64); left out: 1
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
     stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
-    priority: Priority | UnsetType = UNSET  # rank among its owner's studies (R61); left out: 0
+    priority: Priority | UnsetType = UNSET  # the study's rank among its owner's (R61); left out: 0
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET
     best: BestRow | UnsetType = UNSET  # the best trial of a study with one direction (R57)

@@ -47,8 +47,8 @@ def _options(study: optuna.Study, row: StudyRow) -> list[str]:
     words: list[str] = []
     if not _is_in_memory(storage_of(study)):
         words += ["--storage", _shown_url(storage_of(study))]
-        # The option is not needed for a name that Optuna chose, because the command finds that name
-        # itself.
+        # A name that Optuna chose needs no option `--study-name`, because the command finds that
+        # name itself.
         if study.study_name != row.name and not study.study_name.startswith(UNNAMED):
             words += ["--study-name", clean(study.study_name)]
     several = len(study.directions) > 1
