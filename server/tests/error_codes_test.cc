@@ -1,5 +1,6 @@
-// Every documented error code is raised by a running server or by one that cannot start, and the
-// documents list no other. (tests/house_rules.py compares the documents with the sources.)
+// Tests that every documented error code is raised by a running server or by one that cannot start,
+// and that the documents list no other. (tests/house_rules.py compares the documents with the
+// sources.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -116,7 +116,7 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const auto ends = watcher(token);
   const auto stays = watcher(server_.secrets().researcher_token);
   const std::string target = "/api/tokens/" + json_at(made.body, "id") + "/revoke";
-  // The answer for another person's token is that for an unknown token.
+  // Another person's token gets the same answer as an unknown token.
   EXPECT_EQ(code_of(server_.rest("POST", target)), "404 unknown_token");
   EXPECT_EQ(admin("POST", target).status, 200);
   EXPECT_EQ(admin("POST", target).status, 200);  // the same request again

@@ -50,7 +50,8 @@ TEST_F(RestTest, NothingWithoutAToken) {
 
 TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
   std::string last;
-  // With time, more attempts become possible. So a slow machine needs more of them.
+  // The limit allows more attempts as time passes, so a slow machine needs more attempts to reach
+  // it.
   for (int i = 0; i < 10'000 && last != "429 rate_limited"; ++i)
     last = code_of(server_.rest_as("hfr_wrong", "GET", "/api/me"));
   EXPECT_EQ(last, "429 rate_limited");
@@ -247,7 +248,7 @@ TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
   EXPECT_EQ(code_of(submit(with("direction", "minimize"))), "409 study_exists");
   const nlohmann::json older{{"chainer", "5.4.0"}};
   EXPECT_EQ(code_of(submit(with("runtime", older))), "409 study_exists");
-  // A field that is only for people does not make another study.
+  // A submission that differs only in a field for people is the same study.
   EXPECT_EQ(submit(with("name", "another name")).status, 200);
   const nlohmann::json elsewhere{{"client", "another"}};
   EXPECT_EQ(submit(with("provenance", elsewhere)).status, 200);
@@ -492,7 +493,7 @@ TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   EXPECT_EQ(read.body, bundle);
   for (const std::string& other : {unnamed, missing_, std::string("x")})
     EXPECT_EQ(code_of(server_.rest("GET", study + "/blobs/" + other)), "404 unknown_blob");
-  // The answer for another person's study is that for an unknown study.
+  // Another person's study gets the same answer as an unknown study.
   const auto person = server_.rest_as(server_.secrets().admin_token, "POST", "/api/researchers",
                                       R"({"name":"grace"})");
   ASSERT_EQ(person.status, 201) << person.body;

@@ -1,4 +1,4 @@
-"""Studies that get more points (R65), against the real server.
+"""Tests studies that get more points (R65), with the real server.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """

@@ -1,5 +1,5 @@
-"""How long a study will still take, as texts and numbers (R63). The server's formula has its own
-tests in server/src/dispatch/tests/estimate_test.cc.
+"""Tests the texts and numbers that say how long a study will still take (R63). The server's formula
+has its own tests in server/src/dispatch/tests/estimate_test.cc.
 """
 
 from __future__ import annotations

@@ -436,7 +436,7 @@ class DeviceStudy:
 class DeviceTrial:
     """The trial that a fake device passes to an objective.
 
-    Its methods, as those of `optuna.Trial`, send calls.
+    Its methods send calls, like those of the trial on a real device.
     """
 
     def __init__(self, asked: AskedStudy, trial: AskedTrial) -> None:

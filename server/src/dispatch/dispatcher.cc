@@ -21,7 +21,7 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   for (const std::string& project : state.dirty_projects) state.pump(state.projects[project]);
   state.dirty_projects.clear();
   for (const StudyId study : std::exchange(state.owners_to_flush, {})) state.flush_owner(study);
-  // These come before StudyChanged, which makes watchers read the estimate.
+  // WorkChanged comes before StudyChanged, because the latter makes watchers read the estimate.
   for (const StudyId study : std::exchange(state.work_changed, {}))
     state.effects.emplace_back(WorkChanged{study, state.work_of(study)});
   for (const StudyId study : state.changed) state.effects.emplace_back(StudyChanged{study});

@@ -99,8 +99,8 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// The webhook of a study was set or removed in storage (R62). `wants_devices`: it wants to know
-// when the study has no devices any more.
+// The webhook of a study was set or removed in storage (R62). `wants_devices`: the webhook wants an
+// event when the study has no devices any more.
 struct WebhookSet {
   StudyId study{};
   bool wants_devices = false;
@@ -116,8 +116,8 @@ struct ArtifactStored {
   AttemptId attempt{};
 };
 // The device's erasure is about to be proposed, or it has failed. Between these events the device
-// gets no lease, so that no row names it after the erasure. If it asks for work in that time, it is
-// served after a failed erasure.
+// gets no lease, so that no row names it after the erasure. If the device asks for work in that
+// time and the erasure fails, it gets work then.
 struct DeviceErasing {
   std::string device;
   enum class Step { begins, failed } step = Step::begins;

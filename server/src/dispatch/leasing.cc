@@ -144,7 +144,8 @@ Study* State::choose(const Project& project, const Session& session, Among among
   const auto next = project.ranked.first([&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
-    // A study without work and without room is skipped. Enough workers wait for its owner already.
+    // A study is skipped if no trial waits and its owner has no room for another one. Enough
+    // workers wait for that owner already.
     if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
     return protocol::unmet(study.spec, session.capabilities).empty();
   });
@@ -240,8 +241,8 @@ void State::rank(Study& study) {
     project.ranked.erase(study.owner, *study.rank);
     study.rank.reset();
   }
-  // A study whose owner has room may be in `ranked` before it has work. So the project is marked
-  // here when the work comes.
+  // A study whose owner has room for more trials may be in `ranked` while no trial waits. So the
+  // project is marked as dirty here, when a trial comes.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;

@@ -297,7 +297,8 @@ struct State {
   std::set<std::pair<Instant, StudyId>> absences;  // when studies will have had no device too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
-  // Devices revoked since the start. A session whose credential was checked just before is refused.
+  // Devices revoked since the start. A session whose credential was checked just before the
+  // revocation is refused.
   std::unordered_set<std::string> revoked;
   // The devices that are being erased, each with the session, if any, that waits for a lease.
   std::unordered_map<std::string, std::optional<SessionId>> erasing;
@@ -340,7 +341,8 @@ struct State {
 
   // The next functions are in absences.cc.
   void on(const WebhookSet& event);
-  // Counts the study's devices from now on. `deviceless` is what storage has noted.
+  // Counts the study's devices from now on. `deviceless` says whether storage has noted that there
+  // are none.
   void watch_devices(Study& study, bool deviceless);
   void unwatch_devices(Study& study);
   // Counts a session that opens (1) or closes (-1) for the studies that it may run.

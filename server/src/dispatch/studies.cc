@@ -154,7 +154,8 @@ Study State::reopened(const storage::StudyRow& row) {
 void State::drop_checkpoints(Study& study) {
   for (auto& [number, trial] : study.trials) {
     trial.checkpoint.reset();
-    // An attempt without an outcome starts in storage after the change.
+    // An attempt whose start has no outcome yet is stored after the change, so it gets no
+    // checkpoint either.
     for (const AttemptId id : trial.open) {
       if (Attempt& attempt = attempts.at(id); !attempt.committed) attempt.from.reset();
     }
@@ -302,7 +303,8 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
       attempt.committed = true;
       arm(row.id, attempt);
     } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
-      // Such a failure does not count, and the trial began again without the checkpoint (R38).
+      // A failure that is blamed on the checkpoint does not count. The trial began again without
+      // the checkpoint (R38).
     } else if (row.failure && (row.state == storage::AttemptState::failed ||
                                row.state == storage::AttemptState::expired)) {
       if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);

@@ -98,8 +98,8 @@ class StudyOrder {
   }
 
   std::map<std::string, Owned> owners_;
-  // Owners by the least turn of their studies, whatever its priority. An owner's study is never
-  // chosen at an earlier turn.
+  // The owners in the order of the least turn among all their studies. Only studies of an owner's
+  // highest priority take part, so the owner's turn may come later, but never earlier.
   std::set<std::pair<Turn, std::string>> by_least_;
 };
 

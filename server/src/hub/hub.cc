@@ -335,7 +335,8 @@ class StrandHub final : public Hub {
     }));
   }
 
-  // Commits the group and passes the first outcome to `done`; without an error, then to `then`.
+  // Commits the group and passes the first outcome to `done`. If there was no error, passes it to
+  // `then` afterwards.
   template <typename Then>
   void commit_then(std::vector<storage::Transition> group, Committed done, Then then) {
     commit(std::move(group),
@@ -543,7 +544,8 @@ class StrandHub final : public Hub {
     for (const CommitItem& item : items) {
       if (!item.done) failed.transitions.push_back(item.id);
     }
-    // The dispatcher is informed first, so events of a `done` cannot depend on lost proposals.
+    // The dispatcher hears of the failure first. So an event that a `done` below causes cannot
+    // depend on proposals that were lost.
     handle(failed);
     for (const CommitItem& item : items) {
       if (item.done) item.done(unavailable());

@@ -147,7 +147,7 @@ class Hub {
   virtual void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
                                 Callback<StudyId> done) = 0;
   // Issues the failed trials of a study again. Errors: those of storage; `quota_exceeded` if an
-  // ended study would run again; `no_failed_trial` if other code is given for none.
+  // ended study would run again; `no_failed_trial` if other code is given and no trial has failed.
   virtual void reissue_study(Reissue reissue, Callback<StudyId> done) = 0;
   // Gives a study more trials; an ended one runs again. Errors: those of storage; `quota_exceeded`;
   // `space_changed` if another request was faster.

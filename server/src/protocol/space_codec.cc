@@ -152,7 +152,8 @@ void space_rule(Writer& codec, const StudySpec& spec) {
   append_space(codec.begin("space"_key), spec.space);
 }
 
-// Each earlier space of a grid is a part of the next one, and the last of the space itself.
+// Reads the earlier spaces of an extended grid. Each must be a part of the next one, and the last a
+// part of the present space.
 void grown_rule(Reader& codec, StudySpec& spec) {
   codec.optional("grown"_key, spec.grown, List{Object{}, kMaxRows});
   const Value grown = codec.in().find("grown");

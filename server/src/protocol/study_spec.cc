@@ -13,7 +13,7 @@ namespace hyperflock::protocol {
 
 namespace {
 
-// A part of a grid: for each name the range of its values, from the first to behind the last.
+// A part of a grid: for each name the index of its first value and the index behind its last value.
 using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 std::int64_t size_of(const Box& box) {

@@ -39,16 +39,16 @@ bool runs_code(const StudySpec& spec, const NewCode& code);
 // Returns the spec with this code in place of its own (R64).
 StudySpec with_code(StudySpec spec, const NewCode& code, const std::string& runtime_index);
 
-// A space with more values than that of a study, or more trials in it (R65).
+// An extension of a study (R65): a space with more values, or a larger number of trials.
 struct Extension {
   std::vector<Dimension> space;
   std::int64_t trials = 0;  // of a random or Sobol study
 };
 
-// Returns the spec with what is new in the extension behind what it has: values that its space
-// lacks, points that its list lacks, or further trials. So numbers and points of trials stay. If
-// nothing is new, it returns the spec as it is. Errors: `space_changed` if the extension lacks
-// something of the spec's space or has another name, `space_too_large`, `not_a_grid`.
+// Returns the spec with the new parts of the extension appended: values that its space lacks,
+// points that its list lacks, or further trials. So the trials of the spec keep their numbers and
+// points. If nothing is new, it returns the spec as it is. Errors: `space_changed` if the extension
+// lacks something of the spec's space or has another name, `space_too_large`, `not_a_grid`.
 Result<StudySpec> extended(const StudySpec& spec, const Extension& more);
 
 // Returns the seed of a trial (R32).

@@ -134,7 +134,7 @@ TEST(Extended, R65_NumbersStayAndEveryPointComesOnce) {
       ASSERT_EQ(std::set<std::string>(after.begin(), after.end()),
                 std::set<std::string>(whole.begin(), whole.end()));
       ASSERT_EQ(after.size(), whole.size());
-      // It is the same after it was stored and read.
+      // The extended spec is the same after it was written as JSON and read.
       StudySpec full = *larger;
       full.name = full.submit_key = "s";
       full.entry = "m:f";

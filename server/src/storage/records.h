@@ -51,7 +51,8 @@ struct StudyRow {
   StudyState state = StudyState::running;
   bool paused = false;        // its trials are not leased; only of a running study (R53)
   std::int64_t priority = 0;  // among the studies of its owner (R61)
-  // The version of its code, from 1, and the first one whose checkpoints attempts get (R64).
+  // The version of the study's code, counted from 1, and the first version whose checkpoints are
+  // handed to attempts (R64).
   std::int64_t code = 1;
   std::int64_t resumable_code = 1;
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.

@@ -24,7 +24,7 @@ struct CreateStudy {
   protocol::StudySpec spec;
   std::int64_t total = 0;
   Quota quota{};
-  // Sets the study's webhook, as SetWebhook does. That of the spec is not stored.
+  // Sets the study's webhook, as SetWebhook does. A webhook in the spec itself is not stored.
   std::optional<protocol::Webhook> webhook{};
   std::string webhook_secret{};
 };
@@ -94,10 +94,10 @@ struct AppendPoints {
 
 // Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live, and its
 // trial is not finished (else `superseded`). If the newest checkpoint of the trial is the same blob
-// of the same attempt, the outcome is `repeated`. So it is if the attempt runs an earlier version
-// of the study's code whose checkpoints are not handed out any more (R64); nothing is stored then,
-// and Outcome::dropped has the blob. The trial keeps its newest kKeptCheckpoints.
-// `checkpoint.attempt` is the attempt that saved it.
+// of the same attempt, the outcome is `repeated`. The outcome is also `repeated` if the attempt
+// runs an earlier version of the study's code whose checkpoints are not handed out any more (R64);
+// nothing is stored then, and Outcome::dropped has the blob. The trial keeps its newest
+// kKeptCheckpoints. `checkpoint.attempt` is the attempt that saved it.
 struct StoreCheckpoint {
   std::string device;
   protocol::Checkpoint checkpoint;
@@ -195,10 +195,9 @@ struct ReissueTrials {
 };
 
 // Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`), and
-// `more`
-// extends its space (else `superseded` with Refusal::space_changed). If nothing is new, the outcome
-// is `repeated`. `quota` must have room for the new trials, and for all if the study does not run
-// (else `superseded`, with Outcome::excess). The study then has them and runs (again).
+// `more` extends its space (else `superseded` with Refusal::space_changed). If nothing is new, the
+// outcome is `repeated`. `quota` must have room for the new trials, and for all if the study does
+// not run (else `superseded`, with Outcome::excess). The study then has them and runs (again).
 // Outcome::spec is its new spec, and Outcome::id the number of trials that it had.
 struct ExtendStudy {
   StudyId study{};

@@ -32,7 +32,7 @@ import {
 } from "./view_model.ts";
 import { Webhook } from "./webhook_view.tsx";
 
-/** The most best trials to which the page links. */
+/** The largest number of best trials to which the page links. */
 const MAX_BEST = 50;
 
 interface Props {

@@ -1,1 +1,1 @@
-"""Parts of the servers that tests play."""
+"""Contains parts of the fake servers of the tests."""

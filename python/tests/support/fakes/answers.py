@@ -1,4 +1,4 @@
-"""The answers of the console that tests play, and parts of its rows. Pure."""
+"""Makes the answers of the fake console, and parts of its rows. Pure."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def trial_count(spec: _protocol.StudySpec) -> int:
 
 
 def space_of(spec: _protocol.StudySpec) -> Any:
-    """Return the space of a study's row. A list of points has its names only."""
+    """Return the space as a study's row shows it: for a list of points, only the names."""
     if spec.kind == "points":
         return [{"name": d.name, "values": []} for d in spec.space]
     return msgspec.to_builtins(spec.space)
 
 
 def extended(spec: _protocol.StudySpec, body: dict[str, Any]) -> _protocol.StudySpec | Answer:
-    """Return a spec with what is new in the body of an extension, or the refusal."""
+    """Return the spec extended as the body of a request asks, or the refusal of the request."""
     if isinstance(spec.trials, int):  # a random or Sobol study
         if body["trials"] < spec.trials:
             return refusal(409, "space_changed", f"it has {spec.trials} trials", "space")

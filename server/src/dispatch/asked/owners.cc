@@ -1,5 +1,5 @@
-// Owners of ask-and-tell studies: claims, the trials that they ask for, and the batches that they
-// are sent (R42 to R46, R50, R51).
+// Handles the owners of ask-and-tell studies: claims, the trials that they ask for, and the batches
+// that they are sent (R42 to R46, R50, R51).
 #include <algorithm>
 
 #include "dispatch/state.h"

@@ -195,7 +195,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
   const bool any =
       std::any_of(found->second.trials.begin(), found->second.trials.end(),
                   [](const auto& one) { return one.second.state == TrialState::failed; });
-  // Other code is for failed trials; without one, it is not taken (R64).
+  // Other code is accepted only if the study has failed trials that can run it (R64).
   if (!any && !code.empty()) {
     said_.emplace_back("answer no_failed_trial");
     return done();

@@ -89,7 +89,8 @@ class Reference {
     storage::StudyState state = storage::StudyState::running;
     bool paused = false;
     Id priority = 0;  // among the studies of its owner (R61)
-    // The version and the name of its code, and the first version whose checkpoints are handed out.
+    // The version and the name of the study's code, and the first version whose checkpoints are
+    // handed out.
     Id code = 1;
     std::string code_name = "f";
     Id resumable = 1;

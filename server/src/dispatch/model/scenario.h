@@ -129,7 +129,8 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said prioritize(std::int64_t study, std::int64_t priority);
-  // With `code`, the study gets other code of this name, and keeps its checkpoints or not.
+  // If `code` is given, the study gets other code with this name. `keeps` says whether it keeps its
+  // checkpoints.
   enum class Keeps { checkpoints, nothing };
   Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing);
   // Gives the study a space of this many values.

@@ -201,7 +201,7 @@ class Walk {
     return {.kind = chance(3) ? Kind::pause : Kind::resume, .id = any_study()};
   }
 
-  // Mostly 0, so that studies of equal priority meet.
+  // Returns a priority that is mostly 0, so that several studies have the same one.
   std::int64_t drawn_priority() { return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1; }
 
   Action extend() {
@@ -209,7 +209,8 @@ class Walk {
         .kind = Kind::extend, .id = any_study(), .amount = 1 + static_cast<std::int64_t>(draw(8))};
   }
 
-  // With the code of the study, with other code, or with that of an earlier draw.
+  // Reissues failed trials, sometimes without new code and sometimes with one of three codes, which
+  // the study may already have.
   Action reissue() {
     Action action{.kind = Kind::reissue, .id = any_study(), .next = chance(3)};
     if (!chance(3)) action.name = std::string(1, static_cast<char>('f' + draw(3)));

@@ -1,4 +1,4 @@
-// How long a study will still take (R63): the formula, and what the dispatcher learns for it.
+// Tests how long a study will still take (R63): the formula, and what the dispatcher learns for it.
 #include "dispatch/estimate.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@ namespace {
 constexpr Millis kMinute = 60'000;
 constexpr Instant kNow{100 * kMinute};
 
-// Devices of a class with this usual run, each leased `ages` ago.
+// Returns the devices of a class at work. A run usually takes `run_ms`; `ages` has the time since
+// each device's lease.
 WorkOfClass at_work(Millis run_ms, const std::vector<Millis>& ages) {
   WorkOfClass work{.devices = static_cast<std::int64_t>(ages.size()), .run_ms = run_ms};
   for (const Millis age : ages) {
@@ -113,8 +114,8 @@ TEST(Estimate, R63_ClassesOfDevicesAreLearntApart) {
   s.complete("a", 3, 0.5);
   EXPECT_EQ(s.estimate(1, 27).devices, 0);
   s.ready("a");
-  // Its runs took 10 s and 30 s; the second has a quarter of the weight (runtime_stats.h). Three
-  // trials wait behind the one that it has begun.
+  // The study's runs took 10 s and 30 s; the second has a quarter of the weight (runtime_stats.h).
+  // Device a has begun one trial, and three wait.
   EXPECT_EQ(s.estimate(1, 4).left_ms, 4 * 15'000);
 }
 

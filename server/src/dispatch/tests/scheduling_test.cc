@@ -389,7 +389,7 @@ TEST(Scheduling, R65_AStudyDoesNotEndBeforeItsExtensionIsStored) {
   s.resume();
   EXPECT_EQ(s.store().studies.at(StudyId{1}).state, storage::StudyState::running);
   EXPECT_THAT(s.ready("a"), Contains("a < lease #2 trial 1"));
-  // The other way round, the study ends and runs again.
+  // If the last result comes before the extension, the study ends and then runs again.
   s.hold();
   s.complete("a", 2);
   s.commit(1);

@@ -1,4 +1,4 @@
-// The order in which studies compete for a device (R31, R61), against a search through a list.
+// Compares the order in which studies compete for a device (R31, R61) with a search through a list.
 #include "dispatch/study_order.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Listed {
   Standing standing;
 };
 
-// R31 and R61 as loops over all studies.
+// Finds the next study as R31 and R61 say, by loops over all studies.
 std::optional<StudyId> first_of(const std::vector<Listed>& all,
                                 const std::vector<StudyId>& fitting) {
   const Listed* best = nullptr;
@@ -78,7 +78,7 @@ TEST(StudyOrder, R61_ALeaseLooksAtOneOfManyStudies) {
     ++looks;
     return true;
   });
-  // Of ada's studies, those of priority 6 take part, and of these one without a running attempt.
+  // Only ada's studies of priority 6 take part, and one of them without a running attempt is next.
   EXPECT_EQ(next, StudyId{300});
   EXPECT_LE(looks, 2);  // one of each owner
 }

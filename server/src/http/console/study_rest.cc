@@ -59,8 +59,8 @@ hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
 
 // ---- submitting
 
-// Returns the error of a blob that the study names and that cannot be used, with its field below
-// `above`.
+// Returns an error if a blob that the study names cannot be used. The error names the blob's field,
+// which begins with `above`.
 Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
                    const std::string& above = {}) {
   const auto check = [&](const protocol::BlobRef& blob, const std::string& part) -> Status {
@@ -204,7 +204,7 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
   return {};
 }
 
-// Gives the study the points that it lacks of a larger space (R65).
+// Extends the study by the points of a larger space that it does not have yet (R65).
 Status extend(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto row, usable_study(context, request));
   if (row.spec.kind == protocol::StudyKind::asked)

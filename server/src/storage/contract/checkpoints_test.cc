@@ -172,15 +172,16 @@ TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
   const Outcome outcome = apply_one(mended('e'));
   EXPECT_THAT(outcome.dropped, ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(newest(storage(), 0), std::nullopt);
-  // The earlier code still runs. What it saves is not stored, and its blob goes.
+  // The earlier code still runs. A checkpoint that it saves is not stored, and the checkpoint's
+  // blob is dropped.
   const Outcome late = apply_one(store(saved(1, 'c')));
   EXPECT_EQ(late.applied, Applied::repeated);
   EXPECT_THAT(late.dropped, ElementsAre(sha('c')));
   EXPECT_EQ(newest(storage(), 0), std::nullopt);
-  // A lease that was decided before the change begins without it.
+  // An attempt that was planned with an old checkpoint before the change begins without it.
   apply({end(1, AttemptState::released), resume(4, key(1, 0), saved(1, 'a'))});
   EXPECT_EQ(storage().attempt(AttemptId{4}).value()->from, std::nullopt);
-  // Those of the new code are handed on.
+  // Checkpoints of the new code are handed on.
   EXPECT_EQ(applied(store(saved(4, 'd'))), Applied::applied);
   reopen();
   EXPECT_EQ(newest(storage(), 0), saved(4, 'd'));

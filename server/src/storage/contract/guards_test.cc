@@ -475,7 +475,7 @@ TEST_P(StorageContract, R65_AnExtensionNeedsRoomInTheQuota) {
   EXPECT_EQ(refused.applied, Applied::superseded);
   ASSERT_TRUE(refused.excess.has_value());
   EXPECT_EQ(applied(with_value(before, "77", {.trials = has})), Applied::applied);
-  // An ended study counts as a whole, and as one more.
+  // An ended study that would run again counts with all its trials, and as one more running study.
   apply_one(end_study(1, StudyState::finished));
   apply_one(create_study(2, "other"));
   const StudyRow ended = study(1);
@@ -512,7 +512,7 @@ TEST_P(StorageContract, R61_AStudyKeepsItsPriority) {
   EXPECT_EQ(study(1).priority, -2);
   EXPECT_EQ(study(1).spec.priority, 5);  // the spec stays as it was submitted
   EXPECT_EQ(storage().load().value().studies.at(0).study.priority, -2);
-  // Also of a study that has ended, because it may run again.
+  // The priority of a study that has ended can change too, because the study may run again.
   apply({start(1, key(1, 0)), fail(key(1, 0)), end_study(1, StudyState::finished)});
   EXPECT_EQ(applied(SetPriority{StudyId{1}, 9}), Applied::applied);
   EXPECT_EQ(apply_one(ReissueTrials{StudyId{1}}).priority, 9);

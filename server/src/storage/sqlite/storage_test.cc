@@ -115,7 +115,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_THAT(storage->study(StudyId{2}).value()->best_trials,
               testing::ElementsAre(TrialNumber{0}));
   EXPECT_FALSE(storage->study(StudyId{2}).value()->best_trial.has_value());
-  // Its studies have one version of their code, and no priority (R61, R64).
+  // Studies of an older file have one version of their code, and the priority 0 (R61, R64).
   EXPECT_EQ(storage->study(StudyId{1}).value()->priority, 0);
   EXPECT_EQ(storage->study(StudyId{1}).value()->code, 1);
   EXPECT_EQ(storage->attempt(AttemptId{1}).value()->code, 1);

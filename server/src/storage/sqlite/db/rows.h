@@ -20,7 +20,7 @@ std::vector<double> doubles_of(std::string_view bytes);
 // Reads a failure from four columns, starting at `column`.
 std::optional<protocol::Failure> read_failure(const Query& row, int column);
 
-// A failure as four query parameters; NULLs without one. It must outlive this object.
+// A failure as four query parameters; NULLs without one. The failure must outlive this object.
 struct FailureColumns {
   explicit FailureColumns(const protocol::Failure* failure);
   std::optional<std::int64_t> cause;
@@ -49,7 +49,7 @@ std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column
 
 ArtifactRow read_artifact(const Query& row);
 
-// A checkpoint as six query parameters; NULLs without one. It must outlive this object.
+// A checkpoint as six query parameters; NULLs without one. The checkpoint must outlive this object.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
   std::optional<std::int64_t> attempt;
