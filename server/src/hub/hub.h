@@ -115,8 +115,8 @@ class Hub {
   // Returns whether the owner of this ask-and-tell study is connected.
   virtual bool is_owned(StudyId study) const = 0;
 
-  // Returns how long a study will still take, of which this many trials have no outcome (R63). If
-  // it does not run, nothing is known.
+  // Returns how long a study will still take (R63) if this many of its trials have no outcome. If
+  // the study does not run, nothing is known.
   virtual dispatch::Estimate estimate(StudyId study, std::int64_t open_trials) const = 0;
 
   // ---- connections of researchers
@@ -174,8 +174,8 @@ class Hub {
 
   // Ends a device's right to work. The outcome is `conflict` if no device has this name.
   virtual void revoke_device(std::string device, storage::NoteAudit note, Committed done) = 0;
-  // Revokes the device and erases it from storage. It gets no lease meanwhile. The outcome is
-  // `conflict` if no device has this name.
+  // Revokes the device and erases it from storage. Meanwhile the device gets no lease. The outcome
+  // is `conflict` if no device has this name.
   virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
 
   // ---- everything else

@@ -94,7 +94,8 @@ class Storage {
   // checkpoints it continues come first. REQUIRES: `attempt` was returned by this storage.
   virtual Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) = 0;
   // Returns the series of an attempt and of those that it continues, as in curve(). If two attempts
-  // have a step, the later attempt's value counts. `only`: just the series with this number.
+  // have a value at the same step, the later attempt's value counts. `only`: just the series with
+  // this number.
   virtual Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,
                                                   std::optional<std::int64_t> only) = 0;
   // Returns names of the study's series with id > after in that order, at most `limit`.

@@ -1,4 +1,4 @@
-"""An updater of one's own, a model with a method that plots, and Chainer's configuration."""
+"""A hand-written updater, a model with a method that plots, and Chainer's configuration."""
 import chainer
 import chainer.functions as F
 import chainer.links as L

@@ -224,7 +224,7 @@ class Scenario {
   std::int64_t last_delay() const { return last_delay_; }  // of the last wait
   protocol::Lease last_lease() const { return last_lease_; }
   protocol::OwnerCall last_call() const { return last_call_; }
-  // How long a study will still take (R63), of which this many trials have no outcome.
+  // Returns how long a study will still take (R63) if this many of its trials have no outcome.
   Estimate estimate(std::int64_t study, std::int64_t open_trials) const {
     const auto found = works_.find(StudyId{study});
     return dispatch::estimate(found == works_.end() ? StudyWork{} : found->second, open_trials,

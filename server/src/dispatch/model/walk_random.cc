@@ -1,4 +1,4 @@
-// Random events over a real store; see walk.h.
+// Makes random events over a real store; see walk.h.
 #include <algorithm>
 #include <deque>
 

@@ -1,4 +1,4 @@
-// Tests that bundles and data come from the cache if intact, otherwise from the server, and that its size is limited.
+// Tests that bundles and data come from the cache if intact, otherwise from the server, and that the cache is limited.
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";

@@ -1,4 +1,4 @@
-"""Computes the softmax cross entropy in two launches, and its gradient in one, instead of a dozen.
+"""Computes the softmax cross entropy by two kernels and its gradient by one, instead of a dozen.
 
 The mean over integer labels without class weights is replaced, if its scores are kept for the
 gradient (``cache_score``). The logarithms of the softmax's sums are kept, not the softmax.

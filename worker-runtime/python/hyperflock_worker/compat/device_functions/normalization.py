@@ -1,9 +1,9 @@
-"""Computes batch normalization in training, and its gradient, in two launches each instead of nine.
+"""Computes batch normalization in training, and its gradient, by two kernels each instead of nine.
 
-7.8.1 has an implementation object for arguments that cuDNN and iDeep do not support; its two
-methods are replaced. 5.4.0 does everything in the function's ``forward``, which is replaced for
-arrays of arraycore. Normalization with fixed statistics is not replaced: fusion computes it in two
-launches.
+Chainer 7.8.1 has an implementation object for arguments that cuDNN and iDeep do not support; its
+two methods are replaced. Chainer 5.4.0 does everything in the function's ``forward``, which is
+replaced for arrays of arraycore. Normalization with fixed statistics is not replaced: fusion
+computes it by two kernels.
 """
 
 from __future__ import annotations

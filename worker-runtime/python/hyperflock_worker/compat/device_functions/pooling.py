@@ -1,5 +1,4 @@
-"""Computes maximum and average pooling and their gradients in one launch each, like Chainer's
-kernels.
+"""Computes maximum and average pooling and their gradients by one kernel each, as Chainer does.
 
 They are faster than Chainer's kernels on the CPU, where ``arraycore.nn`` has its own loops:
 Chainer's kernels compute the coordinates of the window anew for each element. With ``cover_all``
