@@ -11,7 +11,7 @@ namespace hyperflock::app {
 namespace {
 
 // Returns the error message for a command line, or "" if it is accepted.
-std::string refusal(const std::vector<std::string>& arguments) {
+std::string flag_refusal(const std::vector<std::string>& arguments) {
   const Command command = parse_command_line(arguments);
   const auto* stop = std::get_if<Stop>(&command);
   if (stop == nullptr) return "";
@@ -78,19 +78,19 @@ TEST(CommandLine, EachBadFlagIsRefused) {
   for (const auto& flags : bad) {
     std::vector<std::string> line = base;
     line.insert(line.end(), flags.begin(), flags.end());
-    EXPECT_NE(refusal(line), "") << flags.front();
+    EXPECT_NE(flag_refusal(line), "") << flags.front();
   }
-  EXPECT_NE(refusal({"serve"}), "");
-  EXPECT_NE(refusal({"dance"}), "");
+  EXPECT_NE(flag_refusal({"serve"}), "");
+  EXPECT_NE(flag_refusal({"dance"}), "");
 }
 
 TEST(CommandLine, APublicAddressNeedsTlsOrInsecure) {
   const std::vector<std::string> open{"serve", "--state", "/tmp", "--compute", "0.0.0.0:1"};
-  EXPECT_NE(refusal(open).find("--tls-cert"), std::string::npos);
+  EXPECT_NE(flag_refusal(open).find("--tls-cert"), std::string::npos);
   auto insecure = open;
   insecure.emplace_back("--insecure");
-  EXPECT_EQ(refusal(insecure), "");
-  EXPECT_NE(refusal({"serve", "--state", "/tmp", "--console", "[::]:1"}), "");
+  EXPECT_EQ(flag_refusal(insecure), "");
+  EXPECT_NE(flag_refusal({"serve", "--state", "/tmp", "--console", "[::]:1"}), "");
 }
 
 TEST(CommandLine, CertificateAndKeyComeTogether) {

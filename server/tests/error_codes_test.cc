@@ -33,16 +33,16 @@ using storage::FaultyStorage;
 
 // ---- how a test sees a code
 
-std::string code_of(const HttpAnswer& answer) { return json_at(answer.body, "error.code"); }
-
-std::string code_of(TestWorker& worker) { return json_at(worker.socket().receive_text(), "code"); }
+std::string code_received(TestWorker& worker) {
+  return json_at(worker.socket().receive_text(), "code");
+}
 
 // Returns the code of the server's answer to one frame of a device that has a session.
 std::string told(const std::string& frame) {
   const TestServer server;
   TestWorker worker(server, server.join());
   worker.socket().send(frame);
-  return code_of(worker);
+  return code_received(worker);
 }
 
 // Returns the code of the server's answer to what `send` sends for a device with an attempt.
@@ -51,7 +51,7 @@ std::string logged(const std::function<void(TestWorker&, AttemptId)>& send) {
   server.submit(1);
   TestWorker worker(server, server.join());
   send(worker, worker.ready().attempt);
-  return code_of(worker);
+  return code_received(worker);
 }
 
 // Returns the code of the answer to the first message of a session.
@@ -59,7 +59,7 @@ std::string refused(const protocol::ClientMessage& first) {
   const TestServer server;
   TestWorker worker(server);
   worker.send(first);
-  return code_of(worker);
+  return code_received(worker);
 }
 
 protocol::ClientMessage hello_of_version(int protocol) {
@@ -266,7 +266,7 @@ const std::map<std::string, Provoke>& provocations() {
        [] {
          const TestServer hurried([](ServeConfig& config) { config.hello_ms = 50; });
          TestWorker worker(hurried);
-         return code_of(worker);
+         return code_received(worker);
        }},
       {"client_too_old", [] { return refused(hello_of_version(0)); }},
       {"server_too_old", [] { return refused(hello_of_version(2)); }},
@@ -279,7 +279,7 @@ const std::map<std::string, Provoke>& provocations() {
                         "/api/devices/" + device.id + "/revoke");
          TestWorker worker(server);
          worker.send(TestWorker::hello(device));
-         return code_of(worker);
+         return code_received(worker);
        }},
       {"full",
        [] {
@@ -350,7 +350,7 @@ const std::map<std::string, Provoke>& provocations() {
          TestWorker worker(server, server.join());
          worker.ready();
          worker.send(protocol::Ready{});
-         return code_of(worker);
+         return code_received(worker);
        }},
       // REST
       {"bad_request",
@@ -448,14 +448,14 @@ const std::map<std::string, Provoke>& provocations() {
          asking.owner.answers(asking.owner.item<protocol::SuggestCall>().id, "1");
          asking.worker.receive<protocol::Reply>();
          asking.suggest("[]");
-         return code_of(asking.worker);
+         return code_received(asking.worker);
        }},
       {"no_owner",
        [] {
          Asking asking(1);
          asking.owner.socket().close(1000);
          asking.suggest("{}");
-         return code_of(asking.worker);
+         return code_received(asking.worker);
        }},
       {"owner_error",
        [] {
@@ -463,7 +463,7 @@ const std::map<std::string, Provoke>& provocations() {
          asking.suggest("{}");
          const std::int64_t id = asking.owner.item<protocol::SuggestCall>().id;
          asking.owner.says({.answers = {{id, "", "ValueError", "low > high"}}});
-         return code_of(asking.worker);
+         return code_received(asking.worker);
        }},
       {"runtime_mismatch",
        [] {

@@ -19,10 +19,6 @@ using net::http_request;
 using net::HttpAnswer;
 using net::TestWebSocket;
 
-std::string code_of(const HttpAnswer& answer) {
-  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
-}
-
 class Identity : public ::testing::Test {
  protected:
   HttpAnswer admin(std::string_view method, std::string_view target,
@@ -97,7 +93,7 @@ TEST_F(Identity, ATokenRotatedWithoutGraceEndsWithItsConnections) {
   const auto rotated = server_.rest("POST", "/api/tokens/rotate", R"({"grace_s":0})");
   ASSERT_EQ(rotated.status, 201);
   EXPECT_EQ(socket->wait_close(), 4004);
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/me")), "401 unauthorized");
   const auto again = watcher(json_at(rotated.body, "token"));
 }
 
@@ -105,7 +101,7 @@ TEST_F(Identity, AConnectionEndsWhenItsTokensGraceIsOver) {
   const auto socket = watcher(server_.secrets().researcher_token);
   ASSERT_EQ(server_.rest("POST", "/api/tokens/rotate", R"({"grace_s":1})").status, 201);
   EXPECT_EQ(socket->wait_close(), 4004);
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/me")), "401 unauthorized");
 }
 
 TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
@@ -117,15 +113,15 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const auto stays = watcher(server_.secrets().researcher_token);
   const std::string target = "/api/tokens/" + json_at(made.body, "id") + "/revoke";
   // Another person's token gets the same answer as an unknown token.
-  EXPECT_EQ(code_of(server_.rest("POST", target)), "404 unknown_token");
+  EXPECT_EQ(status_and_code(server_.rest("POST", target)), "404 unknown_token");
   EXPECT_EQ(admin("POST", target).status, 200);
   EXPECT_EQ(admin("POST", target).status, 200);  // the same request again
   EXPECT_EQ(ends->wait_close(), 4004);
-  EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
   stays->send(R"({"type":"watch","study":99,"after":0})");
   EXPECT_EQ(json_at(stays->receive_text(), "code"), "unknown_study");
   server_.restart();
-  EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
 }
 
 TEST_F(Identity, ATokenWithAnEndIsTold) {
@@ -136,7 +132,7 @@ TEST_F(Identity, ATokenWithAnEndIsTold) {
       std::stoll(json_at(admin("GET", "/api/tokens").body, "tokens.3.created_at"));
   EXPECT_NEAR(std::stod(json_at(made.body, "expires_at")), static_cast<double>(created) + 3.6e6,
               60'000);
-  EXPECT_EQ(code_of(admin("POST", "/api/tokens", R"({"researcher":99})")),
+  EXPECT_EQ(status_and_code(admin("POST", "/api/tokens", R"({"researcher":99})")),
             "404 unknown_researcher");
 }
 
@@ -149,12 +145,12 @@ TEST_F(Identity, TheLastWayInForAnAdministratorStays) {
     mine = token.at("token").dump();
     me = token.at("researcher").dump();
   }
-  EXPECT_EQ(code_of(admin("POST", "/api/tokens/" + mine + "/revoke")), "409 last_admin");
-  EXPECT_EQ(code_of(admin("POST", "/api/researchers/" + me, R"({"state":"suspended"})")),
+  EXPECT_EQ(status_and_code(admin("POST", "/api/tokens/" + mine + "/revoke")), "409 last_admin");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers/" + me, R"({"state":"suspended"})")),
             "409 last_admin");
   const std::string second = json_at(person(R"({"name":"second","role":"admin"})"), "token");
   EXPECT_EQ(server_.rest_as(second, "POST", "/api/tokens/" + mine + "/revoke").status, 200);
-  EXPECT_EQ(code_of(admin("GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(admin("GET", "/api/me")), "401 unauthorized");
 }
 
 // ---- people
@@ -165,17 +161,18 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
   ASSERT_EQ(asked.status, 202) << asked.body;
   const std::string token = json_at(asked.body, "token");
   EXPECT_EQ(json_at(asked.body, "state"), "pending");
-  EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "403 approval_pending");
+  EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "403 approval_pending");
   TestWebSocket socket(server_.console(), "/ws/client");
   socket.send(R"({"type":"hello","protocol":1,"role":"researcher","token":")" + token +
               R"(","agent":"test"})");
   EXPECT_EQ(json_at(socket.receive_text(), "code"), "bad_token");
-  EXPECT_EQ(
-      code_of(http_request(server_.console(), "POST", "/api/register", {}, R"({"name":"grace"})")),
-      "409 name_taken");
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+                                         R"({"name":"grace"})")),
+            "409 name_taken");
 
   const std::string person = "/api/researchers/" + json_at(asked.body, "researcher");
-  EXPECT_EQ(code_of(server_.rest("POST", person, R"({"state":"active"})")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("POST", person, R"({"state":"active"})")),
+            "403 forbidden");
   const auto approved = admin("POST", person, R"({"state":"active","quota":{"studies":3}})");
   EXPECT_EQ(approved.status, 200) << approved.body;
   EXPECT_EQ(json_at(approved.body, "note"), "of the Aoki Lab");
@@ -188,9 +185,9 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
   const auto open = watcher(token);
   EXPECT_EQ(admin("POST", person, R"({"state":"suspended"})").status, 200);
   EXPECT_EQ(open->wait_close(), 4004);
-  EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
+  EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
   server_.restart();
-  EXPECT_EQ(code_of(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
+  EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
   EXPECT_EQ(admin("POST", person, R"({"state":"active"})").status, 200);
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/studies").body, "studies.0.owner"),
             "grace");
@@ -199,7 +196,7 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
 
 TEST_F(Identity, RequestsAreLimited) {
   const auto ask = [](const TestServer& server, const std::string& name) {
-    return code_of(
+    return status_and_code(
         http_request(server.console(), "POST", "/api/register", {}, R"({"name":")" + name + "\"}"));
   };
   TestServer closed([](ServeConfig& config) { config.open_registration = false; });
@@ -217,13 +214,15 @@ TEST_F(Identity, RequestsAreLimited) {
 TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
   const std::string made = person(R"({"name":"grace","quota":{"trials":5},"projects":[]})");
   const std::string target = "/api/researchers/" + json_at(made, "researcher");
-  EXPECT_EQ(code_of(admin("POST", target, R"({"projects":["moon"]})")), "422 bad_field");
-  EXPECT_EQ(code_of(admin("POST", target, R"({"state":"pending"})")), "422 bad_field");
-  EXPECT_EQ(code_of(admin("POST", target, R"({"quota":{"studies":-1}})")), "422 bad_number");
-  EXPECT_EQ(code_of(admin("POST", "/api/researchers/99", "{}")), "404 unknown_researcher");
-  EXPECT_EQ(code_of(admin("POST", "/api/researchers", R"({"name":"grace"})")), "409 name_taken");
+  EXPECT_EQ(status_and_code(admin("POST", target, R"({"projects":["moon"]})")), "422 bad_field");
+  EXPECT_EQ(status_and_code(admin("POST", target, R"({"state":"pending"})")), "422 bad_field");
+  EXPECT_EQ(status_and_code(admin("POST", target, R"({"quota":{"studies":-1}})")),
+            "422 bad_number");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers/99", "{}")), "404 unknown_researcher");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", R"({"name":"grace"})")),
+            "409 name_taken");
   // A researcher without a project cannot submit a study.
-  EXPECT_EQ(code_of(submit_as(json_at(made, "token"), "k")), "403 forbidden");
+  EXPECT_EQ(status_and_code(submit_as(json_at(made, "token"), "k")), "403 forbidden");
   const auto list = nlohmann::json::parse(admin("GET", "/api/researchers").body);
   ASSERT_EQ(list.at("researchers").size(), 3U);
   EXPECT_EQ(list.at("researchers")[2].at("quota").at("trials"), 5);
@@ -233,7 +232,8 @@ TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
 
 TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {
   ASSERT_EQ(admin("POST", "/api/projects", R"({"project":"Birds"})").status, 201);
-  EXPECT_EQ(code_of(admin("POST", "/api/projects", R"({"project":"Birds"})")), "409 name_taken");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", R"({"project":"Birds"})")),
+            "409 name_taken");
   const std::string grace = json_at(person(R"({"name":"grace","projects":["Birds"]})"), "token");
   EXPECT_EQ(
       json_at(server_.rest_as(grace, "GET", "/api/projects").body, "projects"),
@@ -241,11 +241,11 @@ TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {
           json_at(server_.rest_as(grace, "GET", "/api/projects").body, "projects.0.created_at") +
           R"(,"devices":0,"id":2,"project":"Birds","researchers":["grace"]}])");
   EXPECT_EQ(nlohmann::json::parse(admin("GET", "/api/projects").body).at("projects").size(), 2U);
-  EXPECT_EQ(code_of(submit_as(grace, "k", "First project")), "422 bad_field");
-  EXPECT_EQ(code_of(submit_as(grace, "k", "Moon")), "422 bad_field");
+  EXPECT_EQ(status_and_code(submit_as(grace, "k", "First project")), "422 bad_field");
+  EXPECT_EQ(status_and_code(submit_as(grace, "k", "Moon")), "422 bad_field");
   const auto study = submit_as(grace, "k");
   EXPECT_EQ(json_at(study.body, "project"), "Birds");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"Birds"})")),
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/enrolment", R"({"project":"Birds"})")),
             "422 bad_field");
 
   const auto code = server_.rest_as(grace, "POST", "/api/enrolment");
@@ -273,7 +273,7 @@ TEST_F(Identity, TheSameKeyInAnotherProjectIsOtherContent) {
       json_at(person(R"({"name":"grace","projects":["Birds","First project"]})"), "token");
   EXPECT_EQ(json_at(submit_as(token, "k").body, "project"), "First project");
   EXPECT_EQ(submit_as(token, "k", "First project").status, 200);
-  EXPECT_EQ(code_of(submit_as(token, "k", "Birds")), "409 study_exists");
+  EXPECT_EQ(status_and_code(submit_as(token, "k", "Birds")), "409 study_exists");
 }
 
 TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
@@ -283,7 +283,7 @@ TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
   EXPECT_EQ(json_at(made.body, "max_uses"), "1");
   const auto joined = join(code);
   EXPECT_EQ(joined.status, 201);
-  EXPECT_EQ(code_of(join(code)), "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(join(code)), "403 bad_enrolment_code");
   // A device that joined with the ended code can still open the page.
   EXPECT_EQ(project(code).status, 200);
   TestWorker worker(server_, {json_at(joined.body, "device"), json_at(joined.body, "secret")});
@@ -298,26 +298,28 @@ TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
   EXPECT_EQ(row.dump().find("hash"), std::string::npos);
   EXPECT_EQ(row.dump().find(code), std::string::npos);
   server_.restart();
-  EXPECT_EQ(code_of(join(code)), "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(join(code)), "403 bad_enrolment_code");
 }
 
 TEST_F(Identity, ACodeEndsByTimeAndByHand) {
   const auto brief = server_.rest("POST", "/api/enrolment", R"({"expires_s":1})");
   const std::string code = json_at(brief.body, "code");
-  EXPECT_TRUE(until([&] { return code_of(join(code)) == "403 bad_enrolment_code"; }));
+  EXPECT_TRUE(until([&] { return status_and_code(join(code)) == "403 bad_enrolment_code"; }));
 
   const auto made = server_.rest("POST", "/api/enrolment");
   const std::string target = "/api/enrolment/" + json_at(made.body, "enrolment") + "/revoke";
   EXPECT_EQ(join(json_at(made.body, "code")).status, 201);
   EXPECT_EQ(server_.rest("POST", target).status, 200);
   EXPECT_EQ(server_.rest("POST", target).status, 200);
-  EXPECT_EQ(code_of(join(json_at(made.body, "code"))), "403 bad_enrolment_code");
-  EXPECT_EQ(code_of(project(json_at(made.body, "code"))), "403 bad_enrolment_code");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment/99/revoke")), "404 unknown_enrolment");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":""})")), "422 bad_field");
+  EXPECT_EQ(status_and_code(join(json_at(made.body, "code"))), "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(project(json_at(made.body, "code"))), "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/enrolment/99/revoke")),
+            "404 unknown_enrolment");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/enrolment", R"({"project":""})")),
+            "422 bad_field");
   const std::string stranger = json_at(person(R"({"name":"grace","projects":[]})"), "token");
-  EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", target)), "404 unknown_enrolment");
-  EXPECT_EQ(code_of(server_.rest_as(stranger, "POST", "/api/enrolment")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest_as(stranger, "POST", target)), "404 unknown_enrolment");
+  EXPECT_EQ(status_and_code(server_.rest_as(stranger, "POST", "/api/enrolment")), "403 forbidden");
 }
 
 // ---- quotas
@@ -328,7 +330,7 @@ TEST_F(Identity, AQuotaRefusesWithItsFiguresAndLosesNothing) {
   const auto first = submit_as(token, "a");
   ASSERT_EQ(first.status, 201) << first.body;
   const auto second = submit_as(token, "b");
-  EXPECT_EQ(code_of(second), "403 quota_exceeded");
+  EXPECT_EQ(status_and_code(second), "403 quota_exceeded");
   EXPECT_EQ(json_at(second.body, "error.field"), "studies");
   EXPECT_NE(json_at(second.body, "error.message").find("1 in use, 1 more asked for, 1 allowed"),
             std::string::npos)
@@ -358,7 +360,7 @@ TEST_F(Identity, R33_AReissueOfAFinishedStudyCountsAsASubmission) {
   const std::string second = json_at(submit_as(token, "b").body, "study");
 
   const auto refused = server_.rest_as(token, "POST", path + "/replay");
-  EXPECT_EQ(code_of(refused), "403 quota_exceeded");
+  EXPECT_EQ(status_and_code(refused), "403 quota_exceeded");
   EXPECT_EQ(json_at(refused.body, "error.field"), "studies");
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", path).body, "failed"), "1");
   server_.rest_as(token, "POST", "/api/studies/" + second + "/cancel");
@@ -377,7 +379,7 @@ TEST_F(Identity, BytesAreCountedWhenTheyCome) {
   EXPECT_EQ(put(std::string(60, 'a')).status, 201);
   EXPECT_EQ(put(std::string(60, 'a')).status, 200);  // the same bytes count once
   const auto refused = put(std::string(41, 'b'));
-  EXPECT_EQ(code_of(refused), "403 quota_exceeded");
+  EXPECT_EQ(status_and_code(refused), "403 quota_exceeded");
   EXPECT_EQ(json_at(refused.body, "error.field"), "bytes");
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + blobs::sha256_hex(std::string(41, 'b'))).status,
             404);  // no part of it was kept
@@ -414,8 +416,9 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
   }
   EXPECT_EQ(json_at(server_.rest("GET", path + "/trials/0").body, "values"), "[0.5]");
   // The server no longer knows the erased device.
-  EXPECT_EQ(code_of(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}")),
-            "401 unauthorized");
+  EXPECT_EQ(
+      status_and_code(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}")),
+      "401 unauthorized");
   TestWorker again(server_);
   again.send(TestWorker::hello(device));
   EXPECT_EQ(again.receive<protocol::Refused>().code, "bad_token");
@@ -430,9 +433,11 @@ TEST_F(Identity, ARevokedDeviceMayStillBeForgotten) {
   EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/revoke").status, 200);
   const net::Headers own{{"Authorization", "Device " + device.id + ":" + device.secret}};
   EXPECT_EQ(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}").status, 200);
-  EXPECT_EQ(code_of(admin("POST", "/api/devices/" + device.id + "/erase")), "404 unknown_device");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/devices/" + device.id + "/erase")),
+            "404 unknown_device");
   const TestDevice other = server_.join();
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/devices/" + other.id + "/erase")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/devices/" + other.id + "/erase")),
+            "403 forbidden");
   EXPECT_EQ(admin("POST", "/api/devices/" + other.id + "/erase").status, 200);
   server_.restart();
   TestWorker gone(server_);
@@ -466,8 +471,8 @@ TEST_F(Identity, TheAuditLogSaysWhoDidWhatFromWhere) {
   EXPECT_EQ(json_at(page.body, "entries.0.action"), "enrolment.create");
   EXPECT_EQ(json_at(page.body, "cursor"), entries[3].at("id").dump());
   EXPECT_EQ(json_at(admin("GET", "/api/audit?after=99").body, "cursor"), "99");
-  EXPECT_EQ(code_of(admin("GET", "/api/audit?limit=0")), "422 bad_number");
-  EXPECT_EQ(code_of(admin("GET", "/api/audit?after=x")), "422 bad_number");
+  EXPECT_EQ(status_and_code(admin("GET", "/api/audit?limit=0")), "422 bad_number");
+  EXPECT_EQ(status_and_code(admin("GET", "/api/audit?after=x")), "422 bad_number");
 
   const auto lines = admin("GET", "/api/audit/export?after=" + entries[3].at("id").dump());
   EXPECT_EQ(lines.headers.at("content-type"), "application/x-ndjson");
@@ -498,8 +503,9 @@ TEST(IdentityTrouble, AFailedChangeLeavesNothing) {
   TestServer server({}, std::move(faulty));
   storage->script({storage::FailBefore{}});
   const std::string& token = server.secrets().admin_token;
-  EXPECT_EQ(code_of(server.rest_as(token, "POST", "/api/projects", R"({"project":"Birds"})")),
-            "503 storage_unavailable");
+  EXPECT_EQ(
+      status_and_code(server.rest_as(token, "POST", "/api/projects", R"({"project":"Birds"})")),
+      "503 storage_unavailable");
   EXPECT_TRUE(
       until([&] { return http_request(server.console(), "GET", "/readyz").status == 200; }));
   EXPECT_EQ(json_at(server.rest_as(token, "GET", "/api/audit").body, "entries"), "[]");

@@ -12,10 +12,6 @@ using net::http_request;
 using protocol::LeaseOffer;
 using protocol::Wait;
 
-std::string code_of(const net::HttpAnswer& answer) {
-  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
-}
-
 class LeaveTest : public ::testing::Test {
  protected:
   net::HttpAnswer leave(const TestDevice& device, std::uint64_t session) const {
@@ -52,8 +48,8 @@ TEST_F(LeaveTest, AnotherDevicesSessionAndAnEndedOneAreLeftAlone) {
 }
 
 TEST_F(LeaveTest, WhoIsNoDeviceAndWhatIsNoSessionIsRefused) {
-  EXPECT_EQ(code_of(leave({"d_nobody", "hfd_wrong"}, 1)), "401 unauthorized");
-  EXPECT_EQ(code_of(leave(server_.join(), 0)), "422 bad_number");
+  EXPECT_EQ(status_and_code(leave({"d_nobody", "hfd_wrong"}, 1)), "401 unauthorized");
+  EXPECT_EQ(status_and_code(leave(server_.join(), 0)), "422 bad_number");
 }
 
 class DeviceReportsTest : public ::testing::Test {
@@ -75,7 +71,7 @@ TEST_F(DeviceReportsTest, AReportIsStoredAndReadByAnAdministratorAlsoAfterAResta
   const auto sent = send(report_);
   EXPECT_EQ(sent.status, 201);
   EXPECT_EQ(json_at(sent.body, "report"), "1");
-  EXPECT_EQ(code_of(read(server_.secrets().researcher_token)), "403 forbidden");
+  EXPECT_EQ(status_and_code(read(server_.secrets().researcher_token)), "403 forbidden");
   for (int i = 0; i < 2; ++i) {
     const auto all = read(server_.secrets().admin_token);
     EXPECT_EQ(all.status, 200);
@@ -86,25 +82,27 @@ TEST_F(DeviceReportsTest, AReportIsStoredAndReadByAnAdministratorAlsoAfterAResta
 }
 
 TEST_F(DeviceReportsTest, WhatIsNoReportIsRefusedWithItsField) {
-  EXPECT_EQ(code_of(send(report_, "hfe_wrong")), "403 bad_enrolment_code");
-  EXPECT_EQ(code_of(send(R"({"class":"phone","engine":"x"})")), "422 missing_field");
-  EXPECT_EQ(code_of(send(R"({"class":"toaster","engine":"x","checks":[]})")), "422 bad_field");
+  EXPECT_EQ(status_and_code(send(report_, "hfe_wrong")), "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(send(R"({"class":"phone","engine":"x"})")), "422 missing_field");
+  EXPECT_EQ(status_and_code(send(R"({"class":"toaster","engine":"x","checks":[]})")),
+            "422 bad_field");
   EXPECT_EQ(
       json_at(
           send(R"({"class":"phone","engine":"x","checks":[{"name":"a","state":"no","detail":""}]})")
               .body,
           "error.field"),
       "report.checks[0].state");
-  EXPECT_EQ(
-      code_of(send(R"({"class":"phone","engine":")" + std::string(257, 'x') + R"(","checks":[]})")),
-      "422 too_long");
-  EXPECT_EQ(code_of(send(std::string(40'000, ' ') + report_)), "413 body_too_large");
+  EXPECT_EQ(status_and_code(send(R"({"class":"phone","engine":")" + std::string(257, 'x') +
+                                 R"(","checks":[]})")),
+            "422 too_long");
+  EXPECT_EQ(status_and_code(send(std::string(40'000, ' ') + report_)), "413 body_too_large");
   EXPECT_EQ(json_at(read(server_.secrets().admin_token).body, "reports"), "[]");
 }
 
 TEST_F(DeviceReportsTest, ManyOfOneAddressAreHeldBack) {
   std::string last;
-  for (int i = 0; i < 10'000 && last != "429 rate_limited"; ++i) last = code_of(send(report_));
+  for (int i = 0; i < 10'000 && last != "429 rate_limited"; ++i)
+    last = status_and_code(send(report_));
   EXPECT_EQ(last, "429 rate_limited");
 }
 

@@ -15,10 +15,6 @@ using net::http_raw;
 using net::http_request;
 using net::TestSocket;
 
-std::string code_of(const net::HttpAnswer& answer) {
-  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
-}
-
 class RestTest : public ::testing::Test {
  protected:
   TestServer server_;
@@ -38,14 +34,16 @@ TEST_F(RestTest, MeNamesTheCaller) {
 
 TEST_F(RestTest, NothingWithoutAToken) {
   for (const char* target : {"/api/me", "/api/studies", "/api/studies/1", "/api/workers"}) {
-    EXPECT_EQ(code_of(http_request(server_.console(), "GET", target)), "401 unauthorized")
+    EXPECT_EQ(status_and_code(http_request(server_.console(), "GET", target)), "401 unauthorized")
         << target;
-    EXPECT_EQ(code_of(server_.rest_as("hfr_wrong", "GET", target)), "401 unauthorized") << target;
+    EXPECT_EQ(status_and_code(server_.rest_as("hfr_wrong", "GET", target)), "401 unauthorized")
+        << target;
   }
-  EXPECT_EQ(code_of(http_request(server_.console(), "POST", "/api/studies", {}, "{}")),
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/studies", {}, "{}")),
             "401 unauthorized");
-  EXPECT_EQ(code_of(http_request(server_.console(), "PUT", "/api/blobs/" + missing_, {}, "x")),
-            "401 unauthorized");
+  EXPECT_EQ(
+      status_and_code(http_request(server_.console(), "PUT", "/api/blobs/" + missing_, {}, "x")),
+      "401 unauthorized");
 }
 
 TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
@@ -53,16 +51,16 @@ TEST_F(RestTest, ManyWrongCredentialsOfAnAddressLockNobodyOut) {
   // The limit allows more attempts as time passes, so a slow machine needs more attempts to reach
   // it.
   for (int i = 0; i < 10'000 && last != "429 rate_limited"; ++i)
-    last = code_of(server_.rest_as("hfr_wrong", "GET", "/api/me"));
+    last = status_and_code(server_.rest_as("hfr_wrong", "GET", "/api/me"));
   EXPECT_EQ(last, "429 rate_limited");
   EXPECT_TRUE(until([this] {
     TestWorker stranger(server_);
     stranger.send(TestWorker::hello({"d_nobody", "hfd_wrong"}));
     return stranger.receive<protocol::Refused>().code == "rate_limited";
   }));
-  EXPECT_EQ(
-      code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
-      "429 rate_limited");
+  EXPECT_EQ(status_and_code(
+                http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
+            "429 rate_limited");
   // Clients with valid credentials at the same address are not refused.
   EXPECT_EQ(server_.rest("GET", "/api/me").status, 200);
   TestWorker(server_, server_.join());
@@ -77,7 +75,7 @@ TEST_F(RestTest, R34_AnAdministratorRevokesADevice) {
   };
   TestWorker worker(server_, device);
   const auto lease = worker.ready();
-  EXPECT_EQ(code_of(server_.rest("POST", target)), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("POST", target)), "403 forbidden");
 
   EXPECT_EQ(revoke().body, R"({"device":")" + device.id + R"(","revoked":true})");
   const auto told = worker.receive<protocol::Revoke>();
@@ -89,12 +87,13 @@ TEST_F(RestTest, R34_AnAdministratorRevokesADevice) {
   TestWorker again(server_);
   again.send(TestWorker::hello(device));
   EXPECT_EQ(again.receive<protocol::Refused>().code, "banned");
-  EXPECT_EQ(code_of(http_request(server_.compute(), "GET", "/api/blobs/" + missing_,
-                                 {{"Authorization", "Device " + device.id + ":" + device.secret}})),
+  EXPECT_EQ(status_and_code(
+                http_request(server_.compute(), "GET", "/api/blobs/" + missing_,
+                             {{"Authorization", "Device " + device.id + ":" + device.secret}})),
             "401 unauthorized");
   EXPECT_EQ(to_int(TestWorker(server_, server_.join()).ready().trial), 0);  // issued again
-  EXPECT_EQ(code_of(server_.rest_as(server_.secrets().admin_token, "POST",
-                                    "/api/devices/d_nobody/revoke")),
+  EXPECT_EQ(status_and_code(server_.rest_as(server_.secrets().admin_token, "POST",
+                                            "/api/devices/d_nobody/revoke")),
             "404 unknown_device");
   server_.restart();
   TestWorker later(server_);
@@ -127,7 +126,7 @@ TEST_F(RestTest, R40_PlacementSaysWhichDevicesMatchAndWhyOthersDoNot) {
             std::string::npos)
       << workers;
   EXPECT_EQ(with_gpu.ready().backend, "webgpu");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/9/placement")), "404 unknown_study");
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/studies/9/placement")), "404 unknown_study");
 }
 
 TEST_F(RestTest, R33_ReissueIssuesFailedTrialsAgain) {
@@ -148,10 +147,10 @@ TEST_F(RestTest, R33_ReissueIssuesFailedTrialsAgain) {
   EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
   ASSERT_TRUE(server_.reaches(study, "finished"));
   EXPECT_EQ(json_at(server_.rest("POST", path + "/replay").body, "complete"), "1");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/99/replay")), "404 unknown_study");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/studies/99/replay")), "404 unknown_study");
   const std::string other = "/api/studies/" + std::to_string(server_.submit(1, "other"));
   server_.rest("POST", other + "/cancel");
-  EXPECT_EQ(code_of(server_.rest("POST", other + "/replay")), "409 study_cancelled");
+  EXPECT_EQ(status_and_code(server_.rest("POST", other + "/replay")), "409 study_cancelled");
 }
 
 TEST_F(RestTest, NothingIsReissueedInAProjectThatIsNotOpenAnyMore) {
@@ -162,9 +161,9 @@ TEST_F(RestTest, NothingIsReissueedInAProjectThatIsNotOpenAnyMore) {
   ASSERT_EQ(
       server_.rest_as(admin, "POST", "/api/researchers/" + owner, R"({"projects":[]})").status,
       200);
-  EXPECT_EQ(code_of(server_.rest("POST", path + "/replay")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/replay")), "403 forbidden");
   EXPECT_EQ(server_.rest("POST", path + "/pause").status, 200);
-  EXPECT_EQ(code_of(server_.rest("POST", path + "/resume")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/resume")), "403 forbidden");
   EXPECT_EQ(server_.rest("GET", path).status, 200);
   EXPECT_EQ(server_.rest_as(admin, "POST", path + "/replay").status, 200);
 }
@@ -179,20 +178,20 @@ TEST_F(RestTest, BlobRoundTrip) {
 }
 
 TEST_F(RestTest, BlobRefusals) {
-  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/" + missing_, "other bytes")),
+  EXPECT_EQ(status_and_code(server_.rest("PUT", "/api/blobs/" + missing_, "other bytes")),
             "422 hash_mismatch");
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + missing_).status, 404);
-  EXPECT_EQ(code_of(server_.rest("PUT", "/api/blobs/xyz", "x")), "422 bad_field");
+  EXPECT_EQ(status_and_code(server_.rest("PUT", "/api/blobs/xyz", "x")), "422 bad_field");
   TestServer small([](ServeConfig& config) { config.max_blob_bytes = 1'000; });
   const std::string bytes(1'001, 'x');
-  EXPECT_EQ(code_of(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)),
+  EXPECT_EQ(status_and_code(small.rest("PUT", "/api/blobs/" + blobs::sha256_hex(bytes), bytes)),
             "413 blob_too_large");
   // The server refuses the request by its header, before any byte of the body.
   TestSocket socket(small.console());
-  EXPECT_EQ(code_of(http_raw(socket, "PUT /api/blobs/" + missing_ +
-                                         " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
-                                         small.secrets().researcher_token +
-                                         "\r\nContent-Length: 99999999999\r\n\r\n")),
+  EXPECT_EQ(status_and_code(http_raw(socket, "PUT /api/blobs/" + missing_ +
+                                                 " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                                                 small.secrets().researcher_token +
+                                                 "\r\nContent-Length: 99999999999\r\n\r\n")),
             "413 blob_too_large");
 }
 
@@ -243,11 +242,12 @@ TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
     changed[member] = value;
     return changed.dump();
   };
-  EXPECT_EQ(code_of(submit(TestServer::spec(3, "k", sha256, bundle.size()))), "409 study_exists");
-  EXPECT_EQ(code_of(submit(with("seed", 8))), "409 study_exists");
-  EXPECT_EQ(code_of(submit(with("direction", "minimize"))), "409 study_exists");
+  EXPECT_EQ(status_and_code(submit(TestServer::spec(3, "k", sha256, bundle.size()))),
+            "409 study_exists");
+  EXPECT_EQ(status_and_code(submit(with("seed", 8))), "409 study_exists");
+  EXPECT_EQ(status_and_code(submit(with("direction", "minimize"))), "409 study_exists");
   const nlohmann::json older{{"chainer", "5.4.0"}};
-  EXPECT_EQ(code_of(submit(with("runtime", older))), "409 study_exists");
+  EXPECT_EQ(status_and_code(submit(with("runtime", older))), "409 study_exists");
   // A submission that differs only in a field for people is the same study.
   EXPECT_EQ(submit(with("name", "another name")).status, 200);
   const nlohmann::json elsewhere{{"client", "another"}};
@@ -258,7 +258,7 @@ TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
 TEST_F(RestTest, SubmitRefusals) {
   const std::string sha256 = server_.upload("b");
   const auto post = [this](const std::string& body) {
-    return code_of(server_.rest("POST", "/api/studies", body));
+    return status_and_code(server_.rest("POST", "/api/studies", body));
   };
   EXPECT_EQ(post("{"), "400 malformed");
   EXPECT_EQ(post("{}"), "422 missing_field");
@@ -281,14 +281,15 @@ TEST_F(RestTest, UnknownStudies) {
   for (const char* target :
        {"/api/studies/99", "/api/studies/abc", "/api/studies/-1", "/api/studies/99/trials",
         "/api/studies/99/trials/0", "/api/studies/9999999999999999999"}) {
-    EXPECT_EQ(code_of(server_.rest("GET", target)), "404 unknown_study") << target;
+    EXPECT_EQ(status_and_code(server_.rest("GET", target)), "404 unknown_study") << target;
   }
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/99/cancel")), "404 unknown_study");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/studies/99/cancel")), "404 unknown_study");
   const std::string id = std::to_string(server_.submit(2));
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials/0")), "404 not_found");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?limit=0")),
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/studies/" + id + "/trials/0")),
+            "404 not_found");
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/studies/" + id + "/trials?limit=0")),
             "422 bad_number");
-  EXPECT_EQ(code_of(server_.rest("GET", "/api/studies/" + id + "/trials?after=x")),
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/studies/" + id + "/trials?after=x")),
             "422 bad_number");
 }
 
@@ -303,22 +304,22 @@ TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
   EXPECT_EQ(
       project.body,
       R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")),
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")),
             "422 bad_field");
 }
 
 TEST_F(RestTest, JoinRefusals) {
   const auto join = [this](const std::string& body) {
-    return code_of(http_request(server_.compute(), "POST", "/api/join", {}, body));
+    return status_and_code(http_request(server_.compute(), "POST", "/api/join", {}, body));
   };
   EXPECT_EQ(join(R"({"code":"hfe_wrong","class":"phone","engine":"x"})"), "403 bad_enrolment_code");
   EXPECT_EQ(join(R"({"code":"hfe_wrong","class":"fridge","engine":"x"})"), "422 bad_field");
   EXPECT_EQ(join(R"({"code":"hfe_wrong"})"), "422 missing_field");
   EXPECT_EQ(join("["), "400 malformed");
   EXPECT_EQ(join(std::string(5'000, ' ')), "413 body_too_large");
-  EXPECT_EQ(
-      code_of(http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
-      "403 bad_enrolment_code");
+  EXPECT_EQ(status_and_code(
+                http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":"no"})")),
+            "403 bad_enrolment_code");
 }
 
 TEST_F(RestTest, JoinsAreRateLimited) {
@@ -331,7 +332,7 @@ TEST_F(RestTest, JoinsAreRateLimited) {
   const std::string body =
       R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
   const auto refused = http_request(strict.compute(), "POST", "/api/join", {}, body);
-  EXPECT_EQ(code_of(refused), "429 rate_limited");
+  EXPECT_EQ(status_and_code(refused), "429 rate_limited");
   // The client must wait until the next attempt is allowed: 1,000 s after the second one.
   EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 100);
   EXPECT_LE(std::stoi(refused.headers.at("retry-after")), 1'000);
@@ -353,13 +354,13 @@ TEST_F(RestTest, ADeviceReadsTheBlobsOfItsProjectOnly) {
   const auto answer = get(sha256, own);
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, bundle);
-  EXPECT_EQ(code_of(get(unreferenced, own)), "404 unknown_blob");
-  EXPECT_EQ(code_of(get("../hyperflock.db", own)), "404 not_found");
-  EXPECT_EQ(code_of(get("x", own)), "404 unknown_blob");
+  EXPECT_EQ(status_and_code(get(unreferenced, own)), "404 unknown_blob");
+  EXPECT_EQ(status_and_code(get("../hyperflock.db", own)), "404 not_found");
+  EXPECT_EQ(status_and_code(get("x", own)), "404 unknown_blob");
   for (const std::string& wrong :
        {std::string(), "Device " + device.id + ":wrong", std::string("Device x"),
         "Bearer " + server_.secrets().researcher_token}) {
-    EXPECT_EQ(code_of(get(sha256, wrong)), "401 unauthorized") << wrong;
+    EXPECT_EQ(status_and_code(get(sha256, wrong)), "401 unauthorized") << wrong;
   }
 }
 
@@ -375,7 +376,7 @@ TEST_F(RestTest, AStudyIsPausedAndResumed) {
   EXPECT_EQ(json_at(ended.body, "state"), "cancelled");
   EXPECT_FALSE(is_paused(ended.body));
   EXPECT_EQ(json_at(server_.rest("POST", study + "/pause").body, "state"), "cancelled");
-  EXPECT_EQ(code_of(server_.rest("POST", "/api/studies/999/pause")), "404 unknown_study");
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/studies/999/pause")), "404 unknown_study");
 }
 
 TEST_F(RestTest, R61_AStudyGetsAnotherPriority) {
@@ -390,10 +391,10 @@ TEST_F(RestTest, R61_AStudyGetsAnotherPriority) {
   EXPECT_EQ(json_at(give(study, R"({"priority":7})").body, "priority"), "7");
   EXPECT_EQ(json_at(server_.rest("GET", study).body, "priority"), "7");
   EXPECT_FALSE(has_priority(give(study, R"({"priority":0})").body));
-  EXPECT_EQ(code_of(give(study, R"({"priority":101})")), "422 bad_number");
-  EXPECT_EQ(code_of(give(study, R"({"priority":"high"})")), "422 bad_field");
-  EXPECT_EQ(code_of(give(study, "{}")), "422 missing_field");
-  EXPECT_EQ(code_of(give("/api/studies/999", R"({"priority":1})")), "404 unknown_study");
+  EXPECT_EQ(status_and_code(give(study, R"({"priority":101})")), "422 bad_number");
+  EXPECT_EQ(status_and_code(give(study, R"({"priority":"high"})")), "422 bad_field");
+  EXPECT_EQ(status_and_code(give(study, "{}")), "422 missing_field");
+  EXPECT_EQ(status_and_code(give("/api/studies/999", R"({"priority":1})")), "404 unknown_study");
   const std::string& admin = server_.secrets().admin_token;
   const std::string log = server_.rest_as(admin, "GET", "/api/audit?after=0").body;
   EXPECT_NE(log.find(R"("study.priority")"), log.npos) << log;
@@ -408,7 +409,7 @@ TEST_F(RestTest, R64_FailedTrialsGetOtherCode) {
   const std::string sha256 = server_.upload("mended");
   const nlohmann::json bundle{{"sha256", sha256}, {"bytes", 6}};
   const nlohmann::json code{{"entry", "mended:objective"}, {"bundle", bundle}};
-  EXPECT_EQ(code_of(replay(code)), "409 no_failed_trial");
+  EXPECT_EQ(status_and_code(replay(code)), "409 no_failed_trial");
 
   TestWorker worker(server_, server_.join());
   worker.send(TestWorker::failure(worker.await_lease().attempt));
@@ -420,9 +421,9 @@ TEST_F(RestTest, R64_FailedTrialsGetOtherCode) {
     changed[field] = value;
     return changed;
   };
-  EXPECT_EQ(code_of(replay(nlohmann::json::object())), "422 missing_field");
-  EXPECT_EQ(code_of(replay(with("entry", "nothing"))), "422 bad_field");
-  EXPECT_EQ(code_of(replay(with("bundle", {{"sha256", missing_}, {"bytes", 6}}))),
+  EXPECT_EQ(status_and_code(replay(nlohmann::json::object())), "422 missing_field");
+  EXPECT_EQ(status_and_code(replay(with("entry", "nothing"))), "422 bad_field");
+  EXPECT_EQ(status_and_code(replay(with("bundle", {{"sha256", missing_}, {"bytes", 6}}))),
             "422 unknown_blob");
   EXPECT_EQ(json_at(replay(with("bundle", {{"sha256", sha256}, {"bytes", 7}})).body, "error.field"),
             "code.bundle.bytes");
@@ -445,8 +446,8 @@ TEST_F(RestTest, R64_FailedTrialsGetOtherCode) {
   const std::string before = json_at(first, "bundle.sha256");
   EXPECT_EQ(server_.rest("GET", study + "/blobs/" + before).status, 200);
   EXPECT_EQ(server_.rest("GET", study + "/blobs/" + sha256).body, "mended");
-  EXPECT_EQ(code_of(server_.rest("GET", study + "/spec?code_version=3")), "404 not_found");
-  EXPECT_EQ(code_of(server_.rest("GET", study + "/spec?code_version=x")), "422 bad_number");
+  EXPECT_EQ(status_and_code(server_.rest("GET", study + "/spec?code_version=3")), "404 not_found");
+  EXPECT_EQ(status_and_code(server_.rest("GET", study + "/spec?code_version=x")), "422 bad_number");
 }
 
 TEST_F(RestTest, R65_AStudyGetsALargerSpace) {
@@ -462,17 +463,17 @@ TEST_F(RestTest, R65_AStudyGetsALargerSpace) {
   EXPECT_EQ(json_at(larger.body, "space"), R"([{"name":"x","values":[0,1,5]}])");
   EXPECT_EQ(extend({0, 1, 5}).status, 200);
   const auto lost = extend({0, 5, 6});
-  EXPECT_EQ(code_of(lost), "409 space_changed");
+  EXPECT_EQ(status_and_code(lost), "409 space_changed");
   EXPECT_EQ(json_at(lost.body, "error.message"),
             "\"x\" has lost the value 1; an extended space keeps every name and every value of the "
             "study's space.");
-  EXPECT_EQ(code_of(extend(nlohmann::json::array())), "422 empty_space");
-  EXPECT_EQ(code_of(server_.rest("POST", study + "/extend", "{}")), "422 missing_field");
+  EXPECT_EQ(status_and_code(extend(nlohmann::json::array())), "422 empty_space");
+  EXPECT_EQ(status_and_code(server_.rest("POST", study + "/extend", "{}")), "422 missing_field");
   EXPECT_EQ(json_at(server_.rest("GET", study + "/spec").body, "grown"), R"([{"values":[2]}])");
   const std::string asked = "/api/studies/" + std::to_string(server_.submit_asked("asked"));
-  EXPECT_EQ(code_of(server_.rest("POST", asked + "/extend", "{}")), "409 not_a_grid");
+  EXPECT_EQ(status_and_code(server_.rest("POST", asked + "/extend", "{}")), "409 not_a_grid");
   server_.rest("POST", study + "/cancel");
-  EXPECT_EQ(code_of(extend({0, 1, 5, 6})), "409 study_cancelled");
+  EXPECT_EQ(status_and_code(extend({0, 1, 5, 6})), "409 study_cancelled");
 }
 
 TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
@@ -492,14 +493,14 @@ TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
   EXPECT_EQ(read.status, 200);
   EXPECT_EQ(read.body, bundle);
   for (const std::string& other : {unnamed, missing_, std::string("x")})
-    EXPECT_EQ(code_of(server_.rest("GET", study + "/blobs/" + other)), "404 unknown_blob");
+    EXPECT_EQ(status_and_code(server_.rest("GET", study + "/blobs/" + other)), "404 unknown_blob");
   // Another person's study gets the same answer as an unknown study.
   const auto person = server_.rest_as(server_.secrets().admin_token, "POST", "/api/researchers",
                                       R"({"name":"grace"})");
   ASSERT_EQ(person.status, 201) << person.body;
   const std::string token = json_at(person.body, "token");
   for (const std::string& address : {study + "/spec", study + "/blobs/" + sha256})
-    EXPECT_EQ(code_of(server_.rest_as(token, "GET", address)), "404 unknown_study");
+    EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", address)), "404 unknown_study");
   EXPECT_EQ(server_.rest_as(server_.secrets().admin_token, "GET", study + "/spec").status, 200);
   const auto log = server_.rest_as(server_.secrets().admin_token, "GET", "/api/audit?limit=5000");
   EXPECT_NE(log.body.find(R"("action":"study.read")"), std::string::npos) << log.body;
@@ -507,11 +508,12 @@ TEST_F(RestTest, AStudysSpecAndBlobsAreItsOwnersToRead) {
 
 TEST_F(RestTest, MethodsAndPaths) {
   const auto wrong_method = server_.rest("PUT", "/api/studies", "x");
-  EXPECT_EQ(code_of(wrong_method), "405 method_not_allowed");
+  EXPECT_EQ(status_and_code(wrong_method), "405 method_not_allowed");
   EXPECT_EQ(wrong_method.headers.at("allow"), "POST, GET, HEAD");
-  EXPECT_EQ(code_of(server_.rest("GET", "/nothing")), "404 not_found");
-  EXPECT_EQ(code_of(http_request(server_.compute(), "GET", "/api/studies")), "404 not_found");
-  EXPECT_EQ(code_of(http_request(server_.compute(), "DELETE", "/healthz")),
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/nothing")), "404 not_found");
+  EXPECT_EQ(status_and_code(http_request(server_.compute(), "GET", "/api/studies")),
+            "404 not_found");
+  EXPECT_EQ(status_and_code(http_request(server_.compute(), "DELETE", "/healthz")),
             "405 method_not_allowed");
   const auto root = http_request(server_.compute(), "GET", "/");
   EXPECT_EQ(root.status, 302);
@@ -535,14 +537,14 @@ TEST_F(RestTest, MetricsNeedATokenWhereOthersCanReachThem) {
     config.console = {"0.0.0.0", 0};
     config.insecure = true;
   });
-  EXPECT_EQ(code_of(http_request(open.console(), "GET", "/metrics")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(http_request(open.console(), "GET", "/metrics")), "401 unauthorized");
   EXPECT_EQ(open.rest("GET", "/metrics").status, 200);
 }
 
 TEST_F(RestTest, BadHttp) {
   const auto raw = [this](const std::string& bytes) {
     TestSocket socket(server_.console());
-    return code_of(http_raw(socket, bytes));
+    return status_and_code(http_raw(socket, bytes));
   };
   EXPECT_EQ(raw("nonsense\r\n\r\n"), "400 bad_request");
   EXPECT_EQ(raw("GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n"),
@@ -593,7 +595,7 @@ TEST_F(RestTest, ConnectionsOfOneAddressAreLimited) {
   TestSocket second(strict.compute());
   EXPECT_EQ(http_raw(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
   TestSocket third(strict.console());
-  EXPECT_EQ(code_of(http_raw(third, "")), "503 full");
+  EXPECT_EQ(status_and_code(http_raw(third, "")), "503 full");
 }
 
 TEST(StaticPages, JoinPageScriptsAndRuntime) {
@@ -668,14 +670,14 @@ TEST(StaticPages, ResearchersPageIsServedAtItsOwnOriginAlone) {
   EXPECT_EQ(get(server.compute(), "/research").status, 404);
   EXPECT_EQ(get(server.compute(), "/app/research-x.js").status, 404);
   EXPECT_EQ(get(server.compute(), "/console/research.html").status, 404);
-  EXPECT_EQ(code_of(http_request(server.console(), "POST", "/research", {}, "{}")),
+  EXPECT_EQ(status_and_code(http_request(server.console(), "POST", "/research", {}, "{}")),
             "405 method_not_allowed");
 }
 
 TEST(StaticPages, AServerWithoutPagesSaysSo) {
   TestServer server;
   const auto page = http_request(server.console(), "GET", "/research");
-  EXPECT_EQ(code_of(page), "404 not_found");
+  EXPECT_EQ(status_and_code(page), "404 not_found");
   EXPECT_NE(page.body.find("--app FOLDER"), std::string::npos);
 }
 

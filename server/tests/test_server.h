@@ -155,4 +155,12 @@ class TestOwner {
 // Returns a value from JSON text. The path has keys and indices, for example "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
+// Return the code of an error's answer, such as "bad_field"; or also its status: "422 bad_field".
+inline std::string code_of(const net::HttpAnswer& answer) {
+  return json_at(answer.body, "error.code");
+}
+inline std::string status_and_code(const net::HttpAnswer& answer) {
+  return std::to_string(answer.status) + " " + code_of(answer);
+}
+
 }  // namespace hyperflock::app

@@ -22,10 +22,6 @@ inline std::string path_of(const protocol::Lease& lease) {
   return "/api/attempts/" + std::to_string(to_int(lease.attempt));
 }
 
-inline std::string code_of(const net::HttpAnswer& answer) {
-  return json_at(answer.body, "error.code");
-}
-
 inline std::size_t files_in(const TestServer& server) {
   std::size_t count = 0;
   for (const auto& entry :

@@ -9,7 +9,7 @@ namespace arraycore {
 namespace {
 
 using Axes = std::vector<std::int64_t>;
-constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLowestStride = std::numeric_limits<std::int64_t>::min();
 
 template <typename T>
 std::string message(const Result<T>& result) {
@@ -75,7 +75,7 @@ TEST(MoveAxes, TakesMoreDestinationsThanSourcesAsAnError) {
 TEST(Flip, StartsAtTheOtherEnd) {
   EXPECT_EQ(flip(contiguous({2, 3}, 4)), (View{{2, 3}, {-12, -4}, 20}));
   EXPECT_EQ(*flip(contiguous({2, 3}, 4), Axes{-1}), (View{{2, 3}, {12, -4}, 8}));
-  EXPECT_EQ(flip(View{{1, 0}, {kLowest, kLowest}, 0}).offset, 0);
+  EXPECT_EQ(flip(View{{1, 0}, {kLowestStride, kLowestStride}, 0}).offset, 0);
   EXPECT_EQ(message(flip(contiguous({2}, 4), Axes{0, 0})), "repeated axis");
 }
 
@@ -102,7 +102,7 @@ TEST(Diagonal, FollowsItsOffset) {
   EXPECT_EQ(*diagonal(view, 2, 0, 1), (View{{2}, {20}, 8}));
   EXPECT_EQ(*diagonal(view, -1, 0, 1), (View{{2}, {20}, 16}));
   EXPECT_EQ(diagonal(view, 4, 0, 1)->shape, (Dims{0}));
-  EXPECT_EQ(diagonal(view, kLowest, 0, 1)->shape, (Dims{0}));
+  EXPECT_EQ(diagonal(view, kLowestStride, 0, 1)->shape, (Dims{0}));
   EXPECT_EQ(diagonal(contiguous({2, 3, 4}, 1), 0, 2, 0)->shape, (Dims{3, 2}));
   EXPECT_EQ(message(diagonal(contiguous({3}, 1), 0, 0, 1)),
             "diag requires an array of at least two dimensions");

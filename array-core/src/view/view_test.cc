@@ -9,8 +9,8 @@
 namespace arraycore {
 namespace {
 
-constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLowestInteger = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kHighestInteger = std::numeric_limits<std::int64_t>::max();
 
 TEST(Contiguous, StridesAreCOrderedBytes) {
   EXPECT_EQ(contiguous({2, 3, 4}, 4), (View{{2, 3, 4}, {48, 16, 4}, 0}));
@@ -45,7 +45,7 @@ TEST(CheckedBytes, RefusesWhatOverflowsEvenBesideAnExtentOfZero) {
   EXPECT_EQ(checked_count({kMaxCount + 1}).error().code, "array_too_big");
   EXPECT_EQ(checked_count({std::int64_t{1} << 40, std::int64_t{1} << 40}).error().code,
             "array_too_big");
-  EXPECT_EQ(checked_count({kHighest, 0, kHighest}).error().code, "array_too_big");
+  EXPECT_EQ(checked_count({kHighestInteger, 0, kHighestInteger}).error().code, "array_too_big");
   EXPECT_EQ(checked_bytes({3, -1}, 8).error().code, "negative_dimension");
   EXPECT_EQ(checked_bytes({3, -1}, 8).error().kind, ErrorKind::value);
 }
@@ -54,7 +54,7 @@ TEST(ByteExtent, CoversNegativeStridesAndBroadcasts) {
   EXPECT_EQ(byte_extent({{3, 2}, {-8, 4}, 16}, 4), (ByteExtent{0, 24}));
   EXPECT_EQ(byte_extent({{1000}, {0}, 4}, 4), (ByteExtent{4, 8}));
   EXPECT_EQ(byte_extent({{0, 5}, {4, 4}, 4}, 4), (ByteExtent{4, 4}));
-  EXPECT_EQ(byte_extent({{1}, {kLowest}, 4}, 4), (ByteExtent{4, 8}));
+  EXPECT_EQ(byte_extent({{1}, {kLowestInteger}, 4}, 4), (ByteExtent{4, 8}));
 }
 
 TEST(CheckView, AcceptsWhatLiesInsideAndNothingElse) {
@@ -64,12 +64,12 @@ TEST(CheckView, AcceptsWhatLiesInsideAndNothingElse) {
   EXPECT_FALSE(check_view({{3}, {4}, -4}, 4, 100).ok());
   EXPECT_FALSE(check_view({{3}, {}, 0}, 4, 100).ok());
   EXPECT_FALSE(check_view({{-3}, {4}, 0}, 4, 100).ok());
-  EXPECT_TRUE(check_view({{1, 3}, {kHighest, 4}, 0}, 4, 12).ok());
-  EXPECT_TRUE(check_view({{0}, {kLowest}, 0}, 4, 0).ok());
+  EXPECT_TRUE(check_view({{1, 3}, {kHighestInteger, 4}, 0}, 4, 12).ok());
+  EXPECT_TRUE(check_view({{0}, {kLowestInteger}, 0}, 4, 0).ok());
   EXPECT_FALSE(check_view({{0}, {4}, 1}, 4, 0).ok());
-  EXPECT_FALSE(check_view({{3}, {kHighest}, 0}, 4, 100).ok());
-  EXPECT_FALSE(check_view({{2}, {kLowest}, 0}, 4, 100).ok());
-  EXPECT_FALSE(check_view({{}, {}, kHighest}, 4, kHighest).ok());
+  EXPECT_FALSE(check_view({{3}, {kHighestInteger}, 0}, 4, 100).ok());
+  EXPECT_FALSE(check_view({{2}, {kLowestInteger}, 0}, 4, 100).ok());
+  EXPECT_FALSE(check_view({{}, {}, kHighestInteger}, 4, kHighestInteger).ok());
 }
 
 TEST(Reinterpret, ChangesTheLastAxisAsNumpyDoes) {

@@ -19,7 +19,7 @@
 namespace arraycore {
 namespace {
 
-using Ints = std::vector<std::int64_t>;
+using Integers = std::vector<std::int64_t>;
 
 struct ViewCalls : CallTest {
   // Makes an array with the numbers 0, 1, 2, ... in this shape.
@@ -35,7 +35,7 @@ struct ViewCalls : CallTest {
 };
 
 constexpr std::int32_t kInteger = 0;
-constexpr std::int32_t kSlice = 1;
+constexpr std::int32_t kSliceItem = 1;
 constexpr std::int32_t kNewaxis = 2;
 constexpr std::int32_t kEllipsis = 3;
 
@@ -48,7 +48,7 @@ TEST_F(ViewCalls, AnIndexOfAllKindsIsAView) {
                                           .integer(-1)
                                           .word(kEllipsis)
                                           .word(kNewaxis)
-                                          .word(kSlice + 4 * 4)
+                                          .word(kSliceItem + 4 * 4)
                                           .integer(-2));
   EXPECT_EQ(view(b).shape, (Dims{3, 1, 2}));
   EXPECT_EQ(values(b), (std::vector<std::int32_t>{15, 13, 19, 17, 23, 21}));
@@ -57,7 +57,7 @@ TEST_F(ViewCalls, AnIndexOfAllKindsIsAView) {
 
 TEST_F(ViewCalls, AViewKeepsTheStorageOfAnArrayThatIsFreed) {
   const ArrayId a = range({4});
-  const ArrayId b = id(AC_CALL_INDEX, Call{}.word(a).word(kSlice + 4 * 1).integer(2));
+  const ArrayId b = id(AC_CALL_INDEX, Call{}.word(a).word(kSliceItem + 4 * 1).integer(2));
   context.release(a);
   EXPECT_EQ(values(b), (std::vector<std::int32_t>{2, 3}));
   context.release(b);
@@ -89,7 +89,7 @@ TEST_F(ViewCalls, AxesAreTurnedMovedAndAdded) {
 TEST_F(ViewCalls, AReshapeIsAViewWhereStridesSayItAndElseACopy) {
   const ArrayId a = range({2, 3});
   const ArrayId turned = id(AC_CALL_TRANSPOSE, Call{}.word(a).word(0));
-  const auto reshape = [&](ArrayId array, int mode, int order, const Ints& shape) {
+  const auto reshape = [&](ArrayId array, int mode, int order, const Integers& shape) {
     return Call{}.word(array).word(mode).word(order).integers(shape);
   };
   const ArrayId flat = id(AC_CALL_RESHAPE, reshape(a, 0, 0, {-1}));
@@ -114,7 +114,7 @@ TEST_F(ViewCalls, AReshapeIsAViewWhereStridesSayItAndElseACopy) {
 
 TEST_F(ViewCalls, RavelOfWhatIsEvenButNotDenseIsACopy) {
   const ArrayId a = range({6});
-  const ArrayId even = id(AC_CALL_INDEX, Call{}.word(a).word(kSlice + 4 * 4).integer(2));
+  const ArrayId even = id(AC_CALL_INDEX, Call{}.word(a).word(kSliceItem + 4 * 4).integer(2));
   const auto flat = [&](int mode) {
     return id(AC_CALL_RESHAPE, Call{}.word(even).word(mode).word(0).integer(-1));
   };
@@ -162,8 +162,8 @@ TEST(DeviceViews, BytesOfTheDeviceAreNotShownAsADtypeOfTheCpu) {
 
 TEST_F(ViewCalls, GivenStridesShowWhatLiesInTheStorage) {
   const ArrayId a = range({6});
-  const auto strided = [&](const Ints& shape, const Ints& strides) {
-    const auto count = [](const Ints& dims) { return static_cast<std::int32_t>(dims.size()); };
+  const auto strided = [&](const Integers& shape, const Integers& strides) {
+    const auto count = [](const Integers& dims) { return static_cast<std::int32_t>(dims.size()); };
     return Call{}.word(a).word(count(shape)).integers(shape).word(count(strides)).integers(strides);
   };
   const ArrayId windows = id(AC_CALL_AS_STRIDED, strided({4, 3}, {4, 4}));
@@ -176,7 +176,7 @@ TEST_F(ViewCalls, GivenStridesShowWhatLiesInTheStorage) {
   EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({2}, {2})), "bad_view");
   EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({-1}, {4})), "negative_dimension");
   EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided({2}, {4, 4})), "bad_view");
-  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided(Ints(33, 1), Ints(33, 4))), "bad_call");
+  EXPECT_EQ(code(AC_CALL_AS_STRIDED, strided(Integers(33, 1), Integers(33, 4))), "bad_call");
 }
 
 TEST_F(ViewCalls, CopiesKeepTheOrderThatIsAskedFor) {
@@ -195,14 +195,14 @@ TEST_F(ViewCalls, CopiesKeepTheOrderThatIsAskedFor) {
   EXPECT_EQ(strides(turned, 3), (Dims{4, 12}));
   const ArrayId wide =
       id(AC_CALL_COPY, Call{}.word(a).word(1 + static_cast<int>(DType::int64)).word(0));
-  EXPECT_EQ(values<std::int64_t>(wide), (Ints{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(values<std::int64_t>(wide), (Integers{0, 1, 2, 3, 4, 5}));
 }
 
 TEST_F(ViewCalls, AnAssignmentBetweenOverlappingViewsIsAsFromACopy) {
   const ArrayId a = range({6});
-  const ArrayId head = id(AC_CALL_INDEX, Call{}.word(a).word(kSlice + 4 * 2).integer(5));
+  const ArrayId head = id(AC_CALL_INDEX, Call{}.word(a).word(kSliceItem + 4 * 2).integer(5));
   // a[1:] = a[:5]
-  id(AC_CALL_ASSIGN, Call{}.word(a).word(head).word(kSlice + 4 * 1).integer(1));
+  id(AC_CALL_ASSIGN, Call{}.word(a).word(head).word(kSliceItem + 4 * 1).integer(1));
   EXPECT_EQ(values(a), (std::vector<std::int32_t>{0, 0, 1, 2, 3, 4}));
 }
 
@@ -216,10 +216,10 @@ TEST_F(ViewCalls, AnAssignmentBroadcastsItsSource) {
 
 TEST_F(ViewCalls, WhatWasWrittenInPlaceIsNotCopiedOntoItself) {
   const ArrayId a = range({6});
-  const auto part = [&] { return Call{}.word(a).word(kSlice + 4 * 4).integer(2); };
+  const auto part = [&] { return Call{}.word(a).word(kSliceItem + 4 * 4).integer(2); };
   const ArrayId even = id(AC_CALL_INDEX, part());
   const std::int64_t before = context.counters().dispatches;
-  id(AC_CALL_ASSIGN, Call{}.word(a).word(even).word(kSlice + 4 * 4).integer(2));
+  id(AC_CALL_ASSIGN, Call{}.word(a).word(even).word(kSliceItem + 4 * 4).integer(2));
   EXPECT_EQ(context.counters().dispatches, before);
 }
 
@@ -310,7 +310,7 @@ TEST_F(ViewCalls, WordsThatAreNoneAreRefused) {
   EXPECT_EQ(code(AC_CALL_REAL, Call{}.word(a).word(0)), "bad_call");
   EXPECT_EQ(code(AC_CALL_FILL, Call{}.word(a).word(5)), "bad_call");
   EXPECT_EQ(code(AC_CALL_INDEX, Call{}.word(-7)), "array_freed");
-  EXPECT_EQ(code(AC_CALL_BROADCAST_TO, Call{}.word(a).integers(Ints(33, 1))),
+  EXPECT_EQ(code(AC_CALL_BROADCAST_TO, Call{}.word(a).integers(Integers(33, 1))),
             "too_many_dimensions");
 }
 

@@ -17,6 +17,9 @@
 
 namespace hyperflock::dispatch {
 
+// How long a lease lasts with the default settings.
+inline const Millis kLeaseMs = Settings{}.lease_ms;
+
 // The model store refuses a series of this name as one above the limit.
 inline constexpr const char* kSeriesAboveLimit = "above the limit";
 

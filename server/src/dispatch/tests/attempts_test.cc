@@ -18,8 +18,6 @@ using ::testing::Le;
 using ::testing::Not;
 using How = SessionClosed::How;
 
-const Millis kLeaseMs = Settings{}.lease_ms;
-
 // "a" holds attempt 1 of trial 0 until its lease expires. Then "b" holds attempt 2 of that trial.
 Scenario two_attempts_of_one_trial() {
   Scenario s;

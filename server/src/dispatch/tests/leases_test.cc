@@ -17,8 +17,6 @@ using ::testing::Not;
 using How = SessionClosed::How;
 using storage::AttemptState;
 
-const Millis kLeaseMs = Settings{}.lease_ms;
-
 // Returns a state in which "a" holds attempt 1 of trial 0 of study 1.
 Scenario leased(StudyOptions options = {}) {
   Scenario s;

@@ -17,7 +17,7 @@ const int kSequences = 300;  // there is one thread, so TSan finds nothing and o
 #else
 const int kSequences = cases(3000, 1000);
 #endif
-constexpr int kEvents = 120;
+constexpr int kWalkEvents = 120;
 // One of this many sequences uses the real storage, which takes ten times as long as the model.
 constexpr std::uint64_t kWithStorage = 7;
 
@@ -32,7 +32,7 @@ class Chaos {
   }
 
   void run() {
-    for (int i = 0; i < kEvents; ++i) {
+    for (int i = 0; i < kWalkEvents; ++i) {
       step();
       check();
       if (::testing::Test::HasFatalFailure()) return;

@@ -14,8 +14,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using How = SessionClosed::How;
 
-const Millis kLeaseMs = Settings{}.lease_ms;
-
 // Lets `worker` take the trial after its back-off and then disappear.
 void lose_with(Scenario& s, const std::string& worker) {
   s.after(60'000);

@@ -62,7 +62,7 @@ Said beats(Scenario& s, const std::string& worker, std::int64_t attempt, Millis 
   return said;
 }
 
-Scenario leased(std::int64_t trials = 1) {
+Scenario first_leased(std::int64_t trials = 1) {
   Scenario s;
   s.worker("a").worker("b").worker("c").study(trials);
   s.ready("a");
@@ -70,7 +70,7 @@ Scenario leased(std::int64_t trials = 1) {
 }
 
 TEST(Clocks, R23_SilenceFarBeyondTheLearntGapIsStalledAndIssuedAgain) {
-  Scenario s = leased();
+  Scenario s = first_leased();
   EXPECT_THAT(beats(s, "a", 1, 100'000, true), IsEmpty());  // gaps of 10 s: patience 200 s
   s.ready("b");
   EXPECT_THAT(beats(s, "a", 1, 190'000, false), IsEmpty());
@@ -85,13 +85,13 @@ TEST(Clocks, R23_SilenceFarBeyondTheLearntGapIsStalledAndIssuedAgain) {
 }
 
 TEST(Clocks, R23_AStudyThatHasNotLearntYetWaitsAnHour) {
-  Scenario s = leased();
+  Scenario s = first_leased();
   EXPECT_THAT(beats(s, "a", 1, 3'590'000, false), IsEmpty());
   EXPECT_THAT(beats(s, "a", 1, 30'000, false), Contains("a < revoke #1 stalled"));
 }
 
 TEST(Clocks, R23_EachClassOfDevicesIsLearntByItself) {
-  Scenario s = leased(2);
+  Scenario s = first_leased(2);
   beats(s, "a", 1, 100'000, true);
   s.ready("c");  // a phone, a class without statistics
   for (int i = 0; i < 30; ++i) {
@@ -104,7 +104,7 @@ TEST(Clocks, R23_EachClassOfDevicesIsLearntByItself) {
 
 TEST(Clocks, R23_ACallOrALoadIsNoSilence) {
   for (const auto state : {protocol::PulseState::loading, protocol::PulseState::waiting_call}) {
-    Scenario s = leased();
+    Scenario s = first_leased();
     beats(s, "a", 1, 100'000, true);
     for (int i = 0; i < 40; ++i) {
       s.after(10'000);
@@ -115,7 +115,7 @@ TEST(Clocks, R23_ACallOrALoadIsNoSilence) {
 }
 
 TEST(Clocks, R23_ThreeDevicesThatStallMakeATrialPoison) {
-  Scenario s = leased();
+  Scenario s = first_leased();
   beats(s, "a", 1, 100'000, true);
   std::int64_t attempt = 1;
   for (const std::string worker : {"a", "b", "e"}) {

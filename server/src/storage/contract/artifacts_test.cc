@@ -32,7 +32,7 @@ StoreCheckpoint save(std::int64_t attempt, char digit) {
 }
 
 // Returns transitions that start two attempts of trial 0 and one attempt of trial 1.
-std::vector<Transition> begun() {
+std::vector<Transition> begun_for_artifacts() {
   return {create_study(1), start(1, key(1, 0)), start(2, key(1, 0)), start(3, key(1, 1))};
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> blobs(Storage& storage) { return storage.kept_blobs().v
 std::int64_t used(Storage& storage) { return storage.usage("ada").value().bytes - 1'333; }
 
 TEST_P(StorageContract, R54_AnArtifactIsKeptAsItCame) {
-  apply(begun());
+  apply(begun_for_artifacts());
   at(kNow + 5);
   const Outcome stored = apply_one(upload(3, "f0", 'c'));
   EXPECT_EQ(stored.applied, Applied::applied);
@@ -69,7 +69,7 @@ TEST_P(StorageContract, R54_AnArtifactIsKeptAsItCame) {
 }
 
 TEST_P(StorageContract, R54_TheyAreReadInTheOrderOfTheirArrivalByPages) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({upload(3, "z", 'c'), upload(1, "y", 'd'), upload(2, "x", 'c'), upload(3, "w", 'e')});
   EXPECT_THAT(ids(storage()), ElementsAre("z", "y", "x", "w"));
   EXPECT_THAT(ids(storage(), {}, 0, 3), ElementsAre("z", "y", "x"));
@@ -83,7 +83,7 @@ TEST_P(StorageContract, R54_TheyAreReadInTheOrderOfTheirArrivalByPages) {
 }
 
 TEST_P(StorageContract, R54_APlaceIsNotGivenAgain) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({upload(1, "y", 'c'), upload(2, "x", 'd')});
   const auto last = storage().artifact(StudyId{1}, "x").value()->arrived;
   apply_one(complete(1, {0.5}));  // removes x
@@ -93,7 +93,7 @@ TEST_P(StorageContract, R54_APlaceIsNotGivenAgain) {
 }
 
 TEST_P(StorageContract, R14_TheSameArtifactAgainIsRepeated) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply_one(upload(1, "f0", 'c'));
   EXPECT_EQ(applied(upload(1, "f0", 'c')), Applied::repeated);
   EXPECT_EQ(used(storage()), kBytes);
@@ -107,7 +107,7 @@ TEST_P(StorageContract, R14_TheSameArtifactAgainIsRepeated) {
 }
 
 TEST_P(StorageContract, R54_GuardsAreThoseOfACheckpoint) {
-  apply(begun());
+  apply(begun_for_artifacts());
   EXPECT_EQ(applied(upload(1, "f0", 'c', "laptop")), Applied::conflict);
   EXPECT_EQ(applied(upload(9, "f0", 'c')), Applied::conflict);
   apply_one(end(1, AttemptState::expired));
@@ -122,7 +122,7 @@ TEST_P(StorageContract, R54_GuardsAreThoseOfACheckpoint) {
 }
 
 TEST_P(StorageContract, R54_AnAttemptHasAtMostSoMany) {
-  apply(begun());
+  apply(begun_for_artifacts());
   std::vector<Transition> many;
   for (std::int64_t i = 0; i < kMostArtifacts; ++i)
     many.emplace_back(upload(1, "f" + std::to_string(i), 'c'));
@@ -136,7 +136,7 @@ TEST_P(StorageContract, R54_AnAttemptHasAtMostSoMany) {
 }
 
 TEST_P(StorageContract, R54_AnAttemptHasAtMostSoManyBytes) {
-  apply(begun());
+  apply(begun_for_artifacts());
   StoreArtifact large = upload(1, "large", 'c');
   large.artifact.blob.bytes = kMostArtifactBytes - kBytes;
   EXPECT_EQ(applied(large), Applied::applied);
@@ -151,7 +151,7 @@ TEST_P(StorageContract, R54_EachCountsForTheOwnerOfTheStudyAsLongAsItStays) {
   CreatePrincipal ada = create_principal("ada", '1');
   ada.principal.quota.bytes = 1'333 + 2 * kBytes;
   apply_one(ada);
-  apply(begun());
+  apply(begun_for_artifacts());
   // The three uploads are in one batch. Two of them have the same bytes.
   const auto outcomes = apply({upload(1, "a", 'c'), upload(2, "b", 'c'), upload(3, "c", 'c')});
   EXPECT_EQ(outcomes[1].applied, Applied::applied);
@@ -177,12 +177,12 @@ TEST_P(StorageContract, R54_AnAdministratorsStudyHasNoLimit) {
   CreatePrincipal ada = create_principal("ada", '1', PrincipalRole::admin);
   ada.principal.quota.bytes = 1;
   apply_one(ada);
-  apply(begun());
+  apply(begun_for_artifacts());
   EXPECT_EQ(applied(upload(1, "a", 'c')), Applied::applied);
 }
 
 TEST_P(StorageContract, R54_AnAcceptedResultTakesThoseOfOtherAttemptsAlong) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({upload(1, "a", 'c'), upload(2, "b", 'd'), upload(2, "c", 'e'), upload(3, "d", 'e'),
          end(1, AttemptState::expired)});
   EXPECT_THAT(ids(storage()), ElementsAre("a", "b", "c", "d"));  // a late result may still count
@@ -234,7 +234,7 @@ TEST_P(StorageContract, R54_WhoBeganAnewInheritsNothing) {
 }
 
 TEST_P(StorageContract, R54_ATrialThatFailedKeepsThemUntilAResultCounts) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({upload(1, "a", 'c'), failed(1), upload(2, "b", 'd'), end(2, AttemptState::expired)});
   EXPECT_THAT(apply_one(fail(key(1, 0))).dropped, IsEmpty());
   EXPECT_THAT(ids(storage()), ElementsAre("a", "b"));
@@ -258,7 +258,7 @@ TEST_P(StorageContract, R54_AResultThatIsEvidenceTakesItsAttemptsAlong) {
 }
 
 TEST_P(StorageContract, R54_AStudyThatIsCancelledKeepsThoseOfItsFinishedTrials) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({upload(1, "a", 'c'), upload(3, "b", 'd'), start(4, key(1, 2)), upload(4, "c", 'e'),
          complete(1, {0.5}), fail(key(1, 2))});
   EXPECT_THAT(apply_one(end_study(1, StudyState::cancelled)).dropped, ElementsAre(sha('d')));
@@ -267,7 +267,7 @@ TEST_P(StorageContract, R54_AStudyThatIsCancelledKeepsThoseOfItsFinishedTrials) 
 }
 
 TEST_P(StorageContract, R54_ABlobStaysWhileACheckpointOrAnArtifactNamesIt) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({save(1, 'c'), upload(2, "a", 'c'), upload(3, "b", 'd'), save(3, 'd')});
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('d')));
   EXPECT_THAT(apply_one(complete(3, {0.5})).dropped, IsEmpty());  // removes only its checkpoint
@@ -278,7 +278,7 @@ TEST_P(StorageContract, R54_ABlobStaysWhileACheckpointOrAnArtifactNamesIt) {
 }
 
 TEST_P(StorageContract, R54_AnErasedDeviceLeavesItsArtifacts) {
-  apply(begun());
+  apply(begun_for_artifacts());
   apply({create_device("phone"), upload(1, "a", 'c'), end(1, AttemptState::revoked)});
   EXPECT_EQ(applied(EraseDevice{"phone"}), Applied::applied);
   EXPECT_THAT(ids(storage()), ElementsAre("a"));

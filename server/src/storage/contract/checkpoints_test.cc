@@ -24,7 +24,7 @@ StartAttempt resume(std::int64_t attempt, TrialKey trial, const protocol::Checkp
   return start;
 }
 
-std::vector<Transition> begun() {
+std::vector<Transition> begun_for_checkpoints() {
   return {create_study(1), start(1, key(1, 0)), start(2, key(1, 1))};
 }
 
@@ -36,10 +36,10 @@ std::optional<protocol::Checkpoint> newest(Storage& storage, std::int64_t number
   return std::nullopt;
 }
 
-std::vector<std::string> blobs(Storage& storage) { return storage.kept_blobs().value(); }
+std::vector<std::string> checkpoint_blobs(Storage& storage) { return storage.kept_blobs().value(); }
 
 TEST_P(StorageContract, R37_TheNewestIsPassedOnAndTheLineageIsKept) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   EXPECT_EQ(applied(store(saved(1, 'a', 3))), Applied::applied);
   EXPECT_EQ(newest(storage(), 0), saved(1, 'a', 3));
   EXPECT_EQ(newest(storage(), 1), std::nullopt);
@@ -53,7 +53,7 @@ TEST_P(StorageContract, R37_TheNewestIsPassedOnAndTheLineageIsKept) {
 }
 
 TEST_P(StorageContract, R14_TheSameCheckpointAgainIsRepeated) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply_one(store(saved(1, 'a')));
   EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::repeated);
   EXPECT_EQ(applied(store(saved(1, 'b'))), Applied::applied);
@@ -62,54 +62,54 @@ TEST_P(StorageContract, R14_TheSameCheckpointAgainIsRepeated) {
 }
 
 TEST_P(StorageContract, R16_OfAnotherDeviceOrOfNobodyIsAConflict) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   EXPECT_EQ(applied(store(saved(1, 'a'), "laptop")), Applied::conflict);
   EXPECT_EQ(applied(store(saved(9, 'a'))), Applied::conflict);
-  EXPECT_THAT(blobs(storage()), IsEmpty());
+  EXPECT_THAT(checkpoint_blobs(storage()), IsEmpty());
 }
 
 TEST_P(StorageContract, R37_OfAnAttemptOrATrialThatHasEndedIsSuperseded) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply_one(end(1, AttemptState::expired));
   EXPECT_EQ(applied(store(saved(1, 'a'))), Applied::superseded);
   apply_one(end_study(1, StudyState::cancelled));
   EXPECT_EQ(applied(store(saved(2, 'a'))), Applied::superseded);
-  EXPECT_THAT(blobs(storage()), IsEmpty());
+  EXPECT_THAT(checkpoint_blobs(storage()), IsEmpty());
 }
 
 TEST_P(StorageContract, R37_TheTwoNewestOfATrialAreKept) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   EXPECT_THAT(apply_one(store(saved(1, 'a'))).dropped, IsEmpty());
   EXPECT_THAT(apply_one(store(saved(1, 'b'))).dropped, IsEmpty());
   EXPECT_THAT(apply_one(store(saved(1, 'c'))).dropped, ElementsAre(sha('a')));
-  EXPECT_THAT(blobs(storage()), ElementsAre(sha('b'), sha('c')));
+  EXPECT_THAT(checkpoint_blobs(storage()), ElementsAre(sha('b'), sha('c')));
 }
 
 TEST_P(StorageContract, R37_ABlobThatAnotherTrialNamesIsNotDropped) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({store(saved(1, 'a')), store(saved(2, 'a')), store(saved(1, 'b'))});
   EXPECT_THAT(apply_one(store(saved(1, 'c'))).dropped, IsEmpty());
   EXPECT_THAT(apply_one(complete(2, {0.5})).dropped, ElementsAre(sha('a')));
-  EXPECT_THAT(blobs(storage()), ElementsAre(sha('b'), sha('c')));
+  EXPECT_THAT(checkpoint_blobs(storage()), ElementsAre(sha('b'), sha('c')));
 }
 
 TEST_P(StorageContract, R37_AnAcceptedTrialAndAStudyThatEndsDropTheirs) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({store(saved(1, 'a')), store(saved(2, 'b'))});
   EXPECT_THAT(apply_one(complete(1, {0.5})).dropped, ElementsAre(sha('a')));
   EXPECT_THAT(apply_one(end_study(1, StudyState::cancelled)).dropped, ElementsAre(sha('b')));
-  EXPECT_THAT(blobs(storage()), IsEmpty());
+  EXPECT_THAT(checkpoint_blobs(storage()), IsEmpty());
 }
 
 TEST_P(StorageContract, R33_AReissueDropsThem) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({store(saved(1, 'a')), fail(key(1, 0))});
   EXPECT_THAT(apply_one(ReissueTrials{StudyId{1}}).dropped, ElementsAre(sha('a')));
   EXPECT_EQ(newest(storage(), 0), std::nullopt);
 }
 
 TEST_P(StorageContract, R38_AFailureThatTheCheckpointMayHaveMadeDropsIt) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({store(saved(1, 'a')), failed(1)});  // did not resume from the checkpoint
   EXPECT_EQ(newest(storage(), 0), saved(1, 'a'));
   apply_one(resume(3, key(1, 0), saved(1, 'a')));
@@ -118,7 +118,7 @@ TEST_P(StorageContract, R38_AFailureThatTheCheckpointMayHaveMadeDropsIt) {
 }
 
 TEST_P(StorageContract, R38_NotWhenTheAttemptHadEndedBefore) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({store(saved(1, 'a')), end(1, AttemptState::released)});
   apply({resume(3, key(1, 0), saved(1, 'a')), end(3, AttemptState::expired)});
   EXPECT_THAT(apply_one(failed(3)).dropped, IsEmpty());
@@ -126,7 +126,7 @@ TEST_P(StorageContract, R38_NotWhenTheAttemptHadEndedBefore) {
 }
 
 TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({append(1, {{0, 1.0}, {1, 0.9}, {2, 0.8}, {3, 0.7}}), store(saved(1, 'a', 2)),
          end(1, AttemptState::released), resume(3, key(1, 0), saved(1, 'a', 2), "laptop"),
          append(3, {{3, 0.6}, {4, 0.5}}, "laptop"), store(saved(3, 'b', 3), "laptop"),
@@ -147,7 +147,7 @@ TEST_P(StorageContract, R37_TheCurveGoesOnWhereTheCheckpointWasSaved) {
 }
 
 TEST_P(StorageContract, R37_ACheckpointFromBeforeTheFirstReportHasNoCurve) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({append(1, {{0, 1.0}}), store(saved(1, 'a')), end(1, AttemptState::released),
          resume(3, key(1, 0), saved(1, 'a')), append(3, {{1, 0.5}})});
   apply_one(complete(3, {0.5}));
@@ -166,7 +166,7 @@ ReissueTrials mended(char bundle, bool checkpoints = false) {
 }
 
 TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({start(3, key(1, 2)), failed(3), fail(key(1, 2)), store(saved(1, 'a')),
          store(saved(2, 'b'))});
   const Outcome outcome = apply_one(mended('e'));
@@ -189,7 +189,7 @@ TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
 }
 
 TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreHandedOnWhereThatIsWanted) {
-  apply(begun());
+  apply(begun_for_checkpoints());
   apply({start(3, key(1, 2)), failed(3), fail(key(1, 2)), store(saved(1, 'a'))});
   apply_one(mended('e', true));
   EXPECT_EQ(applied(store(saved(2, 'b'))), Applied::applied);

@@ -8,21 +8,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kBytes = 10;
+constexpr std::int64_t kArtifactBytes = 10;
 
 DeleteStudy delete_study(std::int64_t id) { return {StudyId{id}}; }
 
-StoreArtifact upload(std::int64_t attempt, const std::string& id, char digit) {
+StoreArtifact upload_file(std::int64_t attempt, const std::string& id, char digit) {
   StoreArtifact store{"phone", {}};
   store.artifact.id = id;
   store.artifact.attempt = AttemptId{attempt};
   store.artifact.name = "curve.png";
   store.artifact.type = "image/png";
-  store.artifact.blob = {sha(digit), kBytes};
+  store.artifact.blob = {sha(digit), kArtifactBytes};
   return store;
 }
 
-CreateStudy asked_study(std::int64_t id) {
+CreateStudy asked_study_of(std::int64_t id) {
   CreateStudy create = create_study(id, "asked");
   create.spec.kind = protocol::StudyKind::asked;
   create.spec.directions = {protocol::Direction::maximize};
@@ -52,11 +52,11 @@ std::vector<Transition> over() {
           end(1, AttemptState::expired),
           start(2, key(1, 0)),
           append(2, {{1, 0.25}, {2, 0.25}}),
-          upload(2, "a", 'c'),
+          upload_file(2, "a", 'c'),
           complete(2, {0.5}),
           start(3, key(1, 1)),
-          upload(3, "b", 'd'),
-          upload(3, "c", 'c'),
+          upload_file(3, "b", 'd'),
+          upload_file(3, "c", 'c'),
           fail(key(1, 1)),
           start(4, key(1, 2)),
           end_study(1, StudyState::cancelled)};
@@ -68,7 +68,7 @@ TEST_P(StorageContract, R55_ADeletedStudyIsGoneForEveryReader) {
   const Outcome gone = apply_one(delete_study(1));
   EXPECT_EQ(gone.applied, Applied::applied);
   EXPECT_EQ(gone.study, StudyId{1});
-  EXPECT_EQ(gone.freed, (Freed{2, 3, 3 * kBytes + 1'333}));
+  EXPECT_EQ(gone.freed, (Freed{2, 3, 3 * kArtifactBytes + 1'333}));
   for (int life = 0; life < 2; ++life, reopen()) {
     EXPECT_THAT(storage().studies().value(), IsEmpty());
     EXPECT_FALSE(storage().study(StudyId{1}).value().has_value());
@@ -109,11 +109,11 @@ TEST_P(StorageContract, R55_WhatComesLateIsUnknown) {
                                      end(4, AttemptState::revoked),
                                      end(2, AttemptState::expired),
                                      append(4, {{1, 0.5}}),
-                                     upload(4, "z", 'e'),
+                                     upload_file(4, "z", 'e'),
                                      StoreCheckpoint{"phone",
                                                      {.attempt = AttemptId{4},
                                                       .format = protocol::CheckpointFormat::npz,
-                                                      .blob = {sha('e'), kBytes},
+                                                      .blob = {sha('e'), kArtifactBytes},
                                                       .step = {}}},
                                      fail(key(1, 2)),
                                      end_study(1, StudyState::finished),
@@ -134,7 +134,7 @@ TEST_P(StorageContract, R55_WhatComesLateIsUnknown) {
 }
 
 TEST_P(StorageContract, R55_AnAskedStudyGoesWithItsSuggestions) {
-  apply({asked_study(1), ClaimStudy{StudyId{1}, "nb"},
+  apply({asked_study_of(1), ClaimStudy{StudyId{1}, "nb"},
          AskTrials{StudyId{1}, 1, {{TrialNumber{0}, "{}", 1, {}}, {TrialNumber{1}, "{}", 1, {}}}},
          start(1, key(1, 0)), StoreSuggestion{key(1, 0), 1, 0, {"x", "d", "1"}, R"({"x": 1})"},
          complete(1, {0.5}), end_study(1, StudyState::finished)});
@@ -194,7 +194,7 @@ TEST_P(StorageContract, R55_BlobsStayWhereAnotherStudyOrOwnerNamesThem) {
   apply(over());
   apply({hers, his});
   const Outcome first = apply_one(delete_study(1));
-  EXPECT_EQ(first.freed, (Freed{2, 3, 3 * kBytes + 1'234}));
+  EXPECT_EQ(first.freed, (Freed{2, 3, 3 * kArtifactBytes + 1'234}));
   EXPECT_THAT(first.disowned, IsEmpty());  // grace's study has the same bundle
   EXPECT_FALSE(storage().project_references("default", sha('a')).value());
   EXPECT_TRUE(storage().project_references("birds", sha('a')).value());
@@ -219,12 +219,12 @@ TEST_P(StorageContract, R55_ABlobThatTheOwnerOnlyBroughtStays) {
 
 TEST_P(StorageContract, R55_FilesOfTrialsGoWithTheLastRowThatNamesThem) {
   apply(over());
-  apply({create_study(2, "other"), start(7, key(2, 0)), upload(7, "a", 'd')});
+  apply({create_study(2, "other"), start(7, key(2, 0)), upload_file(7, "a", 'd')});
   std::vector<std::string> dropped = apply_one(delete_study(1)).dropped;
   for (std::string& blob : sweep(storage(), 1)) dropped.push_back(std::move(blob));
   EXPECT_THAT(dropped, ElementsAre(sha('c')));
   EXPECT_THAT(storage().kept_blobs().value(), ElementsAre(sha('d')));
-  EXPECT_EQ(storage().usage("ada").value().bytes, 1'333 + kBytes);
+  EXPECT_EQ(storage().usage("ada").value().bytes, 1'333 + kArtifactBytes);
 }
 
 // Removal in pieces of any size, with restarts between the pieces, has the same result.
@@ -237,7 +237,7 @@ TEST_P(StorageContract, R55_PiecesGoOnAfterARestart) {
       batch.emplace_back(start(attempt + 2 * i, key(id, i)));
       batch.emplace_back(append(attempt + 2 * i, {{1, 0.5}, {2, 0.5}, {3, 0.5}}));
       batch.emplace_back(start(attempt + 2 * i + 1, key(id, i)));
-      batch.emplace_back(upload(attempt + 2 * i + 1, std::to_string(i), 'c'));
+      batch.emplace_back(upload_file(attempt + 2 * i + 1, std::to_string(i), 'c'));
       batch.emplace_back(complete(attempt + 2 * i + 1, {0.5}));
     }
     batch.emplace_back(end_study(id, StudyState::finished));

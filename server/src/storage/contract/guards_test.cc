@@ -353,7 +353,7 @@ TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
 
 // ---- other code for failed trials (R64)
 
-ReissueTrials mended(char bundle) {
+ReissueTrials with_mended_code(char bundle) {
   ReissueTrials reissue{.study = StudyId{1}};
   reissue.code = protocol::NewCode{.entry = "mended:objective",
                                    .bundle = {sha(bundle), 7},
@@ -368,7 +368,7 @@ TEST_P(StorageContract, R64_OtherCodeIsForTheAttemptsThatFollow) {
   apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2)),
          complete(1, {0.5}), failed(2), fail(key(1, 1))});
   const protocol::StudySpec before = study(1).spec;
-  const Outcome outcome = apply_one(mended('e'));
+  const Outcome outcome = apply_one(with_mended_code('e'));
   EXPECT_EQ(outcome.applied, Applied::applied);
   EXPECT_THAT(outcome.trials, testing::ElementsAre(TrialNumber{1}));
   EXPECT_EQ(study(1).code, 2);
@@ -376,7 +376,7 @@ TEST_P(StorageContract, R64_OtherCodeIsForTheAttemptsThatFollow) {
   protocol::StudySpec expected = before;
   expected.entry = "mended:objective";
   expected.bundle = {sha('e'), 7};
-  expected.data = mended('e').code->data;
+  expected.data = with_mended_code('e').code->data;
   expected.versions = {.numpy = "2.4.3"};
   expected.provenance_json = R"({"client":"c"})";
   expected.runtime_index = sha('9');
@@ -396,19 +396,20 @@ TEST_P(StorageContract, R64_OtherCodeIsForTheAttemptsThatFollow) {
 
 TEST_P(StorageContract, R64_TheSameCodeAndNoFailedTrialMakeNoVersion) {
   apply({create_study(1), start(1, key(1, 0))});
-  EXPECT_EQ(applied(mended('e')), Applied::repeated);
+  EXPECT_EQ(applied(with_mended_code('e')), Applied::repeated);
   EXPECT_EQ(study(1).code, 1);
-  apply({failed(1), fail(key(1, 0)), mended('e'), start(2, key(1, 0)), failed(2), fail(key(1, 0))});
-  const Outcome again = apply_one(mended('e'));
+  apply({failed(1), fail(key(1, 0)), with_mended_code('e'), start(2, key(1, 0)), failed(2),
+         fail(key(1, 0))});
+  const Outcome again = apply_one(with_mended_code('e'));
   EXPECT_EQ(again.applied, Applied::applied);  // the trial runs again
   EXPECT_EQ(again.spec, nullptr);
   EXPECT_EQ(study(1).code, 2);
   apply({start(3, key(1, 0)), failed(3), fail(key(1, 0)), end_study(1, StudyState::cancelled)});
-  EXPECT_EQ(applied(mended('d')), Applied::superseded);
+  EXPECT_EQ(applied(with_mended_code('d')), Applied::superseded);
 }
 
 TEST_P(StorageContract, R64_EarlierSpecsGoWithTheirStudy) {
-  apply({create_study(1), start(1, key(1, 0)), failed(1), fail(key(1, 0)), mended('e'),
+  apply({create_study(1), start(1, key(1, 0)), failed(1), fail(key(1, 0)), with_mended_code('e'),
          end_study(1, StudyState::cancelled)});
   const Outcome gone = apply_one(DeleteStudy{StudyId{1}});
   EXPECT_THAT(gone.disowned, testing::Contains(sha('e')));

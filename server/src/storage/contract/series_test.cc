@@ -37,7 +37,7 @@ std::string text_of(const std::vector<NamedSeries>& all) {
   return out;
 }
 
-std::vector<Transition> begun() {
+std::vector<Transition> begun_for_series() {
   return {create_study(1), start(1, key(1, 0)), start(2, key(1, 1))};
 }
 
@@ -57,7 +57,7 @@ std::string text_of(const std::vector<LastValue>& last) {
 }
 
 TEST_P(StorageContract, R59_RowsAreReadAsTheyWereReported) {
-  apply(begun());
+  apply(begun_for_series());
   const auto outcomes = apply({log(1, 1, {0, 5}, {{"loss", {0.1, 2.0}}, {"acc", {{}, 0.25}}}),
                                log(1, 2, {6, 7}, {{"acc", {kNan, -kInfinity}}, {"loss", {1e300}}}),
                                log(2, 1, {3}, {{"loss", {7.0}}})});
@@ -77,7 +77,7 @@ TEST_P(StorageContract, R59_RowsAreReadAsTheyWereReported) {
 }
 
 TEST_P(StorageContract, R14_TheSameReportAgainIsRepeatedAlsoAfterARestart) {
-  apply(begun());
+  apply(begun_for_series());
   apply_one(log(1, 4, {1}, {{"loss", {0.5}}}));
   EXPECT_EQ(applied(log(1, 4, {1}, {{"loss", {0.75}}})), Applied::repeated);
   reopen();
@@ -88,14 +88,14 @@ TEST_P(StorageContract, R14_TheSameReportAgainIsRepeatedAlsoAfterARestart) {
 }
 
 TEST_P(StorageContract, R16_OfAnotherDeviceIsAConflict) {
-  apply(begun());
+  apply(begun_for_series());
   EXPECT_EQ(applied(log(1, 1, {1}, {{"loss", {0.5}}}, "laptop")), Applied::conflict);
   EXPECT_EQ(applied(log(9, 1, {1}, {{"loss", {0.5}}})), Applied::conflict);
   EXPECT_THAT(names(storage(), 1), IsEmpty());
 }
 
 TEST_P(StorageContract, R59_PointsAndSeriesOfOneReportAreBothStored) {
-  apply(begun());
+  apply(begun_for_series());
   AppendPoints both = log(1, 1, {1}, {{"loss", {0.5}}});
   both.points = {{1, 2.0}};
   EXPECT_EQ(applied(both), Applied::applied);
@@ -105,7 +105,7 @@ TEST_P(StorageContract, R59_PointsAndSeriesOfOneReportAreBothStored) {
 }
 
 TEST_P(StorageContract, R59_AfterTheResultTheyReadTheSameAndTheRowsSayTheirEnds) {
-  apply(begun());
+  apply(begun_for_series());
   apply({log(1, 1, {1, 2}, {{"loss", {1.5, 1.25}}, {"acc", {0.1}}}),
          log(1, 2, {3}, {{"loss", {1.0}}})});
   EXPECT_EQ(text_of(trial(1, 0).last), "loss=1 acc=0.1 ");  // while it runs
@@ -123,7 +123,7 @@ TEST_P(StorageContract, R59_AfterTheResultTheyReadTheSameAndTheRowsSayTheirEnds)
 }
 
 TEST_P(StorageContract, R37_AContinuedAttemptBeginsWithTheRowsBeforeTheCheckpoint) {
-  apply(begun());
+  apply(begun_for_series());
   apply({log(1, 1, {1, 2, 3}, {{"loss", {1.0, 2.0, 3.0}}, {"once", {42.0}}})});
   protocol::Checkpoint saved{.attempt = AttemptId{1},
                              .format = protocol::CheckpointFormat::tree,
@@ -144,7 +144,7 @@ TEST_P(StorageContract, R37_AContinuedAttemptBeginsWithTheRowsBeforeTheCheckpoin
 }
 
 TEST_P(StorageContract, R37_ACheckpointBeforeTheFirstRowContinuesNoSeries) {
-  apply(begun());
+  apply(begun_for_series());
   apply_one(log(1, 1, {1}, {{"loss", {1.0}}}));
   StartAttempt resumed = start(3, key(1, 0));
   resumed.from = protocol::Checkpoint{.attempt = AttemptId{1}, .blob = {sha('a'), 10}, .step = 7};
@@ -153,7 +153,7 @@ TEST_P(StorageContract, R37_ACheckpointBeforeTheFirstRowContinuesNoSeries) {
 }
 
 TEST_P(StorageContract, R59_MoreSeriesThanTheLimitAreRefusedAndThePointsKept) {
-  apply(begun());
+  apply(begun_for_series());
   std::vector<protocol::SeriesColumn> columns;
   for (int i = 0; i < kMostSeries; ++i) columns.push_back({"s" + std::to_string(i), {1.0}});
   EXPECT_EQ(applied(log(1, 1, {1}, columns)), Applied::applied);
@@ -170,7 +170,7 @@ TEST_P(StorageContract, R59_MoreSeriesThanTheLimitAreRefusedAndThePointsKept) {
 }
 
 TEST_P(StorageContract, R59_MoreValuesThanTheLimitAreRefusedAlsoAfterARestart) {
-  apply(begun());
+  apply(begun_for_series());
   constexpr std::int64_t kRows = 100'000;
   Steps steps(kRows);
   for (std::int64_t i = 0; i < kRows; ++i) steps[static_cast<std::size_t>(i)] = i;
