@@ -245,7 +245,14 @@ void State::rank(Study& study) {
   // project is marked as dirty here, when a trial comes.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
-  if (!has_work || study.rank) return;
+  if (!has_work) {
+    // Lower priorities of its owner now take part. A worker that waits for another study's owner may
+    // get their work.
+    if (!project.idle.empty() && project.ranked.has_below(study.owner, study.priority))
+      dirty_projects.insert(study.project);
+    return;
+  }
+  if (study.rank) return;
   study.rank = standing;
   project.ranked.insert(study.owner, standing);
   if (!project.idle.empty()) dirty_projects.insert(study.project);

@@ -57,6 +57,12 @@ class StudyOrder {
     }
   }
 
+  // Returns whether the order has studies of the owner with a lower priority.
+  bool has_below(const std::string& owner, std::int64_t priority) const {
+    const auto found = owners_.find(owner);
+    return found != owners_.end() && found->second.levels.rbegin()->first < priority;
+  }
+
   // Returns the next of the studies that fit. A study that does not fit is left out, as if it had
   // no work. So lower priorities of its owner may take part.
   template <typename Fits>

@@ -236,6 +236,20 @@ TEST(Owners, R45_WhoWaitsTooLongForAnOwnerTakesOthersWork) {
   EXPECT_THAT(s.ready("b"), Contains("b < lease #2 trial 0"));
 }
 
+TEST(Owners, R61_WhoWaitsForAnOwnerGetsALowerPriorityOnceTheHigherHasEnded) {
+  Scenario s = owned();
+  s.worker("x").asks("nb", {0}, 1);
+  s.ready("x");
+  s.study({.trials = 3, .owner = "eve", .priority = 1}).study({.trials = 1, .owner = "eve"});
+  s.worker("y").ready("y");
+  EXPECT_EQ(s.last_lease().study, StudyId{2});
+  s.worker("a");
+  // Studies 1 and 2 run one trial each, so the older one is next. Study 3 does not take part.
+  EXPECT_THAT(s.ready("a"), Contains("a < wait no_work"));
+  EXPECT_THAT(s.cancel(2), Contains("a < lease #3 trial 0"));
+  EXPECT_EQ(s.last_lease().study, StudyId{3});
+}
+
 TEST(Owners, R45_WhoWaitsForTheOwnerGetsWhatIsIssuedAgain) {
   Scenario s = owned();
   s.worker("a").asks("nb", {0}, 5);

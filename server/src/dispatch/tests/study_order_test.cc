@@ -65,6 +65,11 @@ TEST(StudyOrder, R61_AgreesWithASearchThroughAllStudies) {
         [&](StudyId id) { return std::find(fitting.begin(), fitting.end(), id) != fitting.end(); });
     ASSERT_EQ(given, first_of(listed, fitting)) << "after step " << step;
     ASSERT_EQ(order.empty(), listed.empty());
+    const std::int64_t priority = draw(5) - 1;
+    ASSERT_EQ(order.has_below("a", priority),
+              std::any_of(listed.begin(), listed.end(), [priority](const Listed& one) {
+                return one.owner == "a" && one.standing.priority < priority;
+              }));
   }
 }
 
