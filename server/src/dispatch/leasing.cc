@@ -246,8 +246,8 @@ void State::rank(Study& study) {
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work) {
-    // Lower priorities of its owner now take part. A worker that waits for another study's owner may
-    // get their work.
+    // Lower priorities of its owner now take part. A worker that waits for another study's owner
+    // may get their work.
     if (!project.idle.empty() && project.ranked.has_below(study.owner, study.priority))
       dirty_projects.insert(study.project);
     return;
