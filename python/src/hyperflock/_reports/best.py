@@ -32,7 +32,7 @@ def no_best(row: StudyRow) -> NoCompleteTrialError:
 
 def number_text(value: float, *, short: bool = True) -> str:
     """Return a number for people, with six digits if ``short``, otherwise with all of them."""
-    return f"{value:.6g}" if short else repr(value)
+    return f"{value:.6g}" if short else repr(value).removesuffix(".0")
 
 
 def best_text(row: StudyRow, *, short: bool = True) -> str:
