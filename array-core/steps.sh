@@ -1,4 +1,4 @@
-# Builds array-core as WebAssembly, tests its Python package on both bridges, and has the steps of ./run python.
+# Builds array-core as WebAssembly and tests it and its Python package. Also says which steps ./run python needs.
 # shellcheck shell=bash
 
 # shellcheck source=/dev/null

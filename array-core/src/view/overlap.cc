@@ -25,7 +25,7 @@ enum class Answer : std::uint8_t { no, yes, gave_up };
 
 class Equation {
  public:
-  // Adds the axes of a view. `sign` -1 puts them on the other side of the equation.
+  // Adds the terms of a view's axes to the equation; with `sign` -1, to its other side.
   void add(const View& view, std::int64_t sign) {
     for (int axis = 0; axis < view.ndim(); ++axis) {
       const std::int64_t last = view.shape[axis] - 1;

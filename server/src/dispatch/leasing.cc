@@ -241,8 +241,8 @@ void State::rank(Study& study) {
     project.ranked.erase(study.owner, *study.rank);
     study.rank.reset();
   }
-  // A study whose owner has room for more trials may be in `ranked` while no trial waits. So the
-  // project is marked as dirty here, when a trial comes.
+  // A study may already be in `ranked` while no trial waits, because its owner has room for more.
+  // A new trial may then change nothing below, so the project is marked as dirty here.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work) {

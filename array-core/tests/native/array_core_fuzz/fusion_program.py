@@ -115,7 +115,7 @@ class Program:
         self.main = self.random.choice(self.dtypes)
 
     def run(self) -> Outcome:
-        """Run every step of the program or its part, then read every array."""
+        """Run every step of the program, or of its part if one is given, then read every array."""
         ac.reset()
         if self.part is not None:
             session.set_fusing(True)

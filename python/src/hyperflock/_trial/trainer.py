@@ -152,7 +152,8 @@ class LogReport:
     def serialize(self, serializer: Any) -> None:
         """Save or load the collected observations; Chainer calls this for a checkpoint.
 
-        The attempt that saved the checkpoint has logged the loaded entries.
+        The loaded entries are not logged again, because the attempt that saved the checkpoint has
+        logged them.
         """
         self._report.serialize(serializer)
         self._sent = len(self._report.log)

@@ -58,7 +58,7 @@ def blobs_of(spec: _protocol.StudySpec) -> list[Any]:
 
 
 def point_text(spec: _protocol.StudySpec, number: int) -> str:
-    """Return the parameters of a trial in the text that the server writes."""
+    """Return the parameters of a trial as the JSON text that the server sends."""
     return params_text(_grid.point_of(_spec.kind_of(spec), spec.space, number, spec.seed))
 
 

@@ -132,8 +132,8 @@ class Scenario {
   Said cancel(std::int64_t study);
   Said pause(std::int64_t study, bool paused = true);
   Said prioritize(std::int64_t study, std::int64_t priority);
-  // If `code` is given, the study gets other code with this name. `keeps` says whether it keeps its
-  // checkpoints.
+  // `code`, if given, is the name of the study's new code. `keeps` says whether the trials continue
+  // from checkpoints of the earlier code.
   enum class Keeps { checkpoints, nothing };
   Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing);
   // Gives the study a space of this many values.

@@ -119,8 +119,8 @@ class Writer {
   Outcome apply_one(const NoteDelivery& note);
   void store_webhook(StudyId study, const protocol::Webhook& webhook, const std::string& owner,
                      const std::string& secret);
-  // Stores an event at the end of the batch if the study's webhook wants it. Returns whether it
-  // does.
+  // Queues an event if the study's webhook wants it, and returns whether it was queued.
+  // store_events() stores the queued events at the end of the batch.
   bool queue_event(StudyId study, protocol::WebhookEvent event);
   void store_events();
   void forget_webhook(StudyId study);

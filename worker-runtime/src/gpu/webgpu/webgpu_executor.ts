@@ -17,7 +17,7 @@ import { DispatchTimes } from "./dispatch_times.ts";
 import { type Landing, Readback } from "./readback.ts";
 
 const Usage = { copySrc: 0x4, copyDst: 0x8, uniform: 0x40, storage: 0x80, queryResolve: 0x200 };
-/** The space for the uniforms of one batch. Each dispatch's begin at a multiple of UNIFORM_STRIDE. */
+/** The space for the uniforms of one batch. The uniforms of each dispatch begin at a multiple of UNIFORM_STRIDE. */
 const UNIFORM_BYTES = 256 * 1024;
 const UNIFORM_STRIDE = 256;
 /** If a buffer is at least this large, the executor waits for the result of its creation. */
