@@ -51,8 +51,8 @@ std::string operand_name(const Operand& operand) {
   return {};
 }
 
-// Returns the dtype that the search for a loop uses for scalars, weak or not: the result type of all
-// operands.
+// Returns the dtype that the search for a loop uses for scalars, weak or not: the result type of
+// all operands.
 DType scalar_dtype(PromotionMode mode, std::span<const Operand> operands) {
   std::array<DType, kMaxOperands> arrays{};
   std::array<ScalarOperand, kMaxOperands> scalars{};
