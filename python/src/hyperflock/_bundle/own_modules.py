@@ -40,7 +40,7 @@ from hyperflock._bundle.checks.globals_check import (
 from hyperflock._bundle.checks.reachability import Reached, Use, modules_of, warn
 from hyperflock._bundle.plain_values import is_mutable, is_plain
 from hyperflock._bundle.source.runtime import is_library, runtime_has
-from hyperflock._bundle.source.statements import FileText, Statement
+from hyperflock._bundle.source.statements import FileText, Statement, made_names
 
 if TYPE_CHECKING:
     from hyperflock._bundle.capture import Capture
@@ -419,7 +419,12 @@ class OwnModules:
 
     def _makes(self, module: str, name: str) -> bool:
         """Return whether a file makes the object of a global, and does not import it."""
-        return any(not isinstance(one.node, ast.ImportFrom) for one in self._bindings(module, name))
+        path = Path(str(getattr(sys.modules[module], "__file__", None)))
+        try:
+            content = path.read_bytes()
+            return name in made_names(content, module, is_package=path.name == "__init__.py")
+        except (OSError, SyntaxError, ValueError):
+            return False
 
     def _is_own(self, name: str, module: types.ModuleType) -> bool:
         unit = name.split(".")[0]
