@@ -44,10 +44,12 @@ using Status = Result<void>;
   do {                                                                                  \
     if (auto TRY_NAME_ = (expression); !TRY_NAME_) return std::move(TRY_NAME_).error(); \
   } while (false)
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration has no parentheses.
 #define TRY_VALUE_(declaration, expression)            \
   auto TRY_NAME_ = (expression);                       \
   if (!TRY_NAME_) return std::move(TRY_NAME_).error(); \
   declaration = *std::move(TRY_NAME_)
+// NOLINTEND(bugprone-macro-parentheses)
 #define TRY_NAME_ TRY_JOIN_(try_result_, __LINE__)
 #define TRY_JOIN_(first, second) TRY_PASTE_(first, second)
 #define TRY_PASTE_(first, second) first##second
