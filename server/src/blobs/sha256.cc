@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/hex.h"
+
 namespace hyperflock::blobs {
 namespace {
 
@@ -31,14 +33,7 @@ std::string Sha256::hex() {
   std::array<unsigned char, 32> digest{};
   unsigned int size = 0;
   check(EVP_DigestFinal_ex(context_.get(), digest.data(), &size));
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * digest.size());
-  for (const unsigned char byte : digest) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
+  return hyperflock::hex(digest);
 }
 
 std::string sha256_hex(std::string_view bytes) {

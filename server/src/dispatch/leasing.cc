@@ -239,20 +239,18 @@ void State::rank(Study& study) {
   const Standing standing{study.priority, study.running, study.id};
   if (study.rank && (!has_work || *study.rank != standing)) {
     project.ranked.erase(study.owner, *study.rank);
+    // Without it, lower priorities of its owner take part. A worker that waits for another study's
+    // owner may get their work.
+    if (!has_work && !project.idle.empty() &&
+        project.ranked.has_below(study.owner, study.rank->priority))
+      dirty_projects.insert(study.project);
     study.rank.reset();
   }
   // A study may already be in `ranked` while no trial waits, because its owner has room for more.
   // A new trial may then change nothing below, so the project is marked as dirty here.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
-  if (!has_work) {
-    // Lower priorities of its owner now take part. A worker that waits for another study's owner
-    // may get their work.
-    if (!project.idle.empty() && project.ranked.has_below(study.owner, study.priority))
-      dirty_projects.insert(study.project);
-    return;
-  }
-  if (study.rank) return;
+  if (!has_work || study.rank) return;
   study.rank = standing;
   project.ranked.insert(study.owner, standing);
   if (!project.idle.empty()) dirty_projects.insert(study.project);

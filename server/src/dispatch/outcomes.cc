@@ -11,6 +11,14 @@ namespace {
 
 constexpr Millis kConflictBackOffMs = 1'000;
 
+Error unknown_study() { return {"unknown_study", "No study has this number."}; }
+
+// Returns why a study could not run again.
+Error not_running(const storage::Outcome& outcome) {
+  if (outcome.applied != Applied::superseded) return unknown_study();
+  return {"study_cancelled", "A study that was cancelled stays so."};
+}
+
 // Returns the session that counts the proposal in Session::pending.
 std::optional<SessionId> counted_session(const Pending& what) {
   if (const auto* result = std::get_if<PendingResult>(&what)) return result->session;
@@ -249,9 +257,7 @@ void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
 
 void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict) {
-    if (what.request)
-      effects.emplace_back(
-          Answer{*what.request, Error{"unknown_study", "No study has this number."}});
+    if (what.request) effects.emplace_back(Answer{*what.request, unknown_study()});
     if (Study* study = find_study(
             what.study)) {  // another server changed the row: the study continues, or ends again
       study->ending = false;
@@ -269,7 +275,7 @@ void State::on_outcome(PendingEnd& what, const storage::Outcome& outcome) {
 
 void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict) {
-    effects.emplace_back(Answer{what.request, Error{"unknown_study", "No study has this number."}});
+    effects.emplace_back(Answer{what.request, unknown_study()});
     return;
   }
   // A study that has ended does not change.
@@ -282,7 +288,7 @@ void State::on_outcome(PendingPause& what, const storage::Outcome& outcome) {
 
 void State::on_outcome(PendingPriority& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict) {
-    effects.emplace_back(Answer{what.request, Error{"unknown_study", "No study has this number."}});
+    effects.emplace_back(Answer{what.request, unknown_study()});
     return;
   }
   if (outcome.applied == Applied::applied) changed.insert(what.study);
@@ -318,9 +324,7 @@ void State::on_outcome(PendingExtension& what, const storage::Outcome& outcome) 
     const Error error = outcome.refusal ? Error{"space_changed",
                                                 "Another request has extended the study: read "
                                                 "its space and extend it again."}
-                        : outcome.applied == Applied::superseded
-                            ? Error{"study_cancelled", "A study that was cancelled stays so."}
-                            : Error{"unknown_study", "No study has this number."};
+                                        : not_running(outcome);
     effects.emplace_back(Answer{what.request, error});
   }
   if (Study* running = find_study(id)) end_if_finished(*running);
@@ -350,16 +354,11 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     effects.emplace_back(Answer{what.request, storage::quota_error(*outcome.excess)});
     return;
   } else if (outcome.applied != Applied::repeated) {
-    const Error error = outcome.applied == Applied::superseded
-                            ? Error{"study_cancelled", "A study that was cancelled stays so."}
-                            : Error{"unknown_study", "No study has this number."};
-    effects.emplace_back(Answer{what.request, error});
+    effects.emplace_back(Answer{what.request, not_running(outcome)});
     return;
   }
   if (outcome.applied == Applied::repeated && what.has_code) {
-    effects.emplace_back(Answer{
-        what.request,
-        Error{"no_failed_trial", "No trial of the study has failed: the study keeps its code."}});
+    effects.emplace_back(Answer{what.request, protocol::no_failed_trial()});
   } else {
     effects.emplace_back(Answer{what.request, id});
   }

@@ -531,8 +531,8 @@ struct State {
   void on(const StudyPriorityRequested& event);
   void on(const StudyReissueRequested& event);
   void on(const StudyExtendRequested& event);
-  // Returns an ended study as it is when it runs again, without trials.
-  static Study reopened(const storage::StudyRow& row);
+  // Returns the study of a row without its trials, as if all numbers had been leased.
+  static Study from_row(const storage::StudyRow& row);
   void on(const CheckpointStored& event);
   void on(const ArtifactStored& event);
   void on(const Restored& event);

@@ -11,10 +11,6 @@ Error unavailable() {
   return {"storage_unavailable", "The server cannot write now; try again later."};
 }
 
-Error not_a_grid() {
-  return {"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
-}
-
 }  // namespace
 
 void State::on(const StudySubmitted& event) {
@@ -110,11 +106,11 @@ void State::on(const StudyReissueRequested& event) {
   }
   const storage::StudyRow& row = event.study;
   if (row.spec.kind == protocol::StudyKind::asked) {
-    effects.emplace_back(Answer{event.request, not_a_grid()});
+    effects.emplace_back(Answer{event.request, protocol::not_a_grid()});
     return;
   }
   propose(storage::ReissueTrials{row.id, event.quota, event.code, event.runtime_index},
-          PendingReissue{event.request, reopened(row), event.code.has_value(),
+          PendingReissue{event.request, from_row(row), event.code.has_value(),
                          !event.code || event.code->checkpoints});
   propose_note(event.note, row.id);
 }
@@ -126,15 +122,15 @@ void State::on(const StudyExtendRequested& event) {
   }
   const storage::StudyRow& row = event.study;
   if (row.spec.kind == protocol::StudyKind::asked) {
-    effects.emplace_back(Answer{event.request, not_a_grid()});
+    effects.emplace_back(Answer{event.request, protocol::not_a_grid()});
     return;
   }
   propose(storage::ExtendStudy{row.id, event.more, event.quota},
-          PendingExtension{event.request, reopened(row)});
+          PendingExtension{event.request, from_row(row)});
   propose_note(event.note, row.id);
 }
 
-Study State::reopened(const storage::StudyRow& row) {
+Study State::from_row(const storage::StudyRow& row) {
   Study study{.id = row.id,
               .owner = row.owner,
               .project = row.project,
@@ -234,21 +230,11 @@ void State::on(const Restored& event) {
 
 void State::restore_study(const storage::RunningStudy& stored) {
   const storage::StudyRow& row = stored.study;
-  open_study({.id = row.id,
-              .owner = row.owner,
-              .project = row.project,
-              .spec = row.spec,
-              .total = row.total,
-              .next_number = stored.next_number,
-              .running = 0,
-              .priority = row.priority,
-              .ending = false,
-              .trials = {},
-              .queue = {},
-              .rank = {}});
+  Study kept = from_row(row);
+  kept.next_number = stored.next_number;
+  open_study(std::move(kept));
   Study& study = studies.at(row.id);
   study.paused = row.paused;
-  study.succeeded = row.complete + row.pruned > 0;
   for (const protocol::Failure& failure : stored.failures) study.failures.add(failure);
   if (row.spec.kind == protocol::StudyKind::asked) {
     study.asked.emplace();

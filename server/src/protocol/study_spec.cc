@@ -225,6 +225,16 @@ std::string trial_params(const StudySpec& spec, std::int64_t number) {
   return out += '}';
 }
 
+Error no_failed_trial() {
+  return {"no_failed_trial",
+          "No trial of the study has failed, so no other code is needed: the study keeps its "
+          "code."};
+}
+
+Error not_a_grid() {
+  return {"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
+}
+
 bool runs_code(const StudySpec& spec, const NewCode& code) {
   return spec.entry == code.entry && spec.bundle == code.bundle && spec.data == code.data;
 }
@@ -258,7 +268,7 @@ Result<StudySpec> extended(const StudySpec& spec, const Extension& more) {
     case StudyKind::asked:
       break;
   }
-  return Error{"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
+  return not_a_grid();
 }
 
 std::uint32_t trial_seed(std::int64_t study_seed, std::int64_t number) {

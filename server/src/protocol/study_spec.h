@@ -36,6 +36,11 @@ std::string trial_params(const StudySpec& spec, std::int64_t number);
 // Returns whether the spec runs this code already.
 bool runs_code(const StudySpec& spec, const NewCode& code);
 
+// Why a study gets no new code: none of its trials has failed (R64).
+Error no_failed_trial();
+// Why a study cannot be extended or run again by its server: it is an ask-and-tell study.
+Error not_a_grid();
+
 // Returns the spec with this code in place of its own (R64).
 StudySpec with_code(StudySpec spec, const NewCode& code, const std::string& runtime_index);
 

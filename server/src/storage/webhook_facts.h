@@ -1,7 +1,6 @@
 // Writes the JSON that tells a webhook about a study. Every back end uses this function. Pure.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "protocol/study_spec.h"
 #include "storage/best.h"
 #include "storage/records.h"
+#include "storage/state_names.h"
 
 namespace hyperflock::storage {
 
@@ -20,7 +20,6 @@ inline constexpr std::size_t kFrontOfFacts = 100;
 inline std::string webhook_facts(const StudyRow& row, const std::vector<Candidate>& front) {
   using protocol::append_list;
   using protocol::ObjectWriter;
-  constexpr std::array<std::string_view, 3> kStates{"running", "finished", "cancelled"};
   const protocol::StudySpec& spec = row.spec;
   const bool asked = spec.kind == protocol::StudyKind::asked;
   std::string out;
@@ -29,7 +28,7 @@ inline std::string webhook_facts(const StudyRow& row, const std::vector<Candidat
       .text("name", spec.name)
       .text("owner", row.owner)
       .text("project", row.project)
-      .text("state", kStates[static_cast<std::size_t>(row.state)]);
+      .text("state", protocol::name_of(row.state));
   if (row.paused) study.boolean("paused", true);
   append_list(study.begin("directions"),
               spec.directions.empty() ? std::vector{spec.direction} : spec.directions,

@@ -101,6 +101,11 @@ Error bad_flag(const std::string& text) {
 
 Error refused(std::string why) { return {"webhook_refused", std::move(why), "webhook.url"}; }
 
+Error needs_tls() {
+  return refused(
+      "A webhook needs https://, unless the operator allows its host (--webhook-allow).");
+}
+
 }  // namespace
 
 std::string_view why_not_public(const ip::address& address) {
@@ -158,10 +163,7 @@ Status AddressRules::judge(const Url& url) const {
         "The host of the webhook is the server itself, which its operator does not "
         "allow (--webhook-allow).");
   // With an allowed network, only the DNS shows whether the host is in it.
-  if (!url.tls && networks_.empty())
-    return refused(
-        "A webhook needs https://, unless the operator allows its host "
-        "(--webhook-allow).");
+  if (!url.tls && networks_.empty()) return needs_tls();
   return {};
 }
 
@@ -170,10 +172,7 @@ Status AddressRules::judge(const Url& url, const ip::address& address) const {
   if (const std::string_view why = why_not_public(address); !why.empty())
     return refused("The host of the webhook has an address that is not public (" +
                    std::string(why) + "), and the operator does not allow it (--webhook-allow).");
-  if (!url.tls)
-    return refused(
-        "A webhook needs https://, unless the operator allows its host "
-        "(--webhook-allow).");
+  if (!url.tls) return needs_tls();
   return {};
 }
 

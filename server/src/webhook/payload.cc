@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 
+#include "base/hex.h"
 #include "protocol/json/json_writer.h"
 #include "protocol/names.h"
 
@@ -41,13 +43,7 @@ std::string signature_of(std::string_view secret, std::int64_t seconds, std::str
            &size) == nullptr) {
     throw std::runtime_error("OpenSSL computes no HMAC");
   }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out = "t=" + time + ",v1=";
-  for (unsigned int i = 0; i < size; ++i) {
-    out += kDigits[digest[i] >> 4];
-    out += kDigits[digest[i] & 15];
-  }
-  return out;
+  return "t=" + time + ",v1=" + hex(std::span(digest).first(size));
 }
 
 std::optional<std::int64_t> back_off_ms(std::int64_t attempts) {

@@ -93,12 +93,10 @@ class Exchange {
  private:
   // Connects to the checked addresses. The host is not looked up again.
   asio::awaitable<Status> connect(Plain& stream, const std::vector<asio::ip::address>& addresses) {
-    std::string why;
     for (const asio::ip::address& address : addresses) {
       const auto [error] = co_await stream.async_connect({address, url_.port}, kUse);
       if (!error) co_return Status();
       if (error == beast::error::timeout) co_return timed_out();
-      why = error.message();
       ErrorCode ignored;
       stream.socket().close(ignored);
     }

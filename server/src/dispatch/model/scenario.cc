@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "protocol/names.h"
+#include "storage/state_names.h"
 
 namespace hyperflock::dispatch {
 namespace {
@@ -30,12 +31,6 @@ std::string class_of(const std::string& worker) {
   return worker == "c" || worker == "d" ? "phone" : "desktop";
 }
 
-std::string state_name(storage::AttemptState state) {
-  static const std::array<std::string, 7> names{"live",     "accepted", "evidence", "failed",
-                                                "released", "expired",  "revoked"};
-  return names[static_cast<std::size_t>(state)];
-}
-
 std::string trial_text(TrialKey key) { return "trial " + std::to_string(to_int(key.number)); }
 
 struct ProposalText {
@@ -49,7 +44,7 @@ struct ProposalText {
     return "store " + number(t.result.attempt);
   }
   std::string operator()(const storage::EndAttempt& t) const {
-    return "end " + number(t.attempt) + ' ' + state_name(t.state) +
+    return "end " + number(t.attempt) + ' ' + name(t.state) +
            (t.failure ? ' ' + name(t.failure->cause) : "");
   }
   std::string operator()(const storage::AppendPoints& t) const {

@@ -8,6 +8,7 @@
 #include "protocol/json/json_writer.h"
 #include "protocol/names.h"
 #include "protocol/trial_attrs.h"
+#include "storage/state_names.h"
 #include "webhook/url.h"
 
 namespace hyperflock::http {
@@ -19,21 +20,6 @@ using protocol::append_list;
 using protocol::append_string;
 using protocol::name_of;
 using protocol::ObjectWriter;
-
-std::string_view state_name(storage::StudyState state) {
-  constexpr std::array<std::string_view, 3> kNames{"running", "finished", "cancelled"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-std::string_view state_name(storage::TrialState state) {
-  constexpr std::array<std::string_view, 5> kNames{"running", "complete", "pruned", "failed",
-                                                   "cancelled"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-std::string_view state_name(storage::AttemptState state) {
-  constexpr std::array<std::string_view, 7> kNames{"live",     "accepted", "evidence", "failed",
-                                                   "released", "expired",  "revoked"};
-  return kNames[static_cast<std::size_t>(state)];
-}
 
 // A study of given points has a value of each name for each trial. So its row has only the names.
 void append_space(std::string& out, const protocol::StudySpec& spec) {
@@ -72,7 +58,7 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
   ObjectWriter row(out);
   row.integer("attempt", to_int(attempt.id))
       .text("kind", name_of(attempt.kind))
-      .text("state", state_name(attempt.state));
+      .text("state", name_of(attempt.state));
   if (attempt.from) row.integer("resumed_from", to_int(attempt.from->attempt));
   if (attempt.from && attempt.from->step) row.integer("resumed_step", *attempt.from->step);
   append_device(row.begin("device"), attempt);
@@ -140,16 +126,11 @@ void append_estimate(std::string& out, const storage::StudyRow& row,
   body.end();
 }
 
-std::string_view state_name(storage::DeliveryState state) {
-  constexpr std::array<std::string_view, 3> kNames{"waiting", "delivered", "failed"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-
 void append_delivery(std::string& out, const storage::Delivery& delivery) {
   ObjectWriter row(out);
   row.text("event", name_of(delivery.event))
       .integer("at", delivery.created_at)
-      .text("state", state_name(delivery.state))
+      .text("state", name_of(delivery.state))
       .integer("attempts", delivery.attempts);
   if (delivery.state == storage::DeliveryState::waiting) row.integer("next_at", delivery.next_at);
   if (delivery.status != 0) row.integer("status", delivery.status);
@@ -195,7 +176,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
       .text("name", row.spec.name)
       .text("owner", row.owner)
       .text("project", row.project)
-      .text("state", state_name(row.state));
+      .text("state", name_of(row.state));
   if (row.paused) study.boolean("paused", true);
   if (row.priority != 0) study.integer("priority", row.priority);
   if (row.stopped_by && row.stop_failure) {
@@ -255,7 +236,7 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
   ObjectWriter trial(out);
   trial.integer("study", to_int(row.key.study))
       .integer("trial", to_int(row.key.number))
-      .text("state", state_name(row.state))
+      .text("state", name_of(row.state))
       .text("params", row.params)
       .integer("seed", row.seed);
   append_values(trial.begin("values"), row.values);

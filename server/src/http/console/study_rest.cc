@@ -28,12 +28,6 @@ Error closed_project() {
                "This study's project is not open to you any more; ask an administrator."};
 }
 
-Error no_failed_trial() {
-  return Error{"no_failed_trial",
-               "No trial of the study has failed, so no other code is needed: the study keeps its "
-               "code."};
-}
-
 // Reads the study's row and replies with it, or with the error that `objection` returns for it.
 void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
@@ -187,7 +181,7 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
   std::shared_ptr<blobs::CollectedBlobs::Hold> hold;
   std::string detail;
   if (body.code) {
-    if (wanted.study.failed == 0) return no_failed_trial();
+    if (wanted.study.failed == 0) return protocol::no_failed_trial();
     auto spec = protocol::with_code(wanted.study.spec, *body.code, {});
     TRY(wanted.runtime_index, protocol::choose_runtime(spec, context.runtimes));
     hold = context.blobs.hold(blobs_of(spec));
@@ -208,7 +202,7 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
 Status extend(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto row, usable_study(context, request));
   if (row.spec.kind == protocol::StudyKind::asked)
-    return protocol::extended(row.spec, {}).error();  // before its space is read
+    return protocol::not_a_grid();  // before its space is read
   TRY(auto more, protocol::parse_extension(request.body, row.spec.kind));
   TRY(protocol::extended(row.spec, more));  // for an error that says what differs
   context.hub.extend_study({.study = std::move(row),

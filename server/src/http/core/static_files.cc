@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <system_error>
 #include <vector>
+
+#include "base/hex.h"
 
 namespace hyperflock::http {
 namespace {
@@ -99,13 +102,7 @@ bool names_etag(std::string_view if_none_match, std::string_view etag) {
 std::string etag_of(const std::string& bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string etag = "\"";
-  for (std::size_t i = 0; i < 16; ++i) {
-    etag += kHex[digest[i] >> 4];
-    etag += kHex[digest[i] & 15];
-  }
-  return etag + '"';
+  return '"' + hex(std::span(digest).first(16)) + '"';
 }
 
 }  // namespace
