@@ -104,7 +104,8 @@ class Key:
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
         """Upload an array of indices or bools from the host. ``extent`` is the extent of the
-        indexed axis. It is None for a mask, and if the key has more items than the array has axes.
+        indexed axis. A mask has no ``extent``, and neither has an item for which the array has no
+        axis.
         """
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)

@@ -212,7 +212,7 @@ def _neighbours(
 ) -> tuple[ndarray, ndarray, ndarray | None]:
     """Return the two neighbours of each quantile, of shape (q, rows), and the second one's weight.
 
-    The weight is None for a method that returns an element instead of interpolating.
+    A method that returns an element, and does not interpolate, has None as the weight.
     """
     rows, extent = ordered.shape
     if skips_nan:

@@ -87,7 +87,7 @@ class Context {
   PromotionMode promotion = PromotionMode::numpy2;
   // The text of the last profile, which the caller fetches.
   std::string profile_text;
-  // The id of the last ufunc call's second result; 0 if there is none, or if it was fetched.
+  // The id of the second result of the last ufunc call, until the caller fetches it; otherwise 0.
   ArrayId second_result = 0;
 
  private:

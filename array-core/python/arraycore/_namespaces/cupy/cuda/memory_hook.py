@@ -10,7 +10,8 @@ from .._shared.unsupported import COUNTERS
 class MemoryHook:
     """The base class of hooks that CuPy calls for each allocation.
 
-    A ``with`` statement raises NotImplementedError: array-core allocates by itself, without Python.
+    A ``with`` statement raises NotImplementedError, because array-core allocates without calling
+    Python.
     """
 
     name = "MemoryHook"
