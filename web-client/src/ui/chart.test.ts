@@ -39,7 +39,7 @@ describe("chartOf", () => {
       ],
       plain,
     );
-    expect(places(chart?.line ?? "")).toEqual([
+    expect(places(chart?.lines.join("") ?? "")).toEqual([
       [8, 8],
       [CHART_WIDTH / 2, CHART_HEIGHT / 2],
       [CHART_WIDTH - 8, CHART_HEIGHT - 8],
@@ -55,7 +55,7 @@ describe("chartOf", () => {
       ],
       plain,
     );
-    const [low, high] = places(chart?.line ?? "");
+    const [low, high] = places(chart?.lines.join("") ?? "");
     const ends = (ticks: readonly { at: number }[] = []) => [ticks[0]?.at, ticks.at(-1)?.at];
     const [left, right] = ends(chart?.xTicks);
     expect((left ?? 0) * CHART_WIDTH).toBeCloseTo(low?.[0] ?? 0, 6);
@@ -89,7 +89,7 @@ describe("chartOf", () => {
       ],
       { scale: "log", direction: null },
     );
-    expect(places(chart?.line ?? "").map(([, y]) => y)).toEqual([232, 120, 8]);
+    expect(places(chart?.lines.join("") ?? "").map(([, y]) => y)).toEqual([232, 120, 8]);
     expect(chart?.yTicks.map(({ value }) => value)).toEqual([0.01, 0.1, 1, 10, 100]);
   });
 
@@ -110,7 +110,7 @@ describe("chartOf", () => {
       [2, 0],
     ];
     const chart = chartOf(extreme, { scale: "linear", direction: "minimize" });
-    for (const [x, y] of places(chart?.line ?? "")) {
+    for (const [x, y] of places(chart?.lines.join("") ?? "")) {
       expect(x).toBeGreaterThanOrEqual(8);
       expect(x).toBeLessThanOrEqual(CHART_WIDTH - 8);
       expect(y).toBeGreaterThanOrEqual(8);

@@ -19,7 +19,8 @@ export interface Tick {
 export interface Chart {
   /** A path with one dot for each point: a line without length that has round caps. */
   readonly dots: string;
-  readonly line: string;
+  /** Paths of the lines, each of a few lines: browsers take much longer to draw one long path. */
+  readonly lines: readonly string[];
   /** The best value so far as a line of steps, or a marked line; empty without one. */
   readonly best: string;
   readonly xTicks: readonly Tick[];
@@ -157,7 +158,7 @@ export function chartOf(points: readonly Point[], options: ChartOptions): Chart 
   }
   return {
     dots: places.map((place) => `M${place}h0`).join(""),
-    line: `M${places.join("L")}`,
+    lines: [`M${places.join("L")}`],
     best,
     xTicks: frame.xTicks,
     yTicks: frame.yTicks,

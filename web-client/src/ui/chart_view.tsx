@@ -15,21 +15,16 @@ interface Props {
   readonly step: (value: number) => string;
 }
 
-/** The most lines of one path. Browsers take much longer to draw one long path than many short ones. */
-const LINES_OF_PATH = 20;
-
-function groupsOf(path: string): readonly string[] {
-  const lines = path.split("M").slice(1);
-  const groups: string[] = [];
-  for (let i = 0; i < lines.length; i += LINES_OF_PATH) {
-    groups.push(`M${lines.slice(i, i + LINES_OF_PATH).join("M")}`);
-  }
-  return groups;
-}
-
 export function Chart({ chart, kind, title, summary, xLabel, value, step }: Props) {
   const percent = (at: number) => `${Math.round(at * 1000) / 10}%`;
   const y = (at: number) => CHART_HEIGHT * (1 - at);
+  const lines = chart.lines.map((line, i) => (
+    <path
+      class={kind === "many" ? "chart-line is-thin" : "chart-line"}
+      key={`line ${i}`}
+      d={line}
+    />
+  ));
   return (
     <figure class="chart">
       <figcaption class="label">{title}</figcaption>
@@ -57,13 +52,9 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
           {chart.yTicks.map((tick) => (
             <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${CHART_WIDTH}`} />
           ))}
-          {kind === "many"
-            ? groupsOf(chart.line).map((line, i) => (
-                <path class="chart-line is-thin" key={`line ${i}`} d={line} />
-              ))
-            : null}
+          {kind === "many" ? lines : null}
           {chart.best === "" ? null : <path class="chart-best" d={chart.best} />}
-          {kind === "line" ? <path class="chart-line" d={chart.line} /> : null}
+          {kind === "line" ? lines : null}
           <path class={kind === "dots" ? "chart-dots" : "chart-dots is-small"} d={chart.dots} />
         </svg>
         <div class="chart-x" aria-hidden="true">

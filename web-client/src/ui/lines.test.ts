@@ -22,9 +22,9 @@ describe("linesOf", () => {
       ],
     ]);
     expect(chart).toMatchObject({ count: 4, minValue: -3, maxValue: 4, best: "", dots: "" });
-    expect(movesOf(chart?.line ?? "")).toBe(2);
-    expect(chart?.line).toContain(`L${CHART_WIDTH - 8} 8`);
-    expect(chart?.line).toContain(` ${CHART_HEIGHT - 8}L`);
+    expect(movesOf(chart?.lines.join("") ?? "")).toBe(2);
+    expect(chart?.lines.join("")).toContain(`L${CHART_WIDTH - 8} 8`);
+    expect(chart?.lines.join("")).toContain(` ${CHART_HEIGHT - 8}L`);
   });
 
   it("leaves a gap where a value is not finite, and shows a lonely value as a dot", () => {
@@ -40,7 +40,7 @@ describe("linesOf", () => {
         [7, 4],
       ],
     ]);
-    expect(movesOf(chart?.line ?? "")).toBe(2);
+    expect(movesOf(chart?.lines.join("") ?? "")).toBe(2);
     expect(movesOf(chart?.dots ?? "")).toBe(1);
     expect(chart?.count).toBe(5);
   });
@@ -51,7 +51,7 @@ describe("linesOf", () => {
       [1, 1],
     ] as const;
     const chart = linesOf([line, line, line], 1);
-    expect(movesOf(chart?.line ?? "")).toBe(2);
+    expect(movesOf(chart?.lines.join("") ?? "")).toBe(2);
     expect(movesOf(chart?.best ?? "")).toBe(1);
   });
 

@@ -17,6 +17,16 @@ function partsOf(line: readonly Point[]): readonly (readonly Point[])[] {
   return parts.filter((part) => part.length > 0);
 }
 
+/** The most lines of one path. */
+const LINES_OF_PATH = 20;
+
+function groupsOf<T>(lines: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(lines.length / LINES_OF_PATH);
+  return Array.from({ length: count }, (_, i) =>
+    lines.slice(i * LINES_OF_PATH, (i + 1) * LINES_OF_PATH),
+  );
+}
+
 /**
  * Returns the chart, or null if no value is finite. Each line is in the order of x. `marked` is the index of a line that
  * is drawn separately, as `best`; -1 marks none.
@@ -34,7 +44,7 @@ export function linesOf(lines: readonly (readonly Point[])[], marked = -1): Char
   const lonely = all.flat().flatMap((part) => (part.length === 1 ? part : []));
   return {
     dots: lonely.map((point) => `M${place(point)}h0`).join(""),
-    line: pathOf(all.flatMap((parts, i) => (i === marked ? [] : parts))),
+    lines: groupsOf(all.flatMap((parts, i) => (i === marked ? [] : parts))).map(pathOf),
     best: pathOf(all[marked] ?? []),
     xTicks: frame.xTicks,
     yTicks: frame.yTicks,
