@@ -201,7 +201,9 @@ def _text(text: Text) -> str:
     limits = [f"min_length={text.least}"] if text.least else []
     limits += [f"max_length=MAX_{text.limit.upper()}"] if text.limit else []
     limits += [f'pattern=r"^(?:{text.pattern})\\Z"'] if text.pattern else []
-    limits += ['extra={"unit": "bytes"}'] if text.unit == "bytes" else []
+    extra = {"unit": "bytes"} if text.unit == "bytes" else {}
+    extra |= {"wanted": text.doc} if text.pattern and text.doc else {}
+    limits += [f"extra={extra!r}"] if extra else []
     return f"{text.name} = Annotated[str, Meta({', '.join(limits)})]"
 
 

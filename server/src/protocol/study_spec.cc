@@ -260,7 +260,10 @@ Result<StudySpec> extended(const StudySpec& spec, const Extension& more) {
       if (more.space != spec.space)
         return space_changed("The space of a random or Sobol study differs");
       if (more.trials < spec.trials)
-        return space_changed("The study has " + std::to_string(spec.trials) + " trials already");
+        return Error{"space_changed",
+                     "The study has " + std::to_string(spec.trials) +
+                         " trials already: give that number or a larger one.",
+                     "space"};
       StudySpec out = spec;
       out.trials = more.trials;
       return out;

@@ -82,13 +82,32 @@ Answer = Annotated[str, Meta(max_length=MAX_ANSWER_BYTES, extra={"unit": "bytes"
 Distribution = Annotated[str, Meta(max_length=MAX_DISTRIBUTION_BYTES, extra={"unit": "bytes"})]
 Suggested = Annotated[str, Meta(max_length=MAX_SUGGESTED_BYTES, extra={"unit": "bytes"})]
 Url = Annotated[str, Meta(max_length=MAX_MESSAGE)]
-WebhookUrl = Annotated[str, Meta(max_length=MAX_WEBHOOK_URL, pattern=r"^(?:https?://[!-~]+)\Z")]
-ArtifactId = Annotated[str, Meta(pattern=r"^(?:[A-Za-z0-9_-]{1,64})\Z")]
-Sha256 = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{64})\Z")]
-FileName = Annotated[
-    str, Meta(max_length=MAX_TEXT, pattern=r"^(?:[^/\\\0]*[^./\\\0][^/\\\0]*|\.{3,})\Z")
+WebhookUrl = Annotated[
+    str,
+    Meta(
+        max_length=MAX_WEBHOOK_URL,
+        pattern=r"^(?:https?://[!-~]+)\Z",
+        extra={"wanted": "an address that begins with https:// or http://, in ASCII"},
+    ),
 ]
-ModuleFunction = Annotated[str, Meta(max_length=MAX_ENTRY, pattern=r"^(?:[^:]+:[\s\S]+)\Z")]
+ArtifactId = Annotated[str, Meta(pattern=r"^(?:[A-Za-z0-9_-]{1,64})\Z")]
+Sha256 = Annotated[
+    str, Meta(pattern=r"^(?:[0-9a-f]{64})\Z", extra={"wanted": "64 lower-case hex digits"})
+]
+FileName = Annotated[
+    str,
+    Meta(
+        max_length=MAX_TEXT,
+        pattern=r"^(?:[^/\\\0]*[^./\\\0][^/\\\0]*|\.{3,})\Z",
+        extra={"wanted": "a file name without a folder"},
+    ),
+]
+ModuleFunction = Annotated[
+    str,
+    Meta(
+        max_length=MAX_ENTRY, pattern=r"^(?:[^:]+:[\s\S]+)\Z", extra={"wanted": "`module:function`"}
+    ),
+]
 Role = Literal["device", "researcher"]
 PulseState = Literal["loading", "running", "waiting_call"]
 Outcome = Literal["complete", "pruned", "failed"]

@@ -4,7 +4,8 @@
 
 The errors of msgspec contain neither the code nor the index, so this module reads msgspec's
 declarations itself. A limit on a string counts characters, or bytes of UTF-8 if the limit is
-declared with ``extra={"unit": "bytes"}``. The module is pure; any thread may use it.
+declared with ``extra={"unit": "bytes"}``. ``extra={"wanted": ...}`` says in words what a pattern
+matches. The module is pure; any thread may use it.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ def _checked(value: Any, kind: mi.Type, path: str) -> Any:
         case mi.DictType():
             if not isinstance(value, dict):
                 raise _fail("bad_field", path, "is not an object")
-        case mi.Metadata(type=mi.StrType() as text, extra={"unit": "bytes"}):
-            return _checked_text(value, text, path, in_bytes=True)
+        case mi.Metadata(type=mi.StrType() as text, extra=dict(extra)):
+            return _checked_text(value, text, path, **extra)
         case mi.UnionType(types=types) if any(isinstance(t, mi.FloatType) for t in types):
             return _checked_logged(value, path)
         case mi.UnionType():
@@ -187,21 +188,25 @@ def _checked_list(value: Any, kind: mi.ListType, path: str) -> list[Any]:
     return [_checked(v, kind.item_type, f"{path}[{i}]") for i, v in enumerate(value)]
 
 
-def _checked_text(value: Any, kind: mi.StrType, path: str, *, in_bytes: bool = False) -> str:
+def _checked_text(
+    value: Any, kind: mi.StrType, path: str, *, unit: str = "characters", wanted: str = ""
+) -> str:
+    """Check a text and return it. ``wanted`` says in words which texts match the pattern."""
     if not isinstance(value, str):
         raise _fail("bad_field", path, "is not a string")
     try:
         encoded = value.encode()
     except UnicodeEncodeError:
         raise _fail("bad_field", path, "is not valid Unicode") from None
-    size = len(encoded) if in_bytes else len(value)
+    size = len(encoded) if unit == "bytes" else len(value)
     if kind.max_length is not None and size > kind.max_length:
-        unit = "bytes" if in_bytes else "characters"
         raise _fail("too_long", path, f"is longer than {kind.max_length} {unit}")
     if kind.min_length is not None and size < kind.min_length:
         raise _fail("bad_field", path, "is empty")
     if kind.pattern is not None and not re.search(kind.pattern, value):
-        raise _fail("bad_field", path, "has a form that is not allowed")
+        raise _fail(
+            "bad_field", path, f"is not {wanted}" if wanted else "has a form that is not allowed"
+        )
     return value
 
 
