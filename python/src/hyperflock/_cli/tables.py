@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -25,7 +25,7 @@ from hyperflock._execution.comparison import Compared
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import Attempt, TrialResult
 from hyperflock._model.space import values_of
-from hyperflock._reports.best import best_line, best_text, is_best, number_text
+from hyperflock._reports.best import best_line, best_numbers, best_text, number_text
 from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
@@ -75,7 +75,8 @@ def trials(
     With the study's row, the best trials are marked (with a star if there is a width), and those
     that do not meet their constraints.
     """
-    rows = [_cells(trial, short=width is not None, row=row) for trial in found]
+    best = frozenset() if row is None else best_numbers(row)
+    rows = [_cells(trial, short=width is not None, best=best) for trial in found]
     return _fitting(_TRIAL, rows, width, _TRIALS)
 
 
@@ -352,10 +353,12 @@ def _values_text(dimension: Dimension, short: bool) -> str:
     return f"{shown}, ... ({len(values)})"
 
 
-def _cells(trial: TrialResult, *, short: bool, row: StudyRow | None = None) -> tuple[str, ...]:
+def _cells(
+    trial: TrialResult, *, short: bool, best: Container[int] = frozenset()
+) -> tuple[str, ...]:
     told = (trial.device_class, trial.engine)
     device = " ".join(filter(None, told if short else (trial.device, *told, trial.backend)))
-    star = "*" if short and row is not None and is_best(row, trial.number) else ""
+    star = "*" if short and trial.number in best else ""
     return (
         f"{trial.number}{star}",
         params_text(trial.params, short=short),
@@ -363,14 +366,14 @@ def _cells(trial: TrialResult, *, short: bool, row: StudyRow | None = None) -> t
         f"{trial.run_s:.1f}",
         str(trial.attempts),
         _cut(device, 60, short) or "-",
-        _note(trial, None if short else row, short),
+        _note(trial, short=short, is_best=trial.number in best),
     )
 
 
-def _note(trial: TrialResult, row: StudyRow | None, short: bool) -> str:
+def _note(trial: TrialResult, *, short: bool, is_best: bool) -> str:
     if trial.error:
         return f"[{trial.error.code}] {_cut(trial.error.message, 80, short)}"
-    if row is not None and is_best(row, trial.number):
+    if is_best and not short:  # otherwise a star says it
         return "best"
     return "" if trial.is_feasible else "does not meet its constraints"
 

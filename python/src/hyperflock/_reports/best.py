@@ -58,9 +58,8 @@ def best_line(row: StudyRow, *, short: bool = True) -> str:
     return f"none: {error.message} [{error.code}]"
 
 
-def is_best(row: StudyRow, number: int) -> bool:
-    """Return whether a trial is the best one, or one of the best."""
-    front = row.best_trials
-    return (isinstance(row.best, BestRow) and row.best.trial == number) or (
-        isinstance(front, list) and number in front
-    )
+def best_numbers(row: StudyRow) -> frozenset[int]:
+    """Return the number of the best trial, or the numbers of the best ones."""
+    best = {row.best.trial} if isinstance(row.best, BestRow) else set()
+    front = row.best_trials if isinstance(row.best_trials, list) else ()
+    return frozenset(best.union(front))

@@ -2,7 +2,7 @@
 
     learning([Curve("trial 4", ((0, 0.9), (10, 0.2)), is_best=True)], "learning curves")
     history(row, trials)
-    front(row, trials)
+    front(row, trials, best_numbers(row))
 
 Axes and texts have the page's own text colour (``currentColor``), and lines have colours that stand
 out from white and from black. Each line is named at its end, so no reader needs the colours. The
@@ -12,13 +12,12 @@ module is pure; any thread may use it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from hyperflock._base.text import clean
 from hyperflock._model.results import TrialResult
-from hyperflock._reports.best import is_best
 from hyperflock._reports.plots import ticks
 from hyperflock._transport.messages import StudyRow
 
@@ -104,9 +103,9 @@ def history(row: StudyRow, trials: Sequence[TrialResult]) -> str:
     return _svg(title, f"{title} of {len(values)} trials, best {best[-1][1]:.6g}", parts)
 
 
-def front(row: StudyRow, trials: Sequence[TrialResult]) -> str:
-    """Return the first two values of complete trials of a study with several objectives, with those
-    marked that no other trial beats; an empty text if there are none.
+def front(row: StudyRow, trials: Sequence[TrialResult], best_numbers: Container[int]) -> str:
+    """Return the first two values of complete trials of a study with several objectives, with the
+    best ones marked, which no other trial beats; an empty text if there are none.
     """
     complete = [t for t in trials if t.state == "complete" and len(t.values) > 1]
     pairs = [(t, (t.values[0], t.values[1])) for t in complete]
@@ -116,7 +115,7 @@ def front(row: StudyRow, trials: Sequence[TrialResult]) -> str:
     frame = _Frame([pair for _, pair in pairs])
     parts = frame.axes(f"value 0 ({row.aims[0]})")
     step = -(-len(pairs) // MAX_POINTS)
-    best = [(trial, pair) for trial, pair in pairs if is_best(row, trial.number)]
+    best = [(trial, pair) for trial, pair in pairs if trial.number in best_numbers]
     parts += [_dot(frame.at(pair), _POINT) for _, pair in pairs[::step]]
     for trial, pair in best:
         x, y = frame.at(pair)

@@ -21,7 +21,7 @@ from typing import Any
 from hyperflock._base.text import clean, value_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import curves as _curves
-from hyperflock._reports.best import best_line, is_best, number_text
+from hyperflock._reports.best import best_line, best_numbers, number_text
 from hyperflock._reports.curves import Curve
 from hyperflock._reports.html import state_text
 from hyperflock._transport.messages import BestRow, StudyRow
@@ -132,12 +132,14 @@ def html(view: View) -> str:
         f"{row.failed} failed), {row.running} running"
     )
     goal = max(row.goal, row.done, 1)
+    numbers = best_numbers(row)
+    best = [trial for trial in view.trials if trial.number in numbers]
     parts = [
         f"<div><strong>{escape(title)}</strong>, {escape(state_text(row))}</div>",
         f'<progress max="{goal}" value="{row.done}" aria-label="finished trials" '
         'style="width: 100%"></progress>',
         f"<div>{escape(counts)}</div>",
-        _best(view),
+        _best(view, best),
     ]
     if view.devices and row.state == "running":
         parts.append(f"<div>Devices: {escape(clean(view.devices, limit=200))}</div>")
@@ -146,18 +148,19 @@ def html(view: View) -> str:
     if view.note:
         lines = "<br>".join(escape(clean(one, limit=300)) for one in view.note.splitlines())
         parts.append(f'<div role="status"><strong>{lines}</strong></div>')
-    parts.append(_curves.learning(_shown_curves(view), "learning curves"))
-    draw = _curves.history if len(row.aims) == 1 else _curves.front
-    parts.append(draw(row, view.trials))
+    parts.append(_curves.learning(_shown_curves(view, best), "learning curves"))
+    if len(row.aims) == 1:
+        parts.append(_curves.history(row, view.trials))
+    else:
+        parts.append(_curves.front(row, view.trials, numbers))
     return f'<div style="{_STYLE}">{"".join(filter(None, parts))}</div>'
 
 
-def _best(view: View) -> str:
+def _best(view: View, best: Sequence[TrialResult]) -> str:
     """Return the best trial with its parameters, the table of the best ones, or why there are none
     if the study has ended.
     """
     row = view.row
-    best = [trial for trial in view.trials if is_best(row, trial.number)]
     if len(row.aims) > 1 and best:
         names = [f"value {place} ({aim})" for place, aim in enumerate(row.aims)]
         rows = [
@@ -200,12 +203,12 @@ def _running(view: View) -> str:
     return _table("Running trials", head, rows) + foot
 
 
-def _shown_curves(view: View) -> list[Curve]:
+def _shown_curves(view: View, best: Sequence[TrialResult]) -> list[Curve]:
     known = view.curves or {}
     found = [
         Curve(f"best {trial.number}", known[trial.number], is_best=True)
-        for trial in view.trials
-        if is_best(view.row, trial.number) and known.get(trial.number)
+        for trial in best
+        if known.get(trial.number)
     ]
     found = found[:1]
     if view.row.state == "running":
