@@ -280,7 +280,8 @@ def test_every_text_of_others_is_escaped(server: FakeConsole, client: Client) ->
     attrs = json.dumps({"system": {"constraints:<b>c": -1}})
     trials = [_trial(0, 0.5, device=device, attrs=attrs), _trial(1, 0.75)]
     row = _row(server, 1, best={"trial": 0, "value": 0.5, "params": '{"x":0}'}, complete=2)
-    view = live.View(row, trials, [running], {0: [(0, 1.0), (5, 0.5)]}, EVIL, f"waits: {EVIL}")
+    best = _trial(0, 0.5, points=[[0, 1.0], [5, 0.5]])
+    view = live.View(row, trials, [running], best, EVIL, f"waits: {EVIL}")
     drawn = live.html(view)
     checked = _Strict()
     checked.feed(drawn)
@@ -296,6 +297,17 @@ def test_every_text_of_others_is_escaped(server: FakeConsole, client: Client) ->
     assert drawn.count('<table style="color: inherit') == drawn.count("<table") == 1
     assert not re.search('(fill|background|stroke)[=:]"?#(fff|000)', drawn)
     assert "\x1b" not in live.line(view)
+
+
+@pytest.mark.parametrize(("fetched", "names"), [(0, 1), (1, 0)])
+def test_only_the_present_best_trial_has_a_curve(
+    fetched: int, names: int, server: FakeConsole, client: Client
+) -> None:
+    client.grid(objective, {"x": [0, 1]})
+    row = _row(server, 1, best={"trial": 0, "value": 0.5, "params": '{"x":0}'}, complete=2)
+    best = _trial(fetched, 0.5, points=[[0, 1.0], [5, 0.5]])
+    drawn = live.html(live.View(row, [_trial(0, 0.5), _trial(1, 0.75)], best=best))
+    assert drawn.count(f">best {fetched}</text>") == names
 
 
 def test_several_objectives_show_their_front(server: FakeConsole, client: Client) -> None:

@@ -53,7 +53,7 @@ class Display:
         self._running: list[TrialResult] = []
         self._devices = ""
         self._note = ""
-        self._curves: dict[int, tuple[tuple[int, float], ...]] = {}
+        self._best: TrialResult | None = None
         self._asked: asyncio.Task[None] | None = None
 
     async def until_end(self, every_s: float, trials: AsyncGenerator[TrialResult, None]) -> None:
@@ -70,7 +70,7 @@ class Display:
                 self._ask()
             await watching  # raises its error
             with contextlib.suppress(HyperflockError, asyncio.TimeoutError):
-                await asyncio.wait_for(self._ask_for_curve(), _LAST_S)
+                await asyncio.wait_for(self._ask_for_best(), _LAST_S)
             self._note = ""
             self._draw()
         except asyncio.CancelledError:
@@ -95,7 +95,7 @@ class Display:
         trials = sorted(self._study._newest.values(), key=lambda trial: trial.number)
         known = {trial.number for trial in trials}
         running = tuple(trial for trial in self._running if trial.number not in known)
-        view = View(row, trials, running, dict(self._curves), self._devices, self._note)
+        view = View(row, trials, running, self._best, self._devices, self._note)
         tell(lambda: self._screen.show(view))
 
     def _ask(self) -> None:
@@ -112,16 +112,15 @@ class Display:
         with contextlib.suppress(HyperflockError):
             self._devices = placement_text(await self._study.placement(), self._study.row)
         with contextlib.suppress(HyperflockError):
-            await self._ask_for_curve()
+            await self._ask_for_best()
 
-    async def _ask_for_curve(self) -> None:
-        """Fetch the curve of the best trial, unless this trial's curve is known already."""
+    async def _ask_for_best(self) -> None:
+        """Fetch the best trial with its curve, unless this trial is known already."""
         best = self._study.row.best
-        if not isinstance(best, BestRow) or best.trial in self._curves:
+        if not isinstance(best, BestRow) or (self._best and self._best.number == best.trial):
             return
         where = f"{self._study._path}/trials/{best.trial}"
-        trial = trial_result(convert(await self._study._http.get(where), TrialRow))
-        self._curves = {best.trial: trial.points or ()}
+        self._best = trial_result(convert(await self._study._http.get(where), TrialRow))
 
 
 async def _drained(trials: AsyncGenerator[TrialResult, None]) -> None:

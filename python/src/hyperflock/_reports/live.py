@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
@@ -45,8 +45,8 @@ class View:
         Its finished trials.
     running
         Its running trials, with their curves so far.
-    curves
-        The curves of finished trials, by number.
+    best
+        The best trial of a study with one direction, with its curve, as it was fetched last.
     devices
         A text about the connected devices; empty if it is not known.
     note
@@ -56,7 +56,7 @@ class View:
     row: StudyRow
     trials: Sequence[TrialResult]
     running: Sequence[TrialResult] = ()
-    curves: Mapping[int, Sequence[tuple[int, float]]] | None = None
+    best: TrialResult | None = None
     devices: str = ""
     note: str = ""
 
@@ -204,13 +204,11 @@ def _running(view: View) -> str:
 
 
 def _shown_curves(view: View, best: Sequence[TrialResult]) -> list[Curve]:
-    known = view.curves or {}
-    found = [
-        Curve(f"best {trial.number}", known[trial.number], is_best=True)
-        for trial in best
-        if known.get(trial.number)
-    ]
-    found = found[:1]
+    found = []
+    drawn = view.best
+    # The fetched trial may not be the best any more.
+    if drawn and drawn.points and any(trial.number == drawn.number for trial in best):
+        found.append(Curve(f"best {drawn.number}", drawn.points, is_best=True))
     if view.row.state == "running":
         found += [
             Curve(f"trial {trial.number}", trial.points)
