@@ -212,6 +212,8 @@ def test_terminal_gets_a_line_for_each_change(
     assert "\u202e" not in out
     assert lines[-1].endswith("finished, 2 of 2 trials, best 0.5, trial 0")
     assert err == ""
+    # A line shows no running trials and no curve.
+    assert not [asked for asked in server.requests if "/unfinished" in asked or "/trials/" in asked]
 
 
 def test_display_ends_in_time(server: FakeConsole, client: Client) -> None:

@@ -4,9 +4,9 @@
     await shown.until_end(every_s, trials)
 
 The finished trials come by the study's WebSocket. The running ones, the devices and the best
-trial's curve are requested again and again, one request at a time. Errors of these requests are
-ignored, because the WebSocket reports every error that matters. The screen is drawn in the thread
-that waits (`background_loop.tell`). All coroutines run on one event loop.
+trial's curve are requested again and again, one request at a time, if the screen shows them. Errors
+of these requests are ignored, because the WebSocket reports every error that matters. The screen is
+drawn in the thread that waits (`background_loop.tell`). All coroutines run on one event loop.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class Display:
                 await asyncio.wait([watching], timeout=max(every_s, LEAST_S))
                 self._ask()
             await watching  # raises its error
-            with contextlib.suppress(HyperflockError, asyncio.TimeoutError):
-                await asyncio.wait_for(self._ask_for_best(), _LAST_S)
+            if self._screen.needs_trials:
+                with contextlib.suppress(HyperflockError, asyncio.TimeoutError):
+                    await asyncio.wait_for(self._ask_for_best(), _LAST_S)
             self._note = ""
             self._draw()
         except asyncio.CancelledError:
@@ -92,10 +93,12 @@ class Display:
         # In an ask-and-tell study, `running` also counts trials that wait for a device.
         if self._note != self._detached and (self._running if row.kind == "asked" else row.running):
             self._note = ""
-        trials = sorted(self._study._newest.values(), key=lambda trial: trial.number)
-        known = {trial.number for trial in trials}
-        running = tuple(trial for trial in self._running if trial.number not in known)
-        view = View(row, trials, running, self._best, self._devices, self._note)
+        view = View(row, note=self._note)
+        if self._screen.needs_trials:
+            known = self._study._newest
+            trials = sorted(known.values(), key=lambda trial: trial.number)
+            running = tuple(trial for trial in self._running if trial.number not in known)
+            view = View(row, trials, running, self._best, self._devices, self._note)
         tell(lambda: self._screen.show(view))
 
     def _ask(self) -> None:
@@ -105,14 +108,17 @@ class Display:
 
     async def _answers(self) -> None:
         http, path = self._study._http, self._study._path
-        with contextlib.suppress(HyperflockError):
-            page = await http.get(f"{path}/unfinished?points=1")
-            rows = [convert(row, TrialRow) for row in page["trials"]]
-            self._running = [trial_result(row) for row in rows if row.attempts]
-        with contextlib.suppress(HyperflockError):
-            self._devices = placement_text(await self._study.placement(), self._study.row)
-        with contextlib.suppress(HyperflockError):
-            await self._ask_for_best()
+        needs_trials = self._screen.needs_trials
+        if needs_trials or self._study.row.kind == "asked":  # `_draw` uses its running trials
+            with contextlib.suppress(HyperflockError):
+                page = await http.get(f"{path}/unfinished{'?points=1' if needs_trials else ''}")
+                rows = [convert(row, TrialRow) for row in page["trials"]]
+                self._running = [trial_result(row) for row in rows if row.attempts]
+        if needs_trials:
+            with contextlib.suppress(HyperflockError):
+                self._devices = placement_text(await self._study.placement(), self._study.row)
+            with contextlib.suppress(HyperflockError):
+                await self._ask_for_best()
 
     async def _ask_for_best(self) -> None:
         """Fetch the best trial with its curve, unless this trial is known already."""

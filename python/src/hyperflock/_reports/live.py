@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from hyperflock._base.text import clean, value_text
 from hyperflock._model.results import TrialResult
@@ -54,7 +54,7 @@ class View:
     """
 
     row: StudyRow
-    trials: Sequence[TrialResult]
+    trials: Sequence[TrialResult] = ()
     running: Sequence[TrialResult] = ()
     best: TrialResult | None = None
     devices: str = ""
@@ -62,7 +62,15 @@ class View:
 
 
 class Screen(ABC):
-    """Where a view is shown."""
+    """Where a view is shown.
+
+    Attributes
+    ----------
+    needs_trials : bool
+        Whether it shows trials, devices and curves. Otherwise it shows the row and the note only.
+    """
+
+    needs_trials: ClassVar[bool]
 
     @abstractmethod
     def show(self, view: View) -> None:
@@ -71,6 +79,8 @@ class Screen(ABC):
 
 class Notebook(Screen):
     """One output of a notebook's cell, which each view replaces."""
+
+    needs_trials = True
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -92,6 +102,8 @@ class Notebook(Screen):
 
 class Terminal(Screen):
     """Standard output, with a line for each change."""
+
+    needs_trials = False
 
     def __init__(self) -> None:
         self._last = ""
