@@ -25,7 +25,7 @@ from hyperflock._execution.comparison import Compared
 from hyperflock._model.provenance import Provenance
 from hyperflock._model.results import Attempt, TrialResult
 from hyperflock._model.space import values_of
-from hyperflock._reports.best import best_line, best_numbers, best_text, number_text
+from hyperflock._reports.best import best_line, best_numbers, best_text, number_text, tells_best
 from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
 from hyperflock._reports.html import state_text
@@ -161,7 +161,7 @@ def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
         lines.append(("paused by", stopped_text(row)))
     if row.webhook:
         lines.append(("webhook", webhook_text(row)))
-    if best or row.best_trials or row.complete or row.state != "running":
+    if tells_best(row):
         lines.append(("best", best_line(row, short=short)))
     if best:
         lines.append(("best point", params_text(best["params"], short=short)))

@@ -58,6 +58,11 @@ def best_line(row: StudyRow, *, short: bool = True) -> str:
     return f"none: {error.message} [{error.code}]"
 
 
+def tells_best(row: StudyRow) -> bool:
+    """Return whether a study has a best trial, or has come so far that it can be told why not."""
+    return bool(row.best_trials or row.complete or row.state != "running")
+
+
 def best_numbers(row: StudyRow) -> frozenset[int]:
     """Return the number of the best trial, or the numbers of the best ones."""
     best = {row.best.trial} if isinstance(row.best, BestRow) else set()

@@ -13,7 +13,7 @@ from html import escape
 
 from hyperflock._base.text import clean
 from hyperflock._model.results import params_of
-from hyperflock._reports.best import best_line, best_text
+from hyperflock._reports.best import best_line, best_text, tells_best
 from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.messages import BestRow, SamplerRow, StudyRow
@@ -37,7 +37,7 @@ def study(row: StudyRow) -> str:
         lines.append(("priority", str(row.rank)))
     if stopped := stopped_text(row):
         lines.append(("paused", stopped.splitlines()[0]))
-    if row.best_trials or row.complete or row.state != "running":
+    if tells_best(row):
         lines.append(("best", best_line(row)))
     if isinstance(row.best, BestRow):
         for name, value in list(params_of(row.best.params).items())[:_MAX_PARAMS]:

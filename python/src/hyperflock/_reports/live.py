@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from hyperflock._base.text import clean, value_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import curves as _curves
-from hyperflock._reports.best import best_line, best_numbers, number_text
+from hyperflock._reports.best import best_line, best_numbers, number_text, tells_best
 from hyperflock._reports.curves import Curve
 from hyperflock._reports.html import state_text
 from hyperflock._transport.messages import BestRow, StudyRow
@@ -129,7 +129,7 @@ def line(view: View) -> str:
     parts += [f"{count} {name}" for name, count in (("failed", row.failed),) if count]
     if row.state == "running":
         parts.append(f"{row.running} running")
-    if row.best_trials or row.complete or row.state != "running":
+    if tells_best(row):
         parts.append(f"best {best_line(row)}")
     text = f"study {row.study} {clean(row.name)}: {state_text(row)}, {', '.join(parts)}"
     return f"{text}; {clean(view.note.splitlines()[0])}" if view.note else text
@@ -194,7 +194,7 @@ def _best(view: View, best: Sequence[TrialResult]) -> str:
                 )
                 text += f"; meets its constraints ({met})"
         return f"<div>Best: <strong>{escape(text)}</strong></div>"
-    if row.complete or row.state != "running":
+    if tells_best(row):
         return f"<div>Best: {escape(best_line(row))}</div>"
     return ""
 
