@@ -22,7 +22,7 @@ from typing import Any
 
 _AGAIN_S = 0.01
 
-_received: list[int] = []
+_received: int | None = None
 _note = ""
 _Handler = Callable[[int, "types.FrameType | None"], Any]
 
@@ -35,7 +35,7 @@ def numbers() -> list[signal.Signals]:
 
 def last_received() -> int | None:
     """Return the number of the last signal that raised KeyboardInterrupt; None if there is none."""
-    return _received[-1] if _received else None
+    return _received
 
 
 def goes_on(note: str) -> None:
@@ -61,6 +61,7 @@ def leave_at_once() -> None:
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
     """Let each signal that ends a command raise KeyboardInterrupt, so that it can clean up."""
+    global _received
     import threading  # here, because `leave_at_once` must not wait for it
 
     if threading.current_thread() is not threading.main_thread():
@@ -68,12 +69,13 @@ def ended_by_signals() -> Iterator[None]:
         return
 
     def interrupt(number: int, frame: types.FrameType | None) -> None:
-        _received.append(number)
+        global _received
+        _received = number
         raise KeyboardInterrupt
 
     def unraisable(error: sys.UnraisableHookArgs) -> None:
         if issubclass(error.exc_type, KeyboardInterrupt):
-            number = _received[-1] if _received else signal.SIGINT
+            number = signal.SIGINT if _received is None else _received
             # Another thread delivers the signal again a moment later, when this function has ended.
             timer = threading.Timer(_AGAIN_S, _thread.interrupt_main, [number])
             timer.daemon = True
@@ -83,7 +85,7 @@ def ended_by_signals() -> Iterator[None]:
 
     shown = sys.unraisablehook
     before = {number: signal.getsignal(number) for number in numbers()}
-    del _received[:]
+    _received = None
     goes_on("")
     sys.unraisablehook = unraisable
     _set(interrupt)

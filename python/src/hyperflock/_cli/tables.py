@@ -135,7 +135,10 @@ def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
         ("study", f"{study.id} '{study.name}'"),
         ("state", state_text(row)),
         ("trials", f"{study.done} of {row.goal} done ({counts}), {row.running} running"),
-        *(("estimate", text) for text in (estimate_text(row),) if text),
+    ]
+    if estimate := estimate_text(row):
+        lines.append(("estimate", estimate))
+    lines += [
         ("attempts", str(row.attempts)),
         ("direction", ", ".join(row.aims)),
         ("runtime", study.runtime),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hyperflock._client.async_study import AsyncStudy
 
 # The least seconds between two changes of the picture. Faster changes would not be readable.
-LEAST_S = 0.2
+_LEAST_S = 0.2
 # The most seconds that a display waits for the best trial's curve after the study's end.
 _LAST_S = 5.0
 
@@ -63,10 +63,10 @@ class Display:
             self._ask()
             assert self._asked is not None
             # Wait a moment: if the server is quick, the first picture is complete.
-            await asyncio.wait([self._asked], timeout=max(every_s, LEAST_S))
+            await asyncio.wait([self._asked], timeout=max(every_s, _LEAST_S))
             while not watching.done():
                 self._draw()
-                await asyncio.wait([watching], timeout=max(every_s, LEAST_S))
+                await asyncio.wait([watching], timeout=max(every_s, _LEAST_S))
                 self._ask()
             await watching  # raises its error
             if self._screen.needs_trials:

@@ -17,11 +17,10 @@ import urllib.request
 from pathlib import Path
 
 from hyperflock._base.text import clean
-from hyperflock._base.version import __version__
+from hyperflock._transport.http import AGENT
 
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 65_536
-_AGENT = f"hyperflock-python/{__version__}"
 
 
 def silence(origin: str, authority: Path | None) -> str | None:
@@ -36,7 +35,7 @@ def silence(origin: str, authority: Path | None) -> str | None:
         TLS, as a tunnel does: its certificate is not checked, because only ``/healthz`` is asked
         for, and the answer is no secret.
     """
-    asked = urllib.request.Request(f"{origin}/healthz", headers={"User-Agent": _AGENT})
+    asked = urllib.request.Request(f"{origin}/healthz", headers={"User-Agent": AGENT})
     try:
         with _opener(authority).open(asked, timeout=_TIMEOUT_S) as answer:
             told = json.loads(answer.read(_MOST_BYTES))

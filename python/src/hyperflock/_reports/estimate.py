@@ -21,7 +21,6 @@ _WHY = {
     "no_total": "its sampler has not said how many trials it wants",
     "no_run": "no trial has finished since the server started",
     "no_device": "no device computes it now",
-    "ended": "the study has ended",
     "no_estimate": "the server gives no estimate",
 }
 

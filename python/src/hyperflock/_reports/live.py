@@ -126,7 +126,8 @@ def line(view: View) -> str:
     """Return a view as one line."""
     row = view.row
     parts = [f"{row.done} of {row.goal} trials"]
-    parts += [f"{count} {name}" for name, count in (("failed", row.failed),) if count]
+    if row.failed:
+        parts.append(f"{row.failed} failed")
     if row.state == "running":
         parts.append(f"{row.running} running")
     if tells_best(row):

@@ -19,10 +19,10 @@ def webhook_text(row: StudyRow) -> str:
     host = clean(hook.host, limit=100)
     if not isinstance(hook.last, DeliveryRow):
         return f"{host}: nothing to send so far"
-    return f"{host}: {delivery_text(hook.last)}"
+    return f"{host}: {_delivery_text(hook.last)}"
 
 
-def delivery_text(last: DeliveryRow) -> str:
+def _delivery_text(last: DeliveryRow) -> str:
     """Return whether an event was delivered, or when the next try comes and why it failed."""
     event = last.event.replace("_", " ")
     why = ""

@@ -71,12 +71,12 @@ def authority_here(url: str) -> Path | None:
     """
     folder = data_folder()
     file = folder / AUTHORITY_FOLDER / AUTHORITY_FILE
-    told = read_json_file(folder / READY_FILE)
     asked = _place(url)
-    known = {_place(str(told.get(name))) for name in ("console", "compute")} - {None}
-    ports = {str(port) for port in (told.get("compute_port"), told.get("console_port"))}
     if asked is None or not file.is_file():
         return None
+    told = read_json_file(folder / READY_FILE)
+    known = {_place(str(told.get(name))) for name in ("console", "compute")} - {None}
+    ports = {str(port) for port in (told.get("compute_port"), told.get("console_port"))}
     is_here = asked[0] in _LOOPBACK and str(asked[1]) in ports
     return file if is_here or asked in known else None
 
@@ -85,7 +85,7 @@ def _place(url: str) -> tuple[str, int] | None:
     """Return the host and the port of an HTTPS address."""
     try:
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in {"https", "wss"} or not parts.hostname:
+        if parts.scheme != "https" or not parts.hostname:
             return None
         return parts.hostname, parts.port or 443
     except ValueError:
