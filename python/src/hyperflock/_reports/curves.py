@@ -18,7 +18,7 @@ from html import escape
 
 from hyperflock._base.text import clean
 from hyperflock._model.results import TrialResult
-from hyperflock._reports.plots import ticks
+from hyperflock._reports.plots import best_so_far, complete, share_of, ticks
 from hyperflock._transport.messages import StudyRow
 
 # A line has at most this many points. More would make a picture slow and not clearer.
@@ -77,18 +77,11 @@ def history(row: StudyRow, trials: Sequence[TrialResult]) -> str:
     """Return the values of complete trials in the order in which they finished, and the best so
     far; an empty text if there are none.
     """
-    ordered = sorted(
-        (trial for trial in trials if trial.state == "complete" and trial.values),
-        key=lambda trial: (trial.finished_at is None, trial.finished_at, trial.number),
-    )
-    values = [(float(place), trial.values[0]) for place, trial in enumerate(ordered, 1)]
-    values = _finite(values)
+    values = _finite((place, trial.values[0]) for place, trial in enumerate(complete(trials), 1))
     if not values:
         return ""
-    better = min if row.direction == "minimize" else max
-    best: list[_Point] = []
-    for place, value in values:
-        best.append((place, better(best[-1][1], value) if best else value))
+    places = [place for place, _ in values]
+    best = list(zip(places, best_so_far(row, [value for _, value in values]), strict=True))
     frame = _Frame(values)
     parts = frame.axes("complete trials as they finished")
     parts += [_dot(frame.at(point), _POINT) for point in _thin(values)]
@@ -112,11 +105,11 @@ def front(row: StudyRow, trials: Sequence[TrialResult], best_numbers: Container[
     pairs = [(t, pair) for t, pair in pairs if all(map(math.isfinite, pair))]
     if not pairs:
         return ""
-    frame = _Frame([pair for _, pair in pairs])
+    points = [pair for _, pair in pairs]
+    frame = _Frame(points)
     parts = frame.axes(f"value 0 ({row.aims[0]})")
-    step = -(-len(pairs) // MAX_POINTS)
     best = [(trial, pair) for trial, pair in pairs if trial.number in best_numbers]
-    parts += [_dot(frame.at(pair), _POINT) for _, pair in pairs[::step]]
+    parts += [_dot(frame.at(point), _POINT) for point in _every_nth(points)]
     for trial, pair in best:
         x, y = frame.at(pair)
         parts.append(_dot((x, y), _BEST, 4.5))
@@ -136,8 +129,8 @@ class _Frame:
 
     def at(self, point: _Point) -> _Point:
         """Return where a point is in the picture."""
-        x = _share(point[0], self._x[0], self._x[-1])
-        y = _share(point[1], self._y[0], self._y[-1])
+        x = share_of(point[0], self._x[0], self._x[-1])
+        y = share_of(point[1], self._y[0], self._y[-1])
         return (
             _LEFT + x * (_WIDTH - _LEFT - _RIGHT),
             _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM),
@@ -160,19 +153,17 @@ class _Frame:
         return parts
 
 
-def _share(value: float, low: float, high: float) -> float:
-    # Halves are subtracted, because the difference itself may exceed the range of a double.
-    return (value / 2 - low / 2) / (high / 2 - low / 2)
-
-
 def _finite(points: Iterable[tuple[float, float]]) -> list[_Point]:
     return [(x, y) for x, y in points if math.isfinite(y)]
 
 
+def _every_nth(points: Sequence[_Point]) -> list[_Point]:
+    return list(points[:: -(-len(points) // MAX_POINTS)])
+
+
 def _thin(points: Sequence[_Point]) -> list[_Point]:
     """Return every n-th point, and the last one."""
-    step = -(-len(points) // MAX_POINTS)
-    shown = list(points[::step])
+    shown = _every_nth(points)
     if points and shown[-1] != points[-1]:
         shown.append(points[-1])
     return shown

@@ -9,9 +9,10 @@ Only complete trials are drawn. Only `Plot.save` writes files. Any thread may us
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -104,21 +105,31 @@ def plot(kind: PlotKind | OptunaPlot, study: StudyRow, trials: Sequence[TrialRes
             f"there is no plot {kind!r}; take one of {', '.join([*KINDS, *OPTUNA_KINDS])}",
             code="bad_plot",
         )
-    complete = [trial for trial in trials if trial.state == "complete" and trial.values]
-    if not complete:
+    found = complete(trials)
+    if not found:
         raise NoCompleteTrialError(f"study {study.study} has no complete trial yet")
     draw = _history if kind == "history" else _parallel
-    return Plot(draw(study, complete))
+    return Plot(draw(study, found))
 
 
-def _history(study: StudyRow, trials: Sequence[TrialResult]) -> str:
+def complete(trials: Sequence[TrialResult]) -> list[TrialResult]:
+    """Return the complete trials in the order in which they finished."""
+    return sorted(
+        (trial for trial in trials if trial.state == "complete" and trial.values),
+        key=lambda trial: (trial.finished_at is None, trial.finished_at, trial.number),
+    )
+
+
+def best_so_far(study: StudyRow, values: Iterable[float]) -> list[float]:
+    """Return the best of the values up to each of them."""
+    return list(accumulate(values, min if study.direction == "minimize" else max))
+
+
+def _history(study: StudyRow, ordered: Sequence[TrialResult]) -> str:
     """Draw values in the order in which trials finished, and the best so far."""
-    ordered = sorted(trials, key=lambda t: (t.finished_at is None, t.finished_at, t.number))
-    better = min if study.direction == "minimize" else max
-    best: list[float] = []
-    for trial in ordered:
-        best.append(better(best[-1], trial.values[0]) if best else trial.values[0])
-    marks = ticks(min(t.values[0] for t in trials), max(t.values[0] for t in trials))
+    values = [trial.values[0] for trial in ordered]
+    best = best_so_far(study, values)
+    marks = ticks(min(values), max(values))
     low, high = marks[0], marks[-1]
     count = len(ordered)
 
@@ -240,10 +251,13 @@ def _horizontal(tick: float, low: float, high: float) -> str:
 
 
 def _height(value: float, low: float, high: float) -> float:
-    share = (value / 2 - low / 2) / (
-        high / 2 - low / 2
-    )  # halves, because the difference may exceed the range of a double
-    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+    return _HEIGHT - _BOTTOM - share_of(value, low, high) * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def share_of(value: float, low: float, high: float) -> float:
+    """Return where a value is from ``low`` (0) to ``high`` (1)."""
+    # Halves are subtracted, because the difference itself may exceed the range of a double.
+    return (value / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def ticks(low: float, high: float) -> list[float]:
