@@ -7,18 +7,17 @@ The coroutines run on any event loop.
 
 from __future__ import annotations
 
-import io
 import json
-import platform
 from typing import Any
 
 import msgspec
 
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
-from hyperflock._client.uploads import Blob, upload_missing
+from hyperflock._client.submission import blobs_of, made_with
+from hyperflock._client.uploads import upload_missing
 from hyperflock._execution.replay import fetch_spec
-from hyperflock._transport.http import AGENT, Http
+from hyperflock._transport.http import Http
 from hyperflock._transport.messages import BlobRef, DataRef, NewCode, Reissue, Versions
 
 # The prefixes of names of data items that belong to the code: its large arrays, and wheels.
@@ -36,11 +35,7 @@ async def retry(
         return await http.post(f"/api/studies/{study}/replay", {})
     spec = await fetch_spec(http, study)
     code = new_code(bundle, spec.data, keep_checkpoints=keep_checkpoints)
-    content = bundle.content
-    blobs = [Blob(bundle.sha256, len(content), "the code", lambda: io.BytesIO(content))]
-    for item in bundle.attached:
-        blobs.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
-    await upload_missing(http, blobs)
+    await upload_missing(http, blobs_of(bundle))
     body = json.loads(msgspec.json.encode(Reissue(code)))
     return await http.post(f"/api/studies/{study}/replay", body)
 
@@ -53,11 +48,6 @@ def new_code(bundle: Bundle, data: list[DataRef], *, keep_checkpoints: bool) -> 
         bundle=BlobRef(bundle.sha256, len(bundle.content)),
         data=[*own, *(item.ref for item in bundle.attached)],
         versions=Versions(**RUNTIME_VERSIONS),
-        provenance={
-            "client": AGENT,
-            "python": platform.python_version(),
-            "source_sha256": bundle.source_sha256,
-            "files": list(bundle.files[:200]),
-        },
+        provenance=made_with(bundle),
         checkpoints=keep_checkpoints,
     )

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from msgspec import UNSET
 
@@ -146,11 +146,7 @@ class Submission:
     @property
     def blobs(self) -> list[Blob]:
         """The code and the data as blobs."""
-        code = self.bundle.content
-        found = [Blob(self.bundle.sha256, len(code), "the code", lambda: io.BytesIO(code))]
-        for item in (*self.data, *self.bundle.attached):
-            found.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
-        return found
+        return blobs_of(self.bundle, self.data)
 
     @property
     def kind(self) -> StudyKind:
@@ -208,10 +204,7 @@ class Submission:
             priority=self.priority or UNSET,
             webhook=webhook_of(self.webhook, self.webhook_events) or UNSET,
             provenance={
-                "client": AGENT,
-                "python": platform.python_version(),
-                "source_sha256": self.bundle.source_sha256,
-                "files": list(self.bundle.files[:200]),
+                **made_with(self.bundle),
                 **({"asked_as": self.asked_as} if self.asked_as else {}),
             },
         )
@@ -233,6 +226,25 @@ class Submission:
             where=where,
             http=http,
         )
+
+
+def blobs_of(bundle: Bundle, data: Sequence[DataSet] = ()) -> list[Blob]:
+    """Return the code, the data that belongs to it, and further data as blobs."""
+    code = bundle.content
+    found = [Blob(bundle.sha256, len(code), "the code", lambda: io.BytesIO(code))]
+    for item in (*data, *bundle.attached):
+        found.append(Blob(item.ref.sha256, item.ref.bytes, f"'{item.ref.name}'", item.open))
+    return found
+
+
+def made_with(bundle: Bundle) -> dict[str, Any]:
+    """Return the provenance of code: what submits it, and the files that it comes from."""
+    return {
+        "client": AGENT,
+        "python": platform.python_version(),
+        "source_sha256": bundle.source_sha256,
+        "files": list(bundle.files[:200]),
+    }
 
 
 def check_priority(priority: object) -> None:
