@@ -18,6 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from msgspec import to_builtins
+
 from hyperflock._base.errors import (
     NoCompleteTrialError,
     NotFoundError,
@@ -38,7 +40,7 @@ from hyperflock._client.other_content import extend_study
 from hyperflock._client.placement import Placement, placement_of
 from hyperflock._client.submission import check_priority
 from hyperflock._client.view import StudyView, detached_text
-from hyperflock._client.webhooks import body_of, webhook_of
+from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.replay import (
     DEFAULT_TOLERANCE,
     Replay,
@@ -389,13 +391,11 @@ class AsyncStudy(StudyView):
             ``bad_webhook``: the address has a user name or another form that is refused.
             ``webhooks_off``: the operator allows no webhooks.
         """
-        path = f"{self._path}/webhook"
         webhook = webhook_of(url, events)
         if webhook is None:
-            await self._http.delete(path)
+            await self._http.delete(f"{self._path}/webhook")
             return await self.refresh()
-        self._row = convert(await self._http.post(path, body_of(webhook)), StudyRow)
-        return self
+        return await self._change("webhook", to_builtins(webhook))
 
     async def retry(self) -> AsyncStudy:
         """Issue every failed trial again, with all its attempts; a finished study runs again.

@@ -7,7 +7,6 @@ The coroutines run on any event loop.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -36,8 +35,7 @@ async def retry(
     spec = await fetch_spec(http, study)
     code = new_code(bundle, spec.data, keep_checkpoints=keep_checkpoints)
     await upload_missing(http, blobs_of(bundle))
-    body = json.loads(msgspec.json.encode(Reissue(code)))
-    return await http.post(f"/api/studies/{study}/replay", body)
+    return await http.post(f"/api/studies/{study}/replay", msgspec.json.encode(Reissue(code)))
 
 
 def new_code(bundle: Bundle, data: list[DataRef], *, keep_checkpoints: bool) -> NewCode:

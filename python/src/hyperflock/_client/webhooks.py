@@ -16,8 +16,6 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
-from msgspec import UNSET
-
 from hyperflock._base.errors import HyperflockError
 from hyperflock._transport.messages import Webhook, WebhookEvent
 from hyperflock._transport.validation import convert
@@ -55,12 +53,6 @@ def webhook_of(url: str | None, events: Sequence[WebhookEvent] | None) -> Webhoo
     if events is not None:
         told["events"] = list(events)
     return convert(told, Webhook)
-
-
-def body_of(webhook: Webhook) -> dict[str, Any]:
-    """Return the body of ``POST /api/studies/<id>/webhook``."""
-    events = {} if webhook.events is UNSET else {"events": webhook.events}
-    return {"url": webhook.url, **events}
 
 
 def verify_webhook(
