@@ -175,6 +175,29 @@ def test_submit_says_whether_something_is_submitted(
     assert err == "\ninterrupted: see by 'hyperflock studies' whether the study is submitted\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("cancel", ()),
+        ("retry", ()),
+        ("webhook", ("https://hooks.example.org/me",)),
+        ("webhook", ("--remove",)),
+    ],
+)
+def test_a_change_says_how_to_see_whether_it_is_done(
+    command: str, arguments: tuple[str, ...], interrupted: Interrupted, study_id: str
+) -> None:
+    found = interrupted.run(command, study_id, *arguments, event="socket.connect")
+    note = f"\ninterrupted: see by 'hyperflock show {study_id}' whether it is done\n"
+    assert found == (130, "", note)
+
+
+def test_a_look_at_a_webhook_is_interrupted_quietly(
+    interrupted: Interrupted, study_id: str
+) -> None:
+    assert interrupted.run("webhook", study_id, event="socket.connect") == (130, "", "")
+
+
 def test_signal_that_is_ignored_ends_nothing(interrupted: Interrupted) -> None:
     was = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:

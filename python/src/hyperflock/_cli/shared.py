@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
@@ -18,6 +19,7 @@ import typer
 from rich.console import Console
 
 from hyperflock._base.text import clean
+from hyperflock._cli.signals import goes_on
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -84,6 +86,11 @@ def command(*examples: str, passes_on: bool = False, negative: bool = False) -> 
         return registered
 
     return register
+
+
+def may_change(study_id: str) -> None:
+    """Let Ctrl-C say how to find out whether the server has done what this command asks for."""
+    goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 
 def complain(code: str, message: str) -> None:

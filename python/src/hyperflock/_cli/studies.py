@@ -26,6 +26,7 @@ from hyperflock._cli.shared import (
     command,
     complain,
     console,
+    may_change,
     show_content,
     show_json,
     show_lines,
@@ -241,21 +242,21 @@ def logs(
 @command("hyperflock cancel 3")
 def cancel(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """End a study now; results so far are kept."""
-    _may_change(study_id)
+    may_change(study_id)
     return _changed(Client(url, token).study(study_id).cancel(), as_json)
 
 
 @command("hyperflock pause 3")
 def pause(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start no more trials of a study; running ones continue and count."""
-    _may_change(study_id)
+    may_change(study_id)
     return _changed(Client(url, token).study(study_id).pause(), as_json)
 
 
 @command("hyperflock resume 3")
 def resume(study_id: StudyId, as_json: Json = False, url: Url = None, token: Token = None) -> int:
     """Start the trials of a paused study again."""
-    _may_change(study_id)
+    may_change(study_id)
     return _changed(Client(url, token).study(study_id).resume(), as_json)
 
 
@@ -270,7 +271,7 @@ def priority(
     token: Token = None,
 ) -> int:
     """Give a study a priority among your studies: the highest with work gets devices first."""
-    _may_change(study_id)
+    may_change(study_id)
     study = Client(url, token).study(study_id).set_priority(number)
     if as_json:
         show_json(_export.study_dict(study.row))
@@ -305,7 +306,7 @@ def retry(
     With --script they and the trials that have not begun run the mended objective. Results so far
     are kept.
     """
-    _may_change(study_id)
+    may_change(study_id)
     if script is None and (keep_checkpoints or wheel):
         raise typer.BadParameter("--keep-checkpoints and --wheel go with --script")
     bundle = None if script is None else bundle_of(script, read_wheels(wheel or []))
@@ -339,7 +340,7 @@ def extend(
 
     The trials that exist keep their numbers and results.
     """
-    _may_change(study_id)
+    may_change(study_id)
     if (space is None) == (trials is None):
         raise typer.BadParameter("give one of --space and --trials")
     larger = None if space is None else read_space(space)
@@ -415,11 +416,6 @@ def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
         return [("devices", placement_text(study.placement(), row))]
     except HyperflockError:  # an older server does not have this page
         return []
-
-
-def _may_change(study_id: str) -> None:
-    """Let Ctrl-C say how to find out whether the server has done what this command asks for."""
-    goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 
 def _changed(study: Study, as_json: bool) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hyperflock._cli.shared import Json, Token, Url, command, show_json
+from hyperflock._cli.shared import Json, Token, Url, command, may_change, show_json
 from hyperflock._client.client import Client
 from hyperflock._reports import export as _export
 from hyperflock._reports.webhook import webhook_text
@@ -62,8 +62,11 @@ def webhook(
         raise typer.BadParameter("--remove goes without an ADDRESS and without --event")
     if event and not address:
         raise typer.BadParameter("--event needs an ADDRESS")
+    changes = bool(address) or remove
+    if changes:
+        may_change(study_id)
     study = Client(url, token).study(study_id)
-    if address or remove:
+    if changes:
         study.notify(address, events=[one.value for one in event] if event else None)
     if as_json:
         show_json(_export.study_dict(study.row)["webhook"])
