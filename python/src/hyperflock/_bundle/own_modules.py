@@ -22,9 +22,9 @@ import ast
 import functools
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from hyperflock._base.errors import BundleError
 from hyperflock._bundle import capture_classes as _classes
@@ -45,6 +45,7 @@ from hyperflock._bundle.source.statements import FileText, Statement, made_names
 if TYPE_CHECKING:
     from hyperflock._bundle.capture import Capture
 
+_T = TypeVar("_T")
 _MISSING = object()
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -85,6 +86,7 @@ class OwnModules:
         self._writer = ValueWriter(cast(Any, _Constants(capture)))
         self.constants: dict[str, dict[str, str]] = {}
         self._texts: dict[str, FileText | None] = {}
+        self._made: dict[str, frozenset[str]] = {}
         self._literals: dict[str, dict[str, Any]] = {}
         self._owners: dict[int, tuple[str, str]] | None = None
         self._settled: dict[tuple[str, str], None] = {}
@@ -384,14 +386,8 @@ class OwnModules:
 
     def _text(self, module: str) -> FileText | None:
         if module not in self._texts:
-            loaded = sys.modules.get(module)
-            path = Path(str(getattr(loaded, "__file__", None)))
-            try:
-                text = FileText.of(path.read_bytes(), module, is_package=path.name == "__init__.py")
-            except (OSError, SyntaxError, ValueError):
-                self._texts[module] = None
-            else:
-                self._texts[module] = text
+            text = self._texts[module] = _parsed(module, FileText.of)
+            if text is not None:
                 self._literals[module] = literals_of(text.tree)
         return self._texts[module]
 
@@ -419,12 +415,9 @@ class OwnModules:
 
     def _makes(self, module: str, name: str) -> bool:
         """Return whether a file makes the object of a global, and does not import it."""
-        path = Path(str(getattr(sys.modules[module], "__file__", None)))
-        try:
-            content = path.read_bytes()
-            return name in made_names(content, module, is_package=path.name == "__init__.py")
-        except (OSError, SyntaxError, ValueError):
-            return False
+        if module not in self._made:
+            self._made[module] = _parsed(module, made_names) or frozenset()
+        return name in self._made[module]
 
     def _is_own(self, name: str, module: types.ModuleType) -> bool:
         unit = name.split(".")[0]
@@ -437,6 +430,15 @@ class OwnModules:
             return self._capture.origin(name) is not None
         except BundleError:
             return False
+
+
+def _parsed(module: str, parse: Callable[..., _T]) -> _T | None:
+    """Return what a parser returns for the file of a module; None if the file cannot be parsed."""
+    path = Path(str(getattr(sys.modules.get(module), "__file__", None)))
+    try:
+        return parse(path.read_bytes(), module, is_package=path.name == "__init__.py")
+    except (OSError, SyntaxError, ValueError):
+        return None
 
 
 @functools.lru_cache(maxsize=8192)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -98,16 +99,23 @@ class FileText:
         return f"{self.module.rpartition('.')[2]}.py"
 
 
-@functools.lru_cache(maxsize=4096)
+# The results of `made_names` by module, each with the hash of the file from which it comes.
+_made: dict[str, tuple[bytes, frozenset[str]]] = {}
+
+
 def made_names(content: bytes, module: str, *, is_package: bool = False) -> frozenset[str]:
     """Return the globals that a file makes itself; errors are those of `ast.parse`.
 
-    A global that the file only imports from another module is left out. More results are kept than
-    of `FileText.of`, because they are small and a process may have many files.
+    A global that the file only imports from another module is left out. Of each module the newest
+    result is kept, because a process may have more files than `FileText.of` keeps.
     """
-    statements = _read(content, module, is_package).statements
-    made = [one.binds for one in statements if not isinstance(one.node, ast.ImportFrom)]
-    return frozenset(name for names in made for name in names)
+    sha256 = hashlib.sha256(content).digest()
+    known = _made.get(module)
+    if known is None or known[0] != sha256:
+        statements = _read(content, module, is_package).statements
+        made = [one.binds for one in statements if not isinstance(one.node, ast.ImportFrom)]
+        known = _made[module] = (sha256, frozenset().union(*made))
+    return known[1]
 
 
 @functools.lru_cache(maxsize=64)
