@@ -136,7 +136,7 @@ BUNDLE_CODES: dict[str, str] = {
 
 
 def cannot(kind: str, message: str) -> BundleError:
-    """Return the error ``cannot_bundle_<kind>``, whose code must be in ``BUNDLE_CODES``."""
+    """Return an error with the code ``cannot_bundle_<kind>``, which must be in ``BUNDLE_CODES``."""
     code = f"cannot_bundle_{kind}"
     if code not in BUNDLE_CODES:
         raise KeyError(code)

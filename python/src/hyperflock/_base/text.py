@@ -37,9 +37,9 @@ def clean(text: str, *, keep_lines: bool = False, limit: int | None = None) -> s
 
 
 def value_text(value: Any, limit: int | None = None) -> str:
-    """Return a parameter's value for people: a text as it is, any other value as Python writes it.
+    """Return a parameter's value as text for people. A string is shown without quotes.
 
-    Texts, tuples, lists and dicts are cut after ``limit`` characters, as `clean` does it.
+    Strings, tuples, lists and dicts are cleaned and cut after ``limit`` characters (see `clean`).
     """
     if isinstance(value, str):
         return clean(value, limit=limit)

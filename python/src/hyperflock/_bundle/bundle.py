@@ -70,8 +70,8 @@ class Bundle:
     attached : tuple of DataSet
         Wheels and large arrays of the objective, which are sent with the bundle.
     reached : Reached or None
-        The globals of this process that the objective uses, which a dry run compares; None if the
-        script was only read.
+        The globals that the objective uses; a dry run compares their values here with those on a
+        device. None if the script was only read.
     """
 
     entry: str
@@ -138,7 +138,8 @@ def _bundle_objective(
     reached = Reached(modules)
     for entry in captured.entries:
         reached.follow(*entry)
-    # A dry run also compares functions of generated modules by their parts and not by their names.
+    # For a dry run, functions of the generated modules too are equal if their parts are equal;
+    # their names are not compared.
     reached.modules = {**modules, **{name: name for name in captured.generated}}
     warn_of_beginnings(reached)
     warn_of_seeds(captured.written)

@@ -56,8 +56,8 @@ class Capture:
         self._taken: set[str] = set()
         self._cells: dict[int, tuple[types.CellType, bool]] = {}
         self._count = 0
-        # `_later` has the names that wait until a class is defined. `_pending` has the errors of
-        # methods that perhaps nothing calls.
+        # `_later` has the names that can be bound only after a class is defined. `_pending` has the
+        # errors of methods that perhaps nothing calls.
         self._later: list[tuple[str, list[str], dict[str, Any], Home, Site]] = []
         self._pending: list[tuple[frozenset[str], BundleError]] = []
         self._own = OwnModules(self)
@@ -84,7 +84,7 @@ class Capture:
         return self._captured(f"{home.name}:{name}")
 
     def take_from(self, origin: _sources.Origin, name: str) -> Captured:
-        """Return a function that a device imports from a file; errors are those of `take`."""
+        """Capture a function that a device imports from a file; errors are those of `take`."""
         home = self._homes[""] = Home("hyperflock_objective", None, "")
         self._files |= _sources.collect(origin)
         self._taken.add(origin.unit)
@@ -120,7 +120,7 @@ class Capture:
         )
 
     def _imports(self) -> list[str]:
-        """Return imports of the researcher's modules in the order in which this process began them.
+        """Return statements that import the researcher's modules in the order of this process.
 
         Modules that import each other may need this order.
         """
@@ -268,8 +268,8 @@ class Capture:
         is_later
             Whether only a call of the definition looks them up.
         methods
-            For each name that only perhaps unused methods look up: these methods. An error of
-            such a name is raised only if the captured code names one of them.
+            For each name that is looked up only by methods that may stay unused: these methods.
+            An error of such a name is raised only if the captured code names one of the methods.
         """
         for name, chains in names.items():
             if name not in namespace or _is_special(name):
@@ -475,7 +475,7 @@ class Capture:
                 home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
 
     def _bind_later(self) -> None:
-        """Bind the names of `_later`, which waited until a class was defined."""
+        """Bind the names in `_later`, whose classes are defined now."""
         while self._later:
             name, chains, namespace, home, site = self._later.pop(0)
             try:

@@ -42,12 +42,13 @@ class Late:
     Attributes
     ----------
     path : str
-        The attribute: ``.rate``, or ``.train.rate`` of a class inside the class.
+        The attribute's path: ``.rate``, or ``.Inner.rate`` if it belongs to the inner class
+        ``Inner``.
     value
         Its value.
     is_made : bool
         Whether the class statement sets it too. If ``value`` cannot be written, the attribute may
-        keep the value from there.
+        keep the value that the class statement sets.
     """
 
     path: str
@@ -332,7 +333,7 @@ class _Names:
 
 
 def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
-    """Return the names in annotations of attributes, some of which dataclasses evaluate."""
+    """Return the names in annotations of attributes; dataclasses evaluate some annotations."""
     return {
         part.id: []
         for annotation in node.body

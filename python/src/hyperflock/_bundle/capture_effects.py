@@ -43,7 +43,7 @@ _MISSING = object()
 
 
 def write(capture: Capture, home: Home) -> None:
-    """Write lines into ``home`` that repeat the changes on a device."""
+    """Write lines into ``home`` that make the script's changes of libraries on a device too."""
     found = {name: how for name, how in np.geterr().items() if how != _NUMPY[name]}
     if found:
         given = ", ".join(f"{name}={how!r}" for name, how in found.items())
@@ -91,7 +91,8 @@ def _write_attribute(
 def _assigned() -> Iterator[tuple[Any, str, str, int]]:
     """Yield the attributes of libraries' modules and classes that the script's text assigns.
 
-    Each is the module or class, the dotted name in the text, the file and the line.
+    Each item has the module or class, the attribute's dotted name in the text, the file and the
+    line.
     """
     main = sys.modules.get("__main__")
     if main is None:

@@ -52,9 +52,9 @@ class Home:
     lines : list of str
         The lines written so far.
     bound : dict
-        The names that it binds, in their order.
+        The names that it binds, in the order in which it binds them.
     uses : dict
-        The other generated modules that it imports, in their order.
+        The other generated modules that it imports, in the order of its imports.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Home:
         return self.module is None or self.module.__name__ == "__main__"
 
     def text(self, imports: list[str]) -> str:
-        """Return the module's source, which begins with these imports."""
+        """Return the module's source; the lines ``imports`` come first."""
         what = "a script or notebook" if self.is_typed else f"'{self.name}'"
         helper = _CELL if any("_hf_cell(" in line for line in self.lines) else ""
         lines = "\n".join([*imports, *self.lines])

@@ -147,7 +147,7 @@ class OwnModules:
             warn(f"each device makes {names} again, as the file does: the value here cannot travel")
 
     def expression(self, value: Any, home: Home, where: str) -> str | None:
-        """Return an expression for a value that a global of the researcher's module refers to; None
+        """Return an expression for a value to which a global of a researcher's module refers; None
         for any other value.
         """
         if not is_mutable(value):
@@ -161,7 +161,7 @@ class OwnModules:
         capture.entry(module, name)
         self._settled[key] = None
         bindings = self._bindings(module, name)
-        # A device creates an artifact store again, where the file creates it.
+        # The file's own statement creates an artifact store again on a device.
         is_same = is_store(value) or self._is_literal(module, name, value)
         if not is_same and self._is_computed(module, name, value):
             self._write_constant(module, name, value, bindings)
@@ -331,10 +331,10 @@ class OwnModules:
         return name in literals and equal(value, literals[name])
 
     def _is_computed(self, module: str, name: str, value: Any) -> bool:
-        """Return whether a file computes a plain value, which can replace the statement.
+        """Return whether a global has a plain value that can replace the statements computing it.
 
-        A literal is not replaced: the value was changed after the import, and the import itself
-        must see the literal.
+        A literal is not replaced: the global was changed after the import, and the code that the
+        import runs must see the literal.
         """
         has_text = bool(self._bindings(module, name))
         return has_text and is_plain(value) and name not in self._literals.get(module, {})
@@ -351,8 +351,8 @@ class OwnModules:
     def _natural(
         self, module: str, name: str, value: Any, bindings: Sequence[Statement]
     ) -> tuple[Any, tuple[str, str] | None]:
-        """Return the object to which an import binds a global, as far as the text says, and the
-        global of the researcher's module from which it comes.
+        """Return the object to which an import of the file binds a global, if the text determines
+        it. If the file imports it from another researcher's module, return also the global there.
         """
         if len(bindings) != 1:
             return _MISSING, None
@@ -443,8 +443,8 @@ def _parsed(module: str, parse: Callable[..., _T]) -> _T | None:
 
 @functools.lru_cache(maxsize=8192)
 def _is_installed(file: str) -> bool:
-    """Return whether a file belongs to an installed package. A process has thousands of such
-    modules.
+    """Return whether a file belongs to an installed package. The answers are cached, because a
+    process has thousands of modules.
     """
     return is_library(Path(file).resolve().parent)
 
@@ -463,8 +463,8 @@ def _looked_up(expression: ast.expr, namespace: dict[str, Any]) -> Any:
 
 
 def _differs(text: ast.expr, value: Any, namespace: dict[str, Any]) -> bool:
-    """Return whether the value of a default differs from the literal in the definition's text, or
-    from the present value of the name in this text.
+    """Return whether the value of a default differs from the literal in the definition. If the
+    definition has a name there, compare with the present value of this name.
     """
     try:
         return not equal(constant(text), value)

@@ -1,4 +1,4 @@
-"""Finds the globals whose values a file's text determines, and checks where a call is made.
+"""Finds the globals whose values a file's text determines, and checks which code makes a call.
 
     literals_of(tree)       # {"RATE": 0.1}: globals that the file assigns once, to a literal
 

@@ -216,8 +216,8 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
-            # Imports that may fail count too, because they must give the same result on a device as
-            # on this machine.
+            # Imports that the code allows to fail count too. Otherwise a device would not load
+            # Optuna, and they would fail there.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
 

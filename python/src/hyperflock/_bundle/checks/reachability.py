@@ -175,8 +175,8 @@ def warn_of_beginnings(reached: Reached) -> None:
     carried = set()
     for key, use in reached.uses.items():
         text = reached.text_of(use.module)
-        # No warning if the global is None or empty after the import, because it is a cache then, or
-        # if no import sets it, because then the trials do.
+        # Two kinds of globals need no warning: one that is None or empty after the import is a
+        # cache, and one that no import sets is set by the trials.
         is_cache = use.name not in text.bound or text.literals.get(use.name, 0) in _CACHES
         if (key in reached.assigned and not is_cache) or _is_random_generator(use.value):
             carried.add(f"'{use.name}' of '{use.file}'")

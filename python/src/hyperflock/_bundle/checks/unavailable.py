@@ -47,7 +47,7 @@ class Lost:
     kind : str
         The kind of the error, as for `cannot`.
     what : str
-        What the statement does, with the statement as its subject: ``imports 'pandas', ...``.
+        What the statement does, as a sentence without its subject: ``imports 'pandas', ...``.
     remedy : str
         What the researcher can change.
     line : int

@@ -128,7 +128,7 @@ def collect(origin: Origin) -> dict[str, bytes]:
     Raises
     ------
     BundleError
-        A module is compiled, a source cannot be read, or there are too many.
+        A module is compiled, a source cannot be read, or there are too many sources.
     """
     sources: dict[str, bytes] = {}
     seen = {_OURS}
