@@ -44,7 +44,7 @@ class ValueWriter:
     Attributes
     ----------
     arrays : dict
-        The arrays as ``npy`` files, by their file names in the bundle. A name contains the hash.
+        The arrays as ``npy`` files, by their names in the bundle, which contain the arrays' hashes.
     """
 
     def __init__(self, capture: Capture) -> None:
@@ -247,7 +247,7 @@ class ValueWriter:
         return name
 
     def _object(self, value: Any, home: Home, where: str) -> str:
-        """Write an object by the parts from which `copy` would make another one."""
+        """Write an object as the parts from which `copy.copy` would make a new object."""
         if isinstance(value, types.BuiltinFunctionType):
             owner = value.__self__
             if owner is not None and not isinstance(owner, types.ModuleType):
@@ -353,7 +353,7 @@ class ValueWriter:
             home.lines.append(f"{name}.__dict__[{key!r}] = {text}")
         for key, item in slots.items():
             text = self.expression(item, home, f"{where}.{key}")
-            # Frozen classes refuse a plain assignment to a slot; this way sets it like `copy`.
+            # A frozen class refuses a plain assignment to a slot, but not this call.
             home.lines.append(f"object.__setattr__({name}, {key!r}, {text})")
 
 

@@ -1,7 +1,7 @@
 """The command ``hyperflock``; its entry point is `main`.
 
-The command's own modules take half a second to import. So this one imports nothing before `main`
-can catch Ctrl-C.
+The command's other modules take half a second to import. So this module imports nothing before
+`main` can catch Ctrl-C.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ PARTS = (
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command and return its exit code. A signal ends it with 130 and without a traceback.
+    """Run the command and return its exit code: 130 if a signal ended it, without a traceback.
 
     What the command has started ends too. A note says what goes on without the command.
     """

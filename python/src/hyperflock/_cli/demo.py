@@ -123,7 +123,8 @@ def _run(words: list[str], settings: dict[str, str], team: Volunteers) -> int:
     process = subprocess.Popen(
         [sys.executable, "-u", *words],
         env={**os.environ, **settings},
-        # Ctrl-C does not reach the script, which would print a traceback. `_end` sends SIGTERM.
+        # Ctrl-C must not reach the script, because it would print a traceback there. `_end` sends
+        # SIGTERM instead.
         start_new_session=True,
         preexec_fn=end_with_parent(),
     )

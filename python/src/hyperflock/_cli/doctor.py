@@ -34,7 +34,7 @@ from hyperflock._transport.settings import CREDENTIALS_FILE, Settings, data_fold
 
 State = Literal["ok", "warning", "failed", "skipped"]
 
-# If two clocks differ by more seconds, the server's times do not fit the times of this machine.
+# If the clocks of the server and this machine differ by more seconds than this, `doctor` warns.
 MAX_SKEW_S = 30.0
 _SOON_DAYS = 14.0
 _DAY_S = 86_400.0

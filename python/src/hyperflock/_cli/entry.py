@@ -26,5 +26,5 @@ def start(arguments: list[str]) -> int:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     number = _signals.last_received()
-    # A shell reports a process that a signal has ended by the code 128 + the signal's number.
+    # If a signal ends a process, a shell reports the exit code 128 + the signal's number.
     return 128 + number if code == EXIT_DETACHED and number else code

@@ -44,7 +44,7 @@ def desktop_command(title: str, text: str) -> list[str] | None:
         return [program, *lines, title, text]
     has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if has_display and (program := shutil.which("notify-send")):
-        # The text may contain markup; the title may not.
+        # notify-send reads markup in the text, but not in the title. So only the text is escaped.
         return [program, "--app-name=hyperflock", "--", title, escape(text, quote=False)]
     return None
 

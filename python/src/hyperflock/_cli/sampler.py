@@ -82,5 +82,5 @@ def sampler(
 
 
 def _numbers(client: Client, texts: list[str]) -> list[int]:
-    """Return the ids of studies. A text of digits needs no server, which may start later."""
+    """Return the ids of studies that are given by id or name. Only names need a running server."""
     return [int(text) if text.isdecimal() else client.study(text).id for text in texts]

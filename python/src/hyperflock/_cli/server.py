@@ -37,7 +37,7 @@ from hyperflock._transport.settings import data_folder, keep_token, settings
 
 
 class Shell(str, Enum):
-    """A shell with completion."""
+    """A shell for which `completion` prints a script."""
 
     bash = "bash"
     zsh = "zsh"
@@ -229,7 +229,8 @@ def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> int:
     """Print a script with which a shell completes this command's names and options."""
-    # typer prints the script if this environment variable is set. The script sets it later too.
+    # typer prints the script if this environment variable has this value. The script itself uses
+    # the same variable when it asks for completions.
     os.environ["_HYPERFLOCK_COMPLETE"] = f"source_{shell.value}"
     try:
         app([], prog_name="hyperflock")

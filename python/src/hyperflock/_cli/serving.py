@@ -193,10 +193,10 @@ class Serving:
         """
         begun = said = time.monotonic()
         if opened.authority is None:
-            # A resolver that is asked too early remembers for minutes that there is no such name.
+            # If a resolver is asked before the name exists, it answers "no such name" for minutes.
             self._say(f"waiting until the server answers at {opened.origin} (some seconds)")
             self._local.wait(_FIRST_ASK_S)
-        # If the server ends, its status is what `run` looks at next.
+        # If the server ends, the loop ends without an error, and `run` reads the server's status.
         while self._local.wait(0) is None:
             why = silence(opened.origin, opened.authority)
             if why is None:

@@ -89,7 +89,7 @@ def command(*examples: str, passes_on: bool = False, negative: bool = False) -> 
 
 
 def may_change(study_id: str) -> None:
-    """Let Ctrl-C say how to find out whether the server has done what this command asks for."""
+    """From now on let Ctrl-C also print how to find out whether the server obeyed this command."""
     goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 

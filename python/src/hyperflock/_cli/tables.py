@@ -1,7 +1,7 @@
 """Builds the tables and lines in which commands show studies, trials and devices.
 
-Functions with ``short`` make texts for a terminal, in which long values are cut. Without it a text
-is for a pipe or a file, and has every value whole.
+If ``short`` is true, a function's text is for a terminal, and long values are cut. Otherwise the
+text is for a pipe or a file, and has every value whole.
 
 The module is pure. Text from other people and devices is cleaned here or before (_base/text.py).
 """
@@ -72,8 +72,8 @@ def trials(
 ) -> Table:
     """Return a table with one row per finished trial; with a width, each row fits into one line.
 
-    With the study's row, the best trials are marked (with a star if there is a width), and those
-    that do not meet their constraints.
+    If the study's row is given, the table marks the best trials (with a star if there is a width)
+    and the trials that do not meet their constraints.
     """
     best = frozenset() if row is None else best_numbers(row)
     rows = [_cells(trial, short=width is not None, best=best) for trial in found]

@@ -1,4 +1,4 @@
-"""The command for webhooks: it sets, shows and removes that of a study, and prints the key that
+"""The command for webhooks: sets, shows and removes a study's webhook, and prints the key that
 signs deliveries.
 """
 
@@ -16,7 +16,7 @@ from hyperflock._reports.webhook import webhook_text
 
 
 class Event(str, Enum):
-    """The events of a study that its webhook can be told."""
+    """The events of a study that the server can post to its webhook."""
 
     finished = "finished"
     stopped = "stopped"

@@ -234,9 +234,9 @@ class AsyncStudy(StudyView):
             ``chromium`` runs it in a local headless browser with the server's pages and runtime,
             which are fetched once and kept. It uses WebGPU if the trial did and the browser has it.
         tolerance
-            Two numbers count as equal if they differ by at most this fraction of the larger one, or
-            by at most this number if that is below 1. Devices round differently, and training
-            increases such differences.
+            Two numbers count as equal if they differ by at most this fraction of the larger one. If
+            the larger one is below 1, they may differ by this number itself. Devices round
+            differently, and training increases such differences.
         browser
             The browser's program; None means ``HYPERFLOCK_BROWSER``, or Chromium.
         trust
@@ -361,7 +361,7 @@ class AsyncStudy(StudyView):
     async def set_priority(self, priority: int) -> AsyncStudy:
         """Give the study another priority among its owner's studies, from -100 to 100.
 
-        The highest that has work gets devices first. Running trials continue.
+        The one with the highest priority that has work gets devices first. Running trials continue.
         """
         check_priority(priority)
         return await self._change("priority", {"priority": priority})
@@ -412,8 +412,8 @@ class AsyncStudy(StudyView):
         keep_checkpoints: bool = False,
         wheels: Sequence[str | Path] = (),
     ) -> Coroutine[Any, Any, AsyncStudy]:
-        """Issue every failed trial again with a mended objective, which the trials that have not
-        begun get too.
+        """Issue every failed trial again with a mended objective. Trials that have not begun also
+        get it.
 
         Trials that succeeded keep their results, and running ones continue with the code that they
         have. `TrialResult.code_version` says which version of the code computed a result. The
@@ -463,8 +463,8 @@ class AsyncStudy(StudyView):
         Parameters
         ----------
         space
-            The study's space with more values of its names; of a list of points, the list with
-            more points. Every value and point of the study must be in it, in any order. None
+            The study's space with further values of its names, or a study's list of points with
+            further points. It must contain every value or point of the study, in any order. None
             means the study's own space.
         trials
             The new number of trials of a random or Sobol study, whose space stays.
@@ -691,10 +691,10 @@ class AsyncStudy(StudyView):
     async def display(self, *, every_s: float = 1.0, timeout_s: float | None = None) -> None:
         """Show the study until it has ended.
 
-        In a notebook it is one picture below the cell, which changes in place: progress, the best
-        trial or the best trials, the running trials and their devices, and curves. It contains no
-        script, and stays in the saved notebook as it was last. Elsewhere each change is one line on
-        standard output.
+        In a notebook the display is one picture below the cell, which changes in place: progress,
+        the best trial or the best trials, the running trials and their devices, and curves. It
+        contains no script, and its last state stays in the saved notebook. Elsewhere each change is
+        one line on standard output.
 
         An interrupt ends the display and not the study. The picture then says how to go on.
 

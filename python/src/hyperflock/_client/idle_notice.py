@@ -72,7 +72,7 @@ class Waiting:
         """
         now = time.monotonic()
         if not idle:
-            # The answer to an earlier request describes the time before the trial ran, so it is
+            # A trial runs now. The answer to an earlier request describes the time before, so it is
             # dropped.
             self.close()
             self._idle_since = None

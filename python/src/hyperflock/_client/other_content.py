@@ -1,4 +1,4 @@
-"""Handles a submission that is refused with ``study_exists``, because its key has another study.
+"""Handles a submission that is refused with ``study_exists``: another study has the same key.
 
     row = await extended(http, made, error)
 
@@ -50,12 +50,12 @@ _WORDS = {
 
 
 async def extended(http: Http, made: Submission, error: StudyExistsError) -> Any:
-    """Extend the study with the key of a submission by what its space lacks, and return its row.
+    """Add the points of a submission to the earlier study with the same key, and return its row.
 
     Raises
     ------
     StudyExistsError
-        The submission does not extend studies, or more than the space differs: the error with what
+        The submission may not extend a study, or not only its space differs; the error says what
         differs. ``space_changed``: the space lacks something that the study has.
     """
     spec = parse_spec(made.body().decode())
@@ -88,7 +88,7 @@ async def extend(http: Http, study: int, space: list[Dimension], trials: int | U
 async def extend_study(
     http: Http, study: int, space: Space | SearchSpace | None, trials: int | None
 ) -> Any:
-    """Extend a study by a caller's space or number of trials; None means that of the study."""
+    """Extend a study to a larger space or number of trials; None leaves the study's unchanged."""
     spec = await fetch_spec(http, study)
     dimensions = spec.space if space is None else dimensions_of(space, kind_of(spec))
     return await extend(http, study, dimensions, spec.trials if trials is None else trials)

@@ -109,9 +109,10 @@ class AsyncSearches(ABC):
         Parameters
         ----------
         objective
-            ``objective(trial) -> float``, or a tuple of up to 8: a function of a script, a module
-            or a notebook, a lambda, a closure, a ``functools.partial`` or a callable object. Its
-            source is sent with all of the researcher's own code that it uses.
+            Called as ``objective(trial)``; returns a float or a tuple of up to 8 floats. It is a
+            function of a script, a module or a notebook, a lambda, a closure, a
+            ``functools.partial`` or a callable object. Its source is sent with all of the
+            researcher's own code that it uses.
         space
             A mapping of names to lists of values, of which every combination is a point; or a list
             of points, each a mapping with the same names. A value is None, a bool, an int within 64

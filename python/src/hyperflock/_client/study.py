@@ -184,7 +184,7 @@ class Study(StudyView):
 def _without_traceback(interrupt: KeyboardInterrupt, study: int) -> None:
     """Let a notebook show a sentence in place of the traceback of an interrupt.
 
-    IPython calls this method of an exception that has it. Scripts are not concerned.
+    IPython calls ``_render_traceback_`` of an exception that has this method. Scripts ignore it.
     """
     text = detached_text(study, shows=True)
     interrupt._render_traceback_ = lambda: [text]  # type: ignore[attr-defined]

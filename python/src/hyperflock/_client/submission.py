@@ -150,7 +150,7 @@ class Submission:
 
     @property
     def kind(self) -> StudyKind:
-        """Where the trials come from."""
+        """The kind of study: how its trials get their parameters."""
         if self.directions is not None:
             return "asked"
         return self.method or kind_of(self.space)

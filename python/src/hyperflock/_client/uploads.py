@@ -14,8 +14,8 @@ from hyperflock._transport.http import Http
 
 # An upload of fewer bytes than this is over before anybody can read a progress bar.
 BAR_FROM_BYTES = 4 << 20
-# A server reads a body of fewer bytes than this to its end before it refuses it. For a larger body
-# it closes the connection, and some systems then lose its answer.
+# If a server refuses a request whose body has fewer bytes than this, it first reads the whole body.
+# With a larger body it closes the connection, and on some systems its answer is then lost.
 _ASK_FROM_BYTES = 1 << 20
 
 

@@ -21,7 +21,7 @@ from hyperflock._transport.messages import Webhook, WebhookEvent
 from hyperflock._transport.validation import convert
 
 _SIGNATURE = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})")
-# A signature may be this many seconds old. A request that somebody copied is then refused later.
+# The greatest age of a signature in seconds. So a copied request cannot be sent again much later.
 TOLERANCE_S = 300.0
 
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperflock._execution.value_snapshot import Snapshot
 
-# The modules of this package that a browser has, besides its root. The runtime's manifest lists the
-# same ones.
+# The modules of this package that a browser has, besides ``hyperflock`` itself. The runtime's
+# manifest lists the same modules.
 _IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.(chainer|optuna)")
 
 
@@ -114,7 +114,8 @@ def _report_globals(
 ) -> None:
     """Write snapshots of the globals that the job names, just before the objective is called.
 
-    The runner first reports progress at that moment, after it has imported the objective's files.
+    At that moment the runner reports progress for the first time: the objective's files are
+    imported.
     """
     snapshot = runpy.run_path(str(folder / "value_snapshot.py"))["snapshot"]
     before = host.progress

@@ -44,10 +44,10 @@ from hyperflock._trial.host import series_of
 
 Where = Literal["cpython", "browser"]
 
-# The time limit for starting Python; the trial's own limit counts after that.
+# The time limit in seconds for starting Python. The trial's own limit begins after the start.
 _START_S = 60.0
-# The time after the trial's time limit in which the child process may still write its outcome. A
-# busy machine may need it. So a trial that does not end is stopped this much after its limit.
+# The seconds after the trial's time limit in which the child process may still write its outcome,
+# because a busy machine may need them. A trial that does not end is stopped after these seconds.
 _WRITE_S = 2.0
 _LOOK_S = 0.02
 
@@ -99,7 +99,8 @@ class DryRun:
     not_compared : tuple of str
         The globals that the objective uses and that could not be compared, each with the reason.
     notes : tuple of str
-        Sentences that say what this run did not look at, and which versions differ from devices'.
+        Sentences that say what this run did not check, and which versions differ from those of
+        devices.
     series : dict
         The logged series: (step, value) pairs by name.
     summary : dict

@@ -73,8 +73,8 @@ def run_local(
 ) -> LocalRun:
     """Run ``objective`` once in this process.
 
-    An objective that uses `device` opens array-core anew and closes it at its end. Existing arrays
-    of array-core would be lost by that, so the process must not have any.
+    For an objective that uses `device`, this function opens array-core anew and closes it after the
+    run. Existing arrays of array-core would then be lost, so the process must not have any.
 
     Parameters
     ----------

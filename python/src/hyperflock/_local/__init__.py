@@ -6,7 +6,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    # Version 0.1 had a module of this name, and its pickles name this class.
+    # In version 0.1, a module with this name contained the class. Old pickles look for it here.
     if name != "LocalRun":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hyperflock._execution.local import LocalRun

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Addresses for documentation (RFC 5737, RFC 3849). Only a route to them is looked up.
+# Addresses that are reserved for documentation (RFC 5737, RFC 3849). Nothing is sent to them; only
+# the route to them is looked up.
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 
@@ -81,7 +82,7 @@ def reaches(
 
 
 def local_addresses() -> list[str]:
-    """Return this machine's addresses: first those of its outgoing routes, then those of its name.
+    """Return this machine's addresses: those of its outgoing routes, then those of its host name.
 
     The latter may include virtual networks, such as those of containers, that no phone reaches.
     """

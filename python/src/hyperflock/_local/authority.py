@@ -42,8 +42,8 @@ _LEAF_DAYS = 90
 _RENEW_DAYS = 30
 # A certificate is valid from one day before it is made, because phones' clocks may be slow.
 _EARLIER = datetime.timedelta(days=1)
-# An authority may vouch for the network of an address, because the machine may get another
-# address there. The keys are the versions of the Internet Protocol.
+# The length in bits of a network's prefix, by version of the Internet Protocol. An authority is
+# valid for the network of an address, because the machine may get another address there.
 _PREFIX = {4: 24, 6: 64}
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -112,8 +112,8 @@ class Authority:
             The first one is the one that phones use. A new authority is made if the present one
             does not allow it.
         names
-            Host names. An authority that allows a name allows every name below it, so a name such
-            as ``dev`` must not be among them.
+            Host names. An authority that allows a name allows every name below it. So a top-level
+            domain such as ``dev`` must not be among them.
 
         Other addresses and names come and go, with virtual networks for example, and phones must
         not have to trust a new authority for them. Those that the authority does not allow are

@@ -23,7 +23,7 @@ from hyperflock._local.engines import Engine
 from hyperflock._local.volunteers import Say, Volunteer
 
 _LOOK_S = 0.5
-# The time in which the page can return its unfinished trial to the server.
+# The seconds that the page has to return its unfinished trial to the server.
 _FAREWELL_S = 1.0
 _END_S = 30.0
 _LOOK = """(() => {

@@ -19,7 +19,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """Return what the child calls before it runs its program; None where there is no such call.
+    """Return a function that the child calls before it runs its program. None if not on Linux.
 
     The kernel sends SIGTERM when the thread that started the child ends. So only a thread that
     lives as long as this process may use it.

@@ -71,7 +71,7 @@ def unpacked(packed: Path, cache: Path) -> Path:
             cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             _remove_leftovers(cache, folder)
             _make(folder, archive)
-        # The new time of the folder shows `_remove_leftovers` of other versions that it is in use.
+        # The folder gets the present time, so that `_remove_leftovers` of other versions keeps it.
         with contextlib.suppress(OSError):
             os.utime(folder)
     except OSError as error:

@@ -139,7 +139,8 @@ class LocalServer:
             # In a session of its own it does not get Ctrl-C, and this process can end it cleanly.
             self._process = subprocess.Popen(
                 command,
-                # Nothing is written to this pipe. The kernel closes it when this process is gone.
+                # Nothing is written to this pipe. When this process has ended, the kernel closes
+                # the pipe, and so the server ends too.
                 stdin=subprocess.DEVNULL if outlives_this else subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

@@ -25,7 +25,7 @@ from hyperflock._base.errors import HyperflockError
 CERTIFICATE = "/hyperflock-ca.crt"
 _PAGE = Path(__file__).with_name("trust_page.html")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-# A connection that sends nothing is closed after this time.
+# A connection that sends nothing is closed after this many seconds.
 _TIMEOUT_S = 10.0
 
 

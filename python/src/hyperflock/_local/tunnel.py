@@ -29,7 +29,7 @@ from hyperflock._base.text import clean
 from hyperflock._local.lifeline import end_with_parent
 
 START_S = 60.0
-# cloudflared has this many seconds to register a connection. Before, its address does not answer.
+# cloudflared has this many seconds to register a connection. Until then its address does not work.
 _REGISTERED_S = 20.0
 _STOP_S = 10.0
 
@@ -109,7 +109,7 @@ class _Ngrok(_Reader):
 
 
 def _cloudflared(port: int, folder: Path) -> list[str]:
-    # The user's own configuration would send the tunnel elsewhere.
+    # An empty configuration, because the user's own one could send the tunnel elsewhere.
     config = folder / "cloudflared.yml"
     config.write_text("# hyperflock: no settings\n", "utf-8")
     return [

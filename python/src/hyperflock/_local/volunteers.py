@@ -79,8 +79,8 @@ class Volunteer(ABC):
     def hear(self, phase: str, work: str, trials: int, problem: str = "") -> None:
         """Print a line if the volunteer's state has changed.
 
-        An agent sends its newest state at most ten times a second. So a trial that ends sooner may
-        only be counted, without a line of its own.
+        An agent sends its newest state at most ten times a second. So a trial of less than 0.1 s
+        may only be counted, without a line of its own.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Volunteer(ABC):
         trials
             How many trials this volunteer has finished.
         problem
-            Why it failed.
+            Why the volunteer failed.
         """
         self.trials = trials
         text = {
@@ -160,7 +160,8 @@ class NodeVolunteer(Volunteer):
             environment["NODE_EXTRA_CA_CERTS"] = str(self._authority)
         command = [
             self._engine.path,
-            # A rejected promise that trial code does not handle ends Node, but no browser.
+            # By default, a rejected promise that trial code does not handle would end Node. It ends
+            # no browser.
             "--unhandled-rejections=warn",
             # Trial code must not reach the files of this machine.
             *("--permission", "--allow-worker", f"--allow-fs-read={self._folder}{os.sep}*"),

@@ -212,9 +212,9 @@ class TrialResult:
 def space_of(row: StudyRow, trials: Sequence[TrialResult]) -> list[Dimension]:
     """Return the dimensions of a study's space: each name with its values as Python objects.
 
-    If the server has no list of values for a name, they are the values in the trials. They are
-    sorted if all are numbers, otherwise in the order of first use. None is one of them if a trial
-    lacks the name.
+    If the server has no list of values for a name, the values are those in the trials: sorted if
+    all are numbers, otherwise in the order of first use. None is one of them if a trial lacks the
+    name.
     """
     if row.kind != "asked" and all(dimension.values for dimension in row.space):
         return [Dimension(d.name, values_of(d)) for d in row.space]

@@ -3,8 +3,8 @@
     random_point({"rate": uniform(1e-4, 0.1, log=True)}, 17, seed=7)
 
 A point is a function of the seed and the trial's number alone. As server/src/protocol/sampling.cc
-does, this uses the four operations of IEEE 754 and neither ``math.log`` nor ``math.exp``, which
-differ between systems. The module is pure; any thread may use it.
+does, this module adds, subtracts, multiplies and divides as IEEE 754 defines it, and uses neither
+``math.log`` nor ``math.exp``, which differ between systems. It is pure; any thread may use it.
 """
 
 from __future__ import annotations

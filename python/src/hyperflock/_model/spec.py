@@ -59,7 +59,7 @@ def _with_defaults(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def kind_of(spec: StudySpec) -> StudyKind:
-    """Return where the study's trials come from."""
+    """Return the kind of study: how its trials get their parameters."""
     return spec.kind if isinstance(spec.kind, str) else "grid"
 
 
@@ -71,7 +71,7 @@ def _with_values(dimension: Any) -> Any:
 
 
 def check_spec(spec: StudySpec) -> None:
-    """Check what the declarations cannot express: the space, duplicate names, the provenance's
+    """Check what the types of fields do not show: the space, duplicate names, the provenance's
     size.
     """
     if spec.kind == "asked":

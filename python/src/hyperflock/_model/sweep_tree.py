@@ -60,7 +60,7 @@ def read_tree(path: Path, refuse: Refuse) -> Node:
     return _Json(text, refuse).read() if path.suffix == ".json" else _yaml(text, refuse)
 
 
-# ---- JSON, because the standard library's reader keeps no lines
+# ---- a reader of JSON; that of the standard library does not give the lines of values
 
 
 class _Json:

@@ -43,7 +43,7 @@ class Curve:
 
 
 def learning(curves: Sequence[Curve], title: str) -> str:
-    """Return the learning curves of trials; an empty text if none has a point."""
+    """Return a picture of trials' learning curves; an empty text if no curve has a point."""
     shown = [(curve, _thin(_finite(curve.points))) for curve in curves]
     shown = [(curve, points) for curve, points in shown if points]
     if not shown:
@@ -74,8 +74,8 @@ def learning(curves: Sequence[Curve], title: str) -> str:
 
 
 def history(row: StudyRow, trials: Sequence[TrialResult]) -> str:
-    """Return the values of complete trials in the order in which they finished, and the best so
-    far; an empty text if there are none.
+    """Return a picture of complete trials' values in the order in which they finished, and of the
+    best value so far; an empty text if there are none.
     """
     values = _finite((place, trial.values[0]) for place, trial in enumerate(complete(trials), 1))
     if not values:
@@ -97,8 +97,8 @@ def history(row: StudyRow, trials: Sequence[TrialResult]) -> str:
 
 
 def front(row: StudyRow, trials: Sequence[TrialResult], best_numbers: Container[int]) -> str:
-    """Return the first two values of complete trials of a study with several objectives, with the
-    best ones marked, which no other trial beats; an empty text if there are none.
+    """Return a picture of the first two values of each complete trial, for several objectives. The
+    trials that no other trial beats are marked. An empty text if there are no trials.
     """
     complete = [t for t in trials if t.state == "complete" and len(t.values) > 1]
     pairs = [(t, (t.values[0], t.values[1])) for t in complete]

@@ -89,13 +89,13 @@ def progress_of(row: StudyRow, now: datetime | None = None) -> Progress:
 
 
 def estimate_text(row: StudyRow) -> str | None:
-    """Return the estimate of a study that runs as text for people; None for another study."""
+    """Return a running study's estimate as text for people; None if the study does not run."""
     told = progress_of(row)
     return None if told.why in ("ended", "no_estimate") else _left_text(told)
 
 
 def estimate_dict(row: StudyRow) -> dict[str, Any] | None:
-    """Return the estimate of a study that runs as plain values for JSON."""
+    """Return a running study's estimate as plain values for JSON; None if it does not run."""
     told = progress_of(row)
     if told.why in ("ended", "no_estimate"):
         return None

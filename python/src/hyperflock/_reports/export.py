@@ -269,7 +269,7 @@ def _entry(table: str, name: str) -> Callable[[TrialResult], Any]:
 
 
 def _names_in(tables: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of all tables, in the order of their first use."""
+    """Return the names that occur in any of the tables, in the order of their first use."""
     return list(dict.fromkeys(name for table in tables for name in table))
 
 
@@ -279,7 +279,7 @@ def _dtype_of_attribute(name: str, trials: Sequence[TrialResult]) -> str:
 
 
 def _dtype(dimension: Dimension) -> str:
-    """Return the dtype for a parameter. That of a list or a range never changes."""
+    """Return the dtype for a parameter. If the space has its values or range, this is final."""
     if isinstance(dimension.range, ValueRange):
         return "int64" if dimension.range.integer else "float64"
     kinds = {type(value) for value in dimension.values}

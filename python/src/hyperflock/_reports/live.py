@@ -244,7 +244,7 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) ->
         for row in rows
     )
     return (
-        # Some notebooks' pages set the text colour of tables; here they get that of the page.
+        # Some notebooks give tables another text colour than the page. Here it is the page's.
         '<table style="color: inherit; font-size: inherit">'
         f'<caption style="color: inherit; text-align: left">{escape(caption)}</caption>'
         f"<tr>{head}</tr>{body}</table>"

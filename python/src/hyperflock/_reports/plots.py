@@ -211,7 +211,7 @@ def _positions(dimension: Dimension) -> dict[str, float]:
 
 
 def _scale(numbers: ValueRange) -> Callable[[float], float]:
-    """Return a function that maps the numbers of a range to 0 to 1."""
+    """Return a function that maps the numbers of a range to numbers from 0 to 1."""
     low, high = numbers.low, numbers.high
     if low == high:
         return lambda _: 0.5

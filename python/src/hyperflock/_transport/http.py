@@ -1,10 +1,11 @@
 """Sends HTTP requests to a server's console, with retries, time-outs and errors by code.
 
 The coroutines run on any event loop. Each request runs on a thread of its own, so connections
-belong to no event loop and one ``Http`` serves several. A request is repeated with a jittered
-back-off after a broken connection and after the statuses 429, 502, 503 and 504. Repeating is safe:
-blobs are named by their hash, and a study by its ``submit_key``. The token is sent only to the
-given origin. A forked child opens connections of its own. No other module uses the HTTP library.
+belong to no event loop, and several loops may use one ``Http``. A request is repeated after a
+broken connection and after the statuses 429, 502, 503 and 504, with a jittered back-off. That is
+safe: blobs are named by their hash, and a study by its ``submit_key``. The token is sent only to
+the given origin. A forked child opens connections of its own. No other module uses the HTTP
+library.
 """
 
 from __future__ import annotations

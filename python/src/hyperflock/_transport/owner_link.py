@@ -53,7 +53,7 @@ from hyperflock._transport.websocket import (
 
 REPLACED = 4005
 _BATCHES = msgspec.json.Decoder(OwnerCall)
-# The time limit for sending the remaining messages and for the closing handshake.
+# The time limit in seconds for sending the remaining messages and for the closing handshake.
 _CLOSE_S = 30.0
 
 

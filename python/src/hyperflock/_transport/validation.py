@@ -2,8 +2,8 @@
 
     message = convert(value, Report)   # ProtocolError(code="bad_number", field="points[1][0]")
 
-The errors of msgspec contain neither the code nor the index, so this module reads msgspec's
-declarations itself. A limit on a string counts characters, or bytes of UTF-8 if the limit is
+The errors of msgspec contain neither the code nor the index, so this module checks the declared
+types itself. A limit on a string counts characters, or bytes of UTF-8 if the limit is
 declared with ``extra={"unit": "bytes"}``. ``extra={"wanted": ...}`` says in words what a pattern
 matches. The module is pure; any thread may use it.
 """

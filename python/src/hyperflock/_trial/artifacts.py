@@ -184,5 +184,6 @@ def _patch_stores() -> None:
         kind.write = send
 
     patch(FileSystemArtifactStore, lambda store: store)
-    # Backoff's own retries would only delay a refusal, because the agent retries by itself.
+    # Optuna's Backoff repeats failed writes. Here that would only delay a refusal, because the
+    # agent repeats an upload by itself.
     patch(Backoff, lambda store: store._backend)

@@ -44,15 +44,15 @@ def _numeric(attributes: dict[str, Any]) -> list[str]:
 
 
 def _copied(value: Any) -> Any:
-    """Return a value that the next replay does not overwrite."""
+    """Return a value that the next replay cannot overwrite: a copy of an array or variable."""
     if isinstance(value, chainer.Variable):
         return chainer.Variable(value.array.copy(), requires_grad=value.requires_grad)
     return value.copy() if _is_array(value) else value
 
 
 class ChainerHost(Host):  # type: ignore[misc]
-    """The Python side of a captured step: it updates optimizers, reports values, and checks what
-    must not change.
+    """The Python side of a captured step: it updates optimizers, reports values, and checks that
+    what a replay takes for constant has not changed.
 
     The optimizers that a step updates are found by their counters, so the caller does not have to
     name them.
@@ -76,7 +76,8 @@ class ChainerHost(Host):  # type: ignore[misc]
         self._outer: dict[str, Any] | None = None
         self._params: list[tuple[Any, Any]] = []
         self._entries: list[tuple[dict[str, Any], str, Any]] = []
-        # The ids of the links' attributes before the step. Keeping the objects would keep a graph.
+        # The ids of the links' attributes before the step. References to the attributes would keep
+        # a computational graph alive.
         self._before: dict[int, dict[str, int]] = {}
         self._written: set[tuple[int, str]] = set()  # by the step, of links
         self._around: tuple[Any, ...] = ()
@@ -91,7 +92,7 @@ class ChainerHost(Host):  # type: ignore[misc]
 
     def before(self) -> None:
         for each in gc.get_objects():
-            # isinstance would ask a proxy for its object, which may not exist any more.
+            # For a weak proxy, isinstance would ask the object behind it, which may be gone.
             if issubclass(type(each), chainer.Optimizer):
                 self._seen.setdefault(id(each), each)
         self._counts = {id(each): each.t for each in self._all()}
@@ -239,7 +240,7 @@ def _listener() -> Any:
 
 
 def _representatives(rules: list[Any]) -> list[Any]:
-    """Return one rule of each group that derives the same numbers.
+    """Return one update rule of each group of rules that compute the same numbers.
 
     Rules of a group have the same class, count and hyper-parameters.
     """

@@ -150,7 +150,7 @@ def _encode_npz(serialize: Callable[[Any], Any]) -> io.BytesIO:
 
 def _decode_npz(content: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        # The additional files in the zip are not arrays.
+        # The zip may have files besides the arrays, and these are skipped.
         read = {
             name: arrays[name] for name in arrays.files if f"{name}.npy" in arrays.zip.namelist()
         }
@@ -163,7 +163,8 @@ def _decode_npz(content: bytes) -> dict[str, Any]:
 def _check_array(value: Any, what: str) -> None:
     if value.dtype.hasobject:
         raise _no_tree(f"{what} is an array of objects, which would be pickled")
-    # NumPy imports numpy.ma at its first use. Importing it here would cost a browser time.
+    # If nothing has used numpy.ma, NumPy has not imported it, and the value is no masked array. An
+    # import here would take a browser some time.
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(value, masked.MaskedArray):
         raise _no_tree(

@@ -37,7 +37,7 @@ def fast_step(step: Any, *, strict: bool = True) -> FastStep:
         arrays that runs the model, its backward pass and ``optimizer.update()``.
     strict : bool
         Whether a step that cannot be captured raises ``arraycore.capture.CaptureError``. Otherwise
-        it runs as before, and ``reason`` says why. The same holds for a model on NumPy.
+        it runs as before, and ``reason`` says why. A step of a model on NumPy cannot be captured.
 
     Raises
     ------

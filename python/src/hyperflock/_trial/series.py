@@ -100,7 +100,8 @@ class SeriesBook:
     def saved(self, before: bytes | None) -> tuple[int | None, dict[str, int]]:
         """Return the last logged step, and a dict with this step for the checkpoint's zip.
 
-        ``before`` is the checkpoint with which the attempt began.
+        If this attempt has logged nothing, the step is the one in ``before``, the checkpoint with
+        which the attempt began.
         """
         step = self._step
         if step is None and before is not None:

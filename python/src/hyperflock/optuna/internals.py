@@ -160,7 +160,7 @@ def options_of(pruner: PercentilePruner) -> PercentileOptions:
 
 
 def grid_points_left(study: optuna.Study, sampler: GridSampler) -> int:
-    """Return how many points of a grid no trial of the study has."""
+    """Return for how many points of a grid the study has no trial."""
     asked = {
         trial.system_attrs[_GRID_POINT]
         for trial in study.get_trials(deepcopy=False)

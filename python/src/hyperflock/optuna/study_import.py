@@ -3,8 +3,8 @@
     study = to_optuna(http, row)          # in memory, with every finished trial
 
 Each trial of an ask-and-tell study has the system attribute ``hyperflock:trial``, ``{"study": id,
-"trial": number}``, since before its first lease. Functions block; any thread except the background
-loop's may call them.
+"trial": number}``, before a device gets the trial. Functions block; any thread except the
+background loop's may call them.
 """
 
 from __future__ import annotations
@@ -355,6 +355,6 @@ def _exact(text: object, value: float) -> float:
 
 
 def when(milliseconds: int) -> datetime | None:
-    """Return a time of the server as Optuna's; None for 0."""
+    """Return a time of the server, in milliseconds, as a datetime for Optuna; None for 0."""
     # Optuna's times are local times without a time zone.
     return datetime.fromtimestamp(milliseconds / 1000) if milliseconds else None

@@ -56,8 +56,8 @@ class Origin:
 
 
 def origin_of_script(path: Path) -> Origin:
-    """Return a script's origin, named by its stem; ``_`` replaces characters that no name may
-    have.
+    """Return a script's origin. Its module is named like the file without ``.py``; ``_`` replaces
+    characters that a module's name cannot have.
     """
     stem = path.stem
     if stem == "__main__":
@@ -71,7 +71,7 @@ def origin_of_script(path: Path) -> Origin:
 
 
 def origin_of_module(name: str, path: Path) -> Origin:
-    """Return a module's origin; ``a.b.c`` is three levels below its root."""
+    """Return a module's origin. For ``a.b.c``, the root is the folder that contains ``a``."""
     depth = name.count(".") + (path.name == "__init__.py")
     return Origin(path.parents[depth], name, path)
 

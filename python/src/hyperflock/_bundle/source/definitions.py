@@ -63,7 +63,7 @@ def function_node(function: types.FunctionType) -> FunctionNode:
 
 
 def with_private_names(node: FunctionNode, code: types.CodeType) -> FunctionNode:
-    """Return a definition from a class with its private names (``__name``) written in full."""
+    """Return a method's definition with private names in full: ``_Net__rate`` for ``__rate``."""
     full = {
         found[1]: name
         for inner in _codes(code)
@@ -174,7 +174,7 @@ def _index_of(text: str) -> _Index:
 
 
 def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[str]]:
-    """Return the globals that a code object looks up, with ``inner`` also those of code inside it.
+    """Return the globals that a code object looks up. Include those of code inside it if ``inner``.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[
 
 
 def imported_names(code: types.CodeType, package: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the modules that a code object imports, with the names that it may use of them.
+    """Yield each module that a code object imports, and the names in it that the code may use.
 
     For ``import a``, the names are those of all attributes that the code uses.
     """

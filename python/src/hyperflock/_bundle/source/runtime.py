@@ -23,7 +23,7 @@ RUNTIME_VERSIONS = {"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}
 RUNTIME_PACKAGES = frozenset(
     {
         *("numpy", "chainer", "six", "hyperflock", "hyperflock_worker", "pyodide", "js"),
-        # The packages for studies that ask for a device: array-core under its two names.
+        # The packages for studies whose arrays are on a device: array-core and its name in Chainer.
         *("arraycore", "cupy", "cupyx"),
         # Replacements of packages that Chainer imports.
         *("filelock", "mock", "typing_extensions"),
@@ -86,7 +86,7 @@ def runtime_has(unit: str) -> bool:
 def is_library(folder: Path) -> bool:
     """Return whether a folder belongs to installed packages or to the standard library.
 
-    The answer is cached, because a search of an objective's modules asks thousands of times.
+    The answers are cached, because a search for an objective's modules asks thousands of times.
     """
     if {"site-packages", "dist-packages"} & {*folder.parts}:
         return True

@@ -6,7 +6,8 @@ when.
 
 A statement needs a name at once (``eager``) if an import of the file evaluates the name: in an
 expression, a decorator, a default, a base class or the body of a class. It needs a name later
-(``lazy``) if only a call of a function that it defines evaluates it. Annotations count as neither.
+(``lazy``) if the statement defines a function and only a call of the function evaluates the name.
+Annotations count as neither.
 Code below the main guard and below ``TYPE_CHECKING`` is left out. The module is pure; any thread
 may use it.
 """
@@ -24,7 +25,7 @@ from hyperflock._bundle.source.definitions import is_guard
 
 # The attribute chains with which a name is used; "" stands for a use of the name alone.
 Names: TypeAlias = dict[str, set[str]]
-# The names that imports bind: each is a module and a name in it, or a module and "".
+# The names that imports bind, each with its module and the name there ("" for the module itself).
 Imports: TypeAlias = dict[str, tuple[str, str]]
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

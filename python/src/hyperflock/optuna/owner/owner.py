@@ -396,22 +396,24 @@ class Owner:
         return frozen
 
     def _judge(self, trial: FrozenTrial, outcome: Outcome) -> None:
-        """Note the constraints that the sampler has computed, for the server's best trial."""
+        """Keep the sampler's constraints of a trial to send them to the server, which uses them to
+        find the best trial.
+        """
         found = internals.computed_constraints(trial.system_attrs)
         if trial.state is not TrialState.COMPLETE:
             return
         is_own = found is not None and internals.CONSTRAINTS not in outcome.system_attrs
         if is_own or internals.has_constraints_func(self.study.sampler):
             sent = [finite(value) for value in (found or ())[:MAX_CONSTRAINTS]]
-            # Only the first constraints can be sent. The last one that is sent has the largest
-            # value, so it says whether all are met.
+            # If there are too many constraints, only the first ones are sent, and the last of these
+            # gets the largest value of all. So it shows whether all constraints are met.
             if found is not None and len(found) > MAX_CONSTRAINTS:
                 sent[-1] = finite(max(found))
             self.judged.append(TrialConstraints(trial.number, sent))
 
     def judge_again(self) -> None:
-        """Note the constraints of all trials: the server may not have got those of an earlier
-        connection.
+        """Keep the constraints of all trials to send them again: messages of an earlier connection
+        may be lost.
         """
         if not internals.has_constraints_func(self.study.sampler):
             return

@@ -125,7 +125,7 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
 
 
 def sweep(owner: Owner, http: Http) -> None:
-    """Handle trials that a replaced owner has started and the server does not know."""
+    """Reconcile again if a replaced owner has started trials that still run in the storage."""
     running = owner.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
     if _running(running).keys() - owner.live.keys():
         reconcile(owner, http)
@@ -220,7 +220,7 @@ def _add_params(study: optuna.Study, trial_id: int, row: TrialRow) -> None:
 
 
 def _settle_elsewhere(study: optuna.Study, trial: FrozenTrial, http: Http) -> None:
-    """End a running trial that was asked for an earlier study at the server."""
+    """End a trial that still runs in the storage but belongs to an earlier study at the server."""
     earlier = _study_of(trial)
     row = _row_of(http, earlier, trial.number) if _is_of(study, http, earlier) else None
     if row is not None and STATES[row.state].is_finished():

@@ -29,8 +29,8 @@ from hyperflock._client.client import Client
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import ArtifactRow
 
-# The list is fetched again after this time. A page of the dashboard asks for many artifacts at
-# once.
+# The list is fetched again only after this many seconds, because a page of the dashboard asks for
+# many artifacts at once.
 _LOOK_AGAIN_S = 2.0
 # The depth to which nested containers are searched.
 _DEPTH = 3

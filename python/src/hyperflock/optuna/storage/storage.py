@@ -218,7 +218,7 @@ class Storage(BaseStorage):
             return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
 
     def _kept(self, row: StudyRow) -> tuple[BaseStorage, int] | None:
-        """Return where a study's attributes are stored; None if it has none."""
+        """Return the storage and the study's id in it that keep a study's attributes, or None."""
         if self._attributes is None:
             return None
         try:
