@@ -115,7 +115,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
 
     @property
     def flat(self) -> Flat:
-        """The elements in C order. Assigning sets all elements; fewer values are repeated."""
+        """The elements in C order. Assigning sets all of them, and repeats values if it must."""
         return Flat(self)
 
     @flat.setter

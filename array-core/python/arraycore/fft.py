@@ -4,8 +4,8 @@
     spectrum = ac.fft.rfft(signal)
 
 NumPy computes the transforms on the CPU: arrays are copied to the host and back, which waits for
-the device and counts as one of ``cpu_ops``. Dtypes are NumPy's: float32 gives complex64 in NumPy 2.
-Shifts are computed where the array lives.
+the device and increases the counter ``cpu_ops``. Dtypes are NumPy's: float32 gives complex64 in
+NumPy 2. Shifts are computed where the array lives.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 Transform = Callable[..., ndarray]
 
-# NumPy loads ``numpy.fft`` at its first use. An import of this module is no use of it.
+# NumPy imports ``numpy.fft`` when it is first used. To import this module does not use it.
 
 
 def _along(name: str, what: str) -> Transform:

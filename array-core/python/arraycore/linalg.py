@@ -5,8 +5,9 @@
 
 Norms, powers and products are computed where the arrays live. On a device so are the inverses and
 determinants of float32 matrices of at most 64 rows. The other functions call NumPy on the CPU: the
-arrays are copied to the host and back, which waits for the device and counts as one of ``cpu_ops``.
-Dtypes and errors are NumPy's: the functions that call NumPy raise TypeError for float16.
+arrays are copied to the host and back, which waits for the device and increases the counter
+``cpu_ops``. Dtypes and errors are NumPy's: the functions that call NumPy raise TypeError for
+float16.
 """
 
 from __future__ import annotations

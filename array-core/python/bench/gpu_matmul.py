@@ -1,4 +1,4 @@
-"""Compares how fast the device multiplies float32 matrices with two plain tiled kernels.
+"""Compares array-core's speed of float32 matrix products with that of two plain tiled kernels.
 
     ./run python --backend webgpu --mount array-core/bench array-core/python/bench/gpu_matmul.py
 

@@ -38,7 +38,7 @@ class Bridge(Protocol):
     def item(self, array: int, /) -> float | bool:
         """Return the element of a one-element array as a float.
 
-        True means that the caller must read the array instead, False that an error occurred.
+        Return True if the caller must read the array instead, and False if an error occurred.
         """
         ...
 
@@ -67,7 +67,9 @@ class Bridge(Protocol):
     ) -> int: ...
 
     def call(self, operation: int, freed_a: int, freed_b: int, /, *words: int) -> int:
-        """Call an operation of ``ac_operation`` with 32-bit words; free up to two arrays."""
+        """Call an operation of array-core by its number in ``ac_operation``, with 32-bit words as
+        arguments. The call also frees the arrays ``freed_a`` and ``freed_b``, unless they are 0.
+        """
         ...
 
     def kernel(self, kind: int, texts: str) -> int:

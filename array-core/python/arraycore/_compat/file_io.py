@@ -225,7 +225,7 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
 
 
 def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> ndarray:
-    """Return an array with the required memory layout; ``a`` itself if it has it.
+    """Return an array with the required memory layout; ``a`` itself if it has this layout.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Calls NumPy on the CPU for functions without a kernel.
 
-The arrays are copied to the host, and the results back. Each call waits for the device and counts
-as one of ``cpu_ops``, so that a program can find out what is slow.
+The arrays are copied to the host, and the results back. Each call waits for the device and
+increases the counter ``cpu_ops``, so that a program can find out what is slow.
 """
 
 from __future__ import annotations

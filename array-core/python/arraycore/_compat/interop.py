@@ -18,7 +18,7 @@ from .._runtime import devices
 
 
 def _counterpart(function: Callable[..., Any]) -> Any:
-    """Return arraycore's function of the same name as one of NumPy's, or None."""
+    """Return arraycore's function that has the name of a function of NumPy; None if none has."""
     places = getattr(function, "__module__", "").split(".")
     if places[0] != "numpy":
         return None

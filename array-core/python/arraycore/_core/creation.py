@@ -84,7 +84,10 @@ def array(
 
 
 def _holds_arrays(object: Any) -> bool:
-    """Return whether nested lists hold an array of arraycore, looking at first elements only."""
+    """Return whether a list or the lists inside it hold an array of arraycore.
+
+    Of the lists in a list, only the first one is searched.
+    """
     while isinstance(object, (list, tuple)) and object:
         if any(isinstance(each, ndarray) for each in object):
             return True

@@ -117,7 +117,8 @@ class ndarray(ArrayMethods):
         """Always False, whatever the strides are.
 
         Callers of CuPy's property read memory by address if it is true, and a device's memory has
-        no addresses. Chainer's ``pad_sequence`` then assigns to slices. ``flags`` has the layout.
+        no addresses. Since it is False, Chainer's ``pad_sequence`` assigns to slices instead.
+        ``flags`` has the layout.
         """
         return False
 

@@ -69,7 +69,7 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 
 def axis_key(axis: int, item: Any) -> tuple[Any, ...]:
-    """Return the key of a part along one axis."""
+    """Return the key that selects a part along one axis, and everything along the others."""
     return (*(slice(None),) * axis, item)
 
 
@@ -114,7 +114,7 @@ def concatenate(
     out : array, optional
         Receives the result and is returned; it has the result's shape.
     dtype : dtype, optional
-        The result's dtype, by default the arrays' common one. It excludes ``out``.
+        The result's dtype, by default the arrays' common one. Not allowed together with ``out``.
     casting : str
         The rule for casts to ``out`` or ``dtype``.
     """

@@ -53,7 +53,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     ind : int, array_like or ndarray
         Integers. If an element is named twice, the last value remains.
     v : scalar, array_like or ndarray
-        The values, cast to the array's dtype. Fewer values than indices are repeated.
+        The values, cast to the array's dtype. If there are fewer values than indices, they repeat.
     mode : {"raise", "wrap", "clip"}
         See :func:`take`.
 
@@ -171,8 +171,8 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     mask : ndarray or array_like
         A mask with as many elements.
     vals : scalar, array_like or ndarray
-        The values. Fewer values than true elements are repeated. With several values the number of
-        true elements is read from the device.
+        The values. If there are fewer values than true elements, they repeat. With several values
+        the number of true elements is read from the device.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     mask : ndarray or array_like
         A mask with as many elements.
     values : scalar, array_like or ndarray
-        The values. Fewer values than elements are repeated.
+        The values. If there are fewer values than elements, they repeat.
 
     Raises
     ------

@@ -23,7 +23,7 @@ __all__ = [
     "interp",
 ]
 
-# Finds the last point that is not above x by bisection; NaN is above all points, as in NumPy.
+# Finds by bisection the last point that is not above x. NaN is above all points, as in NumPy.
 _interp = elementwise(
     "T x, raw T xp, raw F fp, F left, F right, bool own_ends",
     "F y",
@@ -181,7 +181,7 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
         inner[...] = (at(2) - at(None, -2)) / (2.0 * spacing)
         ends = ((first, spacing, spacing, 1), (last, spacing, spacing, -1))
     for target, near, far, sign in ends:
-        # `one` and `two` are the first and the second value, counted from the end of the axis.
+        # `one` is the value at this end of the axis, and `two` is its neighbour.
         one, two = (at(0, 1), at(1, 2)) if sign > 0 else (at(-1), at(-2, -1))
         if edge_order == 1:
             target[...] = (two - one) / near * float(sign)
@@ -196,7 +196,9 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
 ) -> ndarray:
-    """Return the piecewise linear function through the points (xp, fp), float64 or complex128.
+    """Return the values at ``x`` of the piecewise linear function through the points (xp, fp).
+
+    The result is float64, or complex128 if ``fp`` is complex.
 
     ``left`` and ``right`` are the values outside the points, by default those of the end points.
     ``xp`` must be ascending, which is not checked. ``period`` is not supported.

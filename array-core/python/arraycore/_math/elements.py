@@ -85,8 +85,8 @@ def clip(
 ) -> ndarray:
     """Return an array whose elements are limited to the interval from ``a_min`` to ``a_max``.
 
-    One of the limits may be None. With limits that are numbers of the array's dtype this is one
-    launch.
+    One of the limits may be None. If the limits are numbers that fit the array's dtype, one kernel
+    launch computes the result.
     """
     if min is not None or max is not None:
         if a_min is not None or a_max is not None:

@@ -1,6 +1,6 @@
-"""Scalars as array-core's calls take them: Python's numbers, NumPy's scalars, 0-d NumPy arrays.
+"""Converts scalars to words for array-core's calls: Python's numbers, NumPy's scalars, 0-d arrays.
 
-The words are those of ``src/abi/calls/ufuncs.h``.
+``src/abi/calls/ufuncs.h`` describes the words.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def read(array: int, out: npt.NDArray[Any]) -> None:
 def item(array: int) -> float | bool:
     """Return the element of a one-element array as a float.
 
-    True means that the caller must read the array instead, False that an error occurred.
+    Return True if the caller must read the array instead, and False if an error occurred.
     """
     before_read()
     return bridge.item(array)

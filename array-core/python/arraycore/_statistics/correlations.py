@@ -226,8 +226,8 @@ def histogram2d(
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Return the number of points in each bin of two variables, and both variables' edges.
 
-    More than two ``bins`` are edges for both variables. The other parameters are those of
-    :func:`histogramdd`.
+    If ``bins`` is a sequence of more than two numbers, these are the edges for both variables. The
+    other parameters are those of :func:`histogramdd`.
     """
     both = [as_device_array(x).ravel(), as_device_array(y).ravel()]
     if both[0].size != both[1].size:

@@ -332,8 +332,8 @@ def median(
 ) -> Any:
     """Return the middle element over axes, or the mean of the two middle ones.
 
-    NaN is the result if an element is NaN and, without a warning, if there is none. Integers give
-    float64. The parameters are those of :func:`quantile`.
+    The result is NaN if an element is NaN, and also, without a warning, if there are no elements.
+    Integers give float64. The parameters are those of :func:`quantile`.
     """
     return _median(a, axis, out, keepdims, False)
 

@@ -154,7 +154,9 @@ def kept_places(flags: ndarray) -> ndarray:
 
 
 def _distinct(values: ndarray, equal_nan: bool) -> tuple[ndarray, ndarray, ndarray]:
-    """Return the distinct values, the indices that sort, and where each value then begins."""
+    """Return the distinct values, the indices that sort ``values``, and the place of each distinct
+    value's first occurrence in the sorted vector.
+    """
     order = argsort(values)
     ordered = take_axis(values, order, 0)
     flags = empty(values.shape, bool)

@@ -33,8 +33,8 @@ from ._recording import (
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
-#: After these errors, two more runs are worth a try: it may take a run or two until the same
-#: operations wait together and the same buffers are used.
+#: After these errors, the step is recorded again up to two times. In its first runs, it may fuse
+#: other operations and use other buffers than in later ones.
 _UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
 _MORE_RUNS = 2
 #: If the arguments of this many calls in a row differ from those of the call before, ``reason``
@@ -73,7 +73,7 @@ class Scalar:
 
 
 class Host:
-    """The parts of a program that a step affects in Python; this base class does nothing."""
+    """Does in Python what a replay does not repeat; this base class does nothing."""
 
     def numbers(self) -> Numbers:
         """Return the numbers that the host passed to the last step; their count is constant."""
@@ -198,7 +198,7 @@ class Step:
         tuples, lists and dicts) are copied to slots, and the function gets the slots. A call with
         other shapes, or other values of arguments that are no arrays, runs without capture.
     host : Host, optional
-        The other effects of a step on the program.
+        Does in Python what a replay does not repeat, such as counting an optimizer's steps.
     strict : bool
         Whether a step that cannot be captured raises :class:`CaptureError`, after it has run. Else
         steps run without capture from then on, and ``reason`` says why.

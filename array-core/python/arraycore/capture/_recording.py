@@ -145,7 +145,7 @@ def _same(a: float, b: float) -> bool:
 
 
 def _origins(result: object) -> list[int]:
-    """Return the storage of each array that a step returned, 0 for one that the step made."""
+    """Return the number of each returned array's storage, or 0 if the step made the storage."""
     if isinstance(result, ndarray):
         return [operations.capture_origin(result)]
     if isinstance(result, dict):
@@ -320,7 +320,7 @@ class Recorder:
         ]
 
     def _refused(self, error: Exception) -> CaptureError:
-        """Return the error, with the line of Python that launched the command that it names."""
+        """Return the error together with the line of Python that launched the refused command."""
         code = str(getattr(error, "code", "capture_none"))
         command = session.bridge.call(opcodes.CAPTURE_BLAME, 0, 0)
         places = self._recordings[-1].places if self._recordings else []
@@ -370,7 +370,7 @@ def _explained(
 
 
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
-    """Return dtypes in which two numbers have the same bits, each with these bits.
+    """Return each dtype in which ``before`` and ``after`` have the same bits, with these bits.
 
     A dtype is left out unless a launch has a scalar of these bits that replays do not replace.
     """

@@ -62,7 +62,8 @@ def max_pool(
     stride : int or sequence of int, optional
         The distance from one place of the window to the next, by default the window's extent.
     padding : int or sequence of int
-        How far windows reach beyond the edge before the data. Nothing there is ever the largest.
+        How far windows reach beyond the edge before the data. An element beyond the edge is never
+        the largest.
     behind : int or sequence of int, optional
         How far windows reach beyond the edge after the data, by default ``padding``. A window that
         is entirely beyond the edge gives -infinity.

@@ -181,8 +181,8 @@ class Distributions(Source):
         """Return normally distributed floats, by Box and Muller's transform. Parameters may be
         arrays.
 
-        The tails end at 6.8 standard deviations in float32 and at 8.6 in float64. The probability
-        of numbers beyond is 2**-36 and 2**-57.
+        The tails end at 6.8 standard deviations in float32 and at 8.6 in float64. An exact normal
+        number lies beyond these limits with a probability of 2**-36 and 2**-57.
         """
         _not_negative("scale", scale)
         return self._located(_NORMAL, loc, scale, size, dtype)

@@ -71,8 +71,8 @@ def fuse(function: Callable[..., Any] | None = None, *, kernel_name: str | None 
     """Return a decorator, or a decorated function, whose operations are fused into few kernels.
 
     While the function runs, operations wait and are fused with those that read their results
-    (``array-core/docs/fusion.md``). Outside of the function they do so too, unless fusion is off
-    (``ARRAYCORE_FUSE=0``): then all waiting operations are computed when the function ends.
+    (``array-core/docs/fusion.md``). By default, all other operations are fused too. If fusion is
+    off (``ARRAYCORE_FUSE=0``), operations that still wait are computed when the function ends.
 
     Parameters
     ----------

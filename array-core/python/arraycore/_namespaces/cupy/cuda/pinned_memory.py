@@ -15,4 +15,4 @@ def alloc_pinned_memory(size: int) -> bytearray:
 
 
 def _add_to_watch_list(event: Any, obj: Any) -> None:
-    """Do nothing: an upload copies the object, so it need not be kept until the event."""
+    """Do nothing. CuPy keeps ``obj`` alive until ``event``, but here uploads copy it at once."""
