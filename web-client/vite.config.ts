@@ -5,7 +5,8 @@ import { buildOf } from "./vite.pages.ts";
 
 export default defineConfig({
   ...buildOf(["join", "selftest"], "build/web"),
-  // A worker's file name begins with its entry's name, because the server gives `python-thread*` a policy of its own.
+  // A worker's file name begins with the name of its source file, because the server sends the files `python-thread*`
+  // with a Content-Security-Policy of their own.
   worker: {
     format: "es",
     rolldownOptions: {

@@ -55,7 +55,8 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: { input: { page: here("src/local/main.ts") }, output: names },
   },
-  // A worker's file name begins with its entry's name, because the name decides the thread's policy.
+  // A worker's file name begins with the name of its source file, because this name decides which
+  // Content-Security-Policy the file is served with.
   worker: { format: "es", rolldownOptions: { output: names } },
   plugins: [listing(), precompress()],
 });

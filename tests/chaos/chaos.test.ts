@@ -1,6 +1,6 @@
 // Tests that each trial counts exactly once under faults. A real server, devices without a browser, and the real agent
-// in two Chromium tabs run under seeded schedules of killed tabs, SIGKILL, cut and slow lines, and a full disk. CHAOS
-// names the seeds, such as `3`; without it they are 1..20.
+// in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. A
+// seed chooses the faults. The variable CHAOS lists the seeds, such as `3`; without it they are 1 to 20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -38,7 +38,7 @@ function seedsOf(text: string): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** The server, the tabs and the other devices of one seed. */
+/** The server, the tabs and the other devices of the run with one seed. */
 class Stage {
   readonly server: Server;
   readonly #random: () => number;

@@ -20,7 +20,7 @@ import { randomOf } from "./schedule.ts";
 
 const TABS = 3;
 const STEPS = 6;
-/** A trial that was lost with this many devices fails as poison (R18). */
+/** After a trial was lost with this many devices, it fails with the code `poison` (protocol.md, R18). */
 const POISON = 3;
 const kills = Number(process.env.KILLS || 50);
 const seed = Number(process.env.SEED || 1);

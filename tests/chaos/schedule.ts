@@ -1,4 +1,4 @@
-// Chooses by a seed which faults happen, and when. Pure.
+// Chooses the faults of a run and their times. They depend only on a seed. Pure.
 
 export type Fault =
   /** During their trials, a tab and a device without a browser disappear for ever. */

@@ -3,7 +3,7 @@
 // and the efficiency. While the volunteers train, it traces the join page's main thread, on which no task may take
 // long.
 //
-//     ./run bench grid64 --data FOLDER --images 10000         # as published: hours without a graphics card
+//     ./run bench grid64 --data FOLDER --images 10000         # the full benchmark; takes hours without a graphics card
 //     ./run bench grid64 --channels 4,16                      # 8 candidates on drawn digits, for a quick look
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";

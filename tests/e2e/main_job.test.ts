@@ -1,4 +1,5 @@
-// Tests the main job with the real parts: the built server, Chromium, Pyodide, Chainer and the Python package.
+// Tests the platform's main purpose, grids of trials on volunteers' devices, with the real parts: the built server,
+// Chromium, Pyodide, Chainer and the Python package.
 
 import type { Lease } from "@hyperflock/worker-runtime/protocol";
 import type { Browser } from "playwright-core";

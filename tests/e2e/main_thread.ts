@@ -1,5 +1,5 @@
 // Measures what a page's main thread does, with Chromium's own trace. It counts the thread CPU time of each task, which
-// does not grow if other processes are busy. Node; one trace per browser at a time.
+// does not grow if other processes are busy. Runs in Node. A browser can record only one trace at a time.
 
 import type { Browser, Page } from "playwright-core";
 
@@ -24,7 +24,7 @@ export async function traceMainThread(
   browser: Browser,
   page: Page,
 ): Promise<{ end(): Promise<MainThread> }> {
-  // A trace with more categories would overflow and lose its beginning. So it contains only whole tasks.
+  // With more categories the trace would overflow and lose its beginning. So these categories record only whole tasks.
   await browser.startTracing(page, {
     categories: ["disabled-by-default-devtools.timeline", "toplevel", "__metadata"],
   });

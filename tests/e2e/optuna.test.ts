@@ -1,6 +1,7 @@
-// Tests Optuna studies in the browsers of two volunteers, one of which waits by JSPI. The study's own sampler suggests
-// values and its own pruner prunes. Attributes and errors reach the researcher's process. A trial whose browser is
-// killed continues elsewhere and gives the same numbers as an uninterrupted one. Real Chromium.
+// Tests Optuna studies in the browsers of two volunteers. One browser is not isolated, so its Python waits by JSPI
+// (JavaScript Promise Integration). The study's own sampler suggests values and its own pruner prunes. Attributes and
+// errors reach the researcher's process. A trial whose browser is killed continues in another one and gives the same
+// numbers as an uninterrupted trial. Real Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,7 +49,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-/** Starts a script after both volunteers wait, so that each gets one of the first two trials. */
+/** Waits until both volunteers are idle, then starts a script. So each volunteer gets one of the first two trials. */
 async function optimize(script: string): Promise<PythonRun> {
   await until("two idle devices", async () => {
     const { workers } = await server.api<{ workers: { state: string }[] }>("/api/workers");
@@ -82,7 +83,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   for (const { params, user, constraint, state, steps, value } of trials) {
     const { x, shape, slope } = params;
     const isSquare = shape === "square";
-    // Each run defines its own space: only trials of one shape ask for a slope.
+    // The search space depends on the shape: only trials without the shape `square` suggest a slope.
     expect(slope === undefined).toBe(isSquare);
     expect(user).toEqual({ origin: "by hand", seen: `by hand ${shape}` });
     const height = isSquare ? x * x : Number(slope) * Math.abs(x);
@@ -91,7 +92,7 @@ test("a study ends as it would on the researcher's machine", async () => {
       expect(steps).toEqual([0, 1, 2, 3, 4]);
       expect(value).toBe(x === -1 ? "inf" : "1.0");
     }
-    // The answer stopped the trial at its first step, so it reported no further step.
+    // The researcher's pruner stopped the trial after its first report, so it reported no further step.
     if (state === "PRUNED") expect(steps).toEqual([0]);
   }
 

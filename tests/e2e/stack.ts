@@ -18,7 +18,7 @@ export type { StudyRow, TrialRow } from "@hyperflock/worker-runtime/rows";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
-// A process that is killed with SIGKILL cannot end its server. So on Linux the server ends with its parent.
+// A test process that is killed with SIGKILL cannot end its server. So on Linux the kernel kills the server then.
 const SETPRIV = "/usr/bin/setpriv";
 const TIED = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [];
 const PYTHON = join(ROOT, "build/venv/bin/python");

@@ -1,6 +1,6 @@
-// ./run engines: tests the join page, one trial and the self-test in browsers that are not Chromium. The list of
-// engines in this file and the self-test both name the features that an engine lacks. Results must equal those of
-// Chromium.
+// ./run engines: tests the join page, one trial and the self-test in browsers that are not Chromium. If an engine lacks
+// a feature that trials need, the page must name it, and the trial is skipped. A trial's accuracy must be close to that
+// in Chromium.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { type Engine, EngineMissing } from "./engine.ts";
 import { Firefox } from "./firefox.ts";
 import { WebKit } from "./webkit.ts";
 
-/** The most percentage points of accuracy by which an engine may differ from Chromium. */
+/** The largest allowed difference between an engine's accuracy and that of Chromium, in percentage points. */
 const POINTS = 1;
 const TRIAL_MS = 240_000;
 

@@ -31,7 +31,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** The part of `script.evaluate`'s answer that is read. */
+/** The fields of `script.evaluate`'s answer that this file reads. */
 interface Evaluated {
   readonly type: "success" | "exception";
   readonly result?: { readonly type: string; readonly value?: unknown; readonly sharedId?: string };

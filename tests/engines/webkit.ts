@@ -15,7 +15,7 @@ import { type Engine, EngineMissing, end, said } from "./engine.ts";
 const DRIVER = "/usr/bin/WebKitWebDriver";
 const DISPLAY = "/usr/bin/Xvfb";
 const BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser";
-/** The key under which WebDriver names an element. */
+/** In WebDriver's JSON, an element is an object with this one key. The value is the element's id. */
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
 export class WebKit implements Engine {
@@ -109,7 +109,7 @@ export class WebKit implements Engine {
         this.#session = `/session/${made.sessionId}`;
         return true;
       } catch (error) {
-        // The driver does not listen immediately.
+        // The driver needs a moment after its start before it accepts connections.
         if (driver.exitCode !== null) return false;
         if (!(error instanceof TypeError) || Date.now() > end) throw error;
         await sleep(100);

@@ -2,7 +2,7 @@
 // parts. Each row of table.py is one attack. One volunteer's page in Chromium runs all of them. Each must end as the
 // table says and leave no trace, and the next trial, of another study on the same device, must be right.
 //
-// HOSTILE=short runs the rows that `./run test` runs. HOSTILE=NAME,NAME runs those whose name contains one of these.
+// HOSTILE=short runs the rows that `./run test` runs. HOSTILE=A,B runs the rows whose name contains the text A or B.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/sta
 import { Researcher, table } from "./researcher.ts";
 import { Sink } from "./sink.ts";
 
-/** Returns the study's time limit: short if the limit must end the attack, otherwise long enough never to end it. */
+/** Returns the study's time limit in seconds: short if it must end the attack, otherwise too long ever to end it. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
 /** The most lines that a flood may write to the browser's console: 50 each second, and the newest at its end. */
 const LINES_PER_SECOND = 60;

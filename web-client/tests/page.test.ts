@@ -12,7 +12,7 @@ import { STORY_CODE } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
 import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 
-/** The limit for the page without the files that compute, compressed, in bytes. */
+/** The largest size of the compressed page in bytes, without the files that only trials need. */
 const MAX_GZIP_BYTES = 60_000;
 
 const folder = inject("pagesFolder");

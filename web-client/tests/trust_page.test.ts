@@ -14,7 +14,8 @@ import { open, overflow, smallTargets, violations } from "./support/checks.ts";
 
 const TOUCH_PX = 44;
 const PACKAGE = fileURLToPath(new URL("../../python/src", import.meta.url));
-// Serves the page until its input ends, and prints the page's address and the fingerprint.
+// This Python code serves the page until its input ends. It prints the page's address and the certificate's
+// fingerprint.
 const SERVE = `
 import sys, tempfile
 from pathlib import Path

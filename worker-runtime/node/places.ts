@@ -12,8 +12,8 @@ export const ARRAYCORE_MODULES = join(ROOT, "build/arraycore");
 export const ARRAYCORE_PACKAGE = join(ROOT, "array-core/python/arraycore");
 
 /**
- * The pieces of the built runtime that a script gets in addition to Pyodide. Chainer is not one of them. If a script
- * needs it, it is passed as a wheel.
+ * The pieces of the built runtime that a script gets in addition to Pyodide. Chainer is not one of them. For a script
+ * that needs it, the command line names Chainer's wheel.
  */
 const PIECES = ["numpy", "six", "worker"];
 

@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>./run python</title>`;
 
 export interface ServedFiles {
-  /** The folders that may be read. The folders in `write` are mounted and may also be written. */
+  /** The folders from which files are served. Those in `write` are mounted, and the script may also write there. */
   readonly read: readonly string[];
   readonly write: readonly string[];
 }

@@ -1,5 +1,5 @@
-// Chooses the page's language: the reader's last choice, else the browser's preference, else English. Page thread; the
-// environment is passed in.
+// Chooses the page's language: the reader's last choice, else the browser's preference, else English. Page thread. The
+// caller passes in the browser's storage and its list of languages.
 
 /** The languages of every page. The name of each is in the language itself. */
 export const languageNames = { en: "English", ja: "日本語" } as const;

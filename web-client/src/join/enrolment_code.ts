@@ -1,6 +1,7 @@
 // Reads the enrolment codes of the join link. A code is a secret. It is in the URL's fragment, which browsers never send,
 // and it leaves the address bar at once. So it is not in history, screenshots or shared URLs. A link may have the codes of
-// several projects, separated by commas; the volunteer chooses one. Page thread; the environment is passed in.
+// several projects, separated by commas; the volunteer chooses one. Page thread. The caller passes in the browser's
+// location, history and storage.
 
 const STORAGE_KEY = "hyperflock.code";
 const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
@@ -17,7 +18,7 @@ export type CodeResult =
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
-/** Returns the codes of a fragment without duplicates, or null if it cannot be that of a join link. */
+/** Returns the codes of a fragment without duplicates, or null if the fragment is not that of a join link. */
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;

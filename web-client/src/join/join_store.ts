@@ -258,7 +258,7 @@ export class JoinStore {
         if (this.#volunteer !== volunteer) {
           return;
         }
-        // The clock is set first. Otherwise a trial that has just begun would seem to begin in the future.
+        // The page's time is updated first. Otherwise a trial that has just begun would seem to begin in the future.
         this.#nowMs.value = this.#environment.now();
         this.#snapshot.value = snapshot;
       }),

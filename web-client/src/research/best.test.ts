@@ -1,5 +1,5 @@
-// Tests the best trials on the page with the cases for which the package, the command and REST are compared with plain
-// Optuna (python/tests/optuna/test_best.py).
+// Tests which trials the page shows as the best. The cases are those by which python/tests/optuna/test_best.py compares
+// the package, the command line and REST with plain Optuna.
 
 import { describe, expect, it } from "vitest";
 import cases from "../../../tests/best/cases.json" with { type: "json" };

@@ -152,7 +152,7 @@ describe("following", () => {
     tick();
     await settled();
     expect(api.calls.filter((call) => call.startsWith("trials")).at(-1)).toBe("trials 5 115");
-    // A later row of a trial has replaced an earlier one.
+    // The new row of a trial has replaced the older row of the same trial.
     expect(store.data.value.trials).toHaveLength(16);
     expect(store.data.value.trials.find((row) => row.seq === 200)?.values).toEqual([9]);
   });
@@ -288,7 +288,7 @@ describe("the buttons", () => {
       "storage_unavailable",
     ]);
     expect(store.busy.value).toBe(false);
-    // The answer to another request does not clear the refusal, but the next press does.
+    // The answer to a poll does not clear the shown error, but the next press of a button does.
     tick();
     await settled();
     expect(store.refusal.value?.code).toBe("storage_unavailable");

@@ -22,7 +22,7 @@ import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./s
 import type { Words } from "./words/dictionary.ts";
 import { researchWords } from "./words/index.ts";
 
-/** The pause between an answer and the next request. */
+/** While a shown study runs, the pause between an answer and the next request. */
 export const LIVE_POLL_MS = 2_000;
 export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;

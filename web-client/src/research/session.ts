@@ -1,8 +1,8 @@
-// Keeps the researcher's token until this tab is closed. The token is never in the URL. Page thread; the store is passed
-// in.
+// Keeps the researcher's token until this tab is closed. The token is never in the URL. Page thread. The caller passes
+// in the storage.
 
 const STORAGE_KEY = "hyperflock.token";
-/** Matches the texts that the header can carry. Other texts cannot be a token. */
+/** Matches the texts that can be a token. A token has only characters that the request header can carry. */
 const TOKEN_PATTERN = /^[\x21-\x7e]{1,300}$/;
 
 export type TokenStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;

@@ -13,7 +13,7 @@ interface Props {
 }
 
 interface Question {
-  /** The name of the action. `cancel` has the buttons `cancel_no` and `cancel_yes`. */
+  /** The name of the action. The buttons are named after it: `cancel_no` and `cancel_yes` for `cancel`. */
   readonly action: string;
   readonly dialog: RefObject<HTMLDialogElement | null>;
   readonly title: string;

@@ -3,7 +3,7 @@
 import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
 
-/** The highest priority; the lowest one is its negative. */
+/** The highest priority. The lowest one is -MAX_PRIORITY. */
 const MAX_PRIORITY = 100;
 
 interface Props {

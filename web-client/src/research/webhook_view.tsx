@@ -1,4 +1,5 @@
-// The webhook of a study: to which host the server posts events, and what became of the newest one. Page thread.
+// Shows a study's webhook: the host to which the server posts events, and the newest event with its delivery. Page
+// thread.
 
 import type { StudyRow, WebhookRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";

@@ -11,7 +11,7 @@ import { type CheckName, type Finding, finding } from "./finding.ts";
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
-/** If the quota is smaller, a browser soon deletes stored data. */
+/** With a smaller storage quota, a browser soon deletes stored data. */
 const LEAST_QUOTA_BYTES = 256 * MIB;
 const FINE_CLOCK_MS = 0.1;
 const GPU_MS = 8_000;
@@ -22,12 +22,12 @@ async function webgpu(): Promise<Finding> {
   if (navigator.gpu === undefined) {
     return finding("missing", "navigator.gpu");
   }
-  // While the driver starts, the first request gives no adapter.
+  // While the graphics driver starts, the first request for an adapter may return null.
   const adapter = (await navigator.gpu.requestAdapter()) ?? (await navigator.gpu.requestAdapter());
   if (adapter === null) {
     return finding("missing", "requestAdapter() = null");
   }
-  // Safari may lack some fields. Older engines lack `info` itself.
+  // In Safari, `info` may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const { limits } = adapter;
   const detail = [
@@ -109,7 +109,7 @@ function largestShared(): number {
       createArrayMemory(mib * MIB);
       return mib;
     } catch {
-      // This size is not possible, so a smaller one is tried next.
+      // The browser refuses a memory of this size, so the next smaller size is tried.
     }
   }
   return 0;

@@ -16,7 +16,9 @@ import {
 } from "../research/model/rows.ts";
 
 export interface ConsoleRows {
-  /** The rows in the form of server/docs/rest.md. A request gets the row with its id. */
+  /**
+   * The rows of studies, in the form of server/docs/rest.md. A request for a study gets the row with the study's id.
+   */
   readonly studies: readonly Readonly<Record<string, unknown>>[];
   readonly trials: readonly Readonly<Record<string, unknown>>[];
   readonly workers: readonly Readonly<Record<string, unknown>>[];

@@ -8,7 +8,7 @@ export interface SelfTestStory {
   readonly code: string | null;
   readonly obstacle: UnsupportedReason | null;
   readonly findings: Partial<Readonly<Record<CheckName, Finding>>>;
-  /** The state of the check of Python. */
+  /** The state of the check that runs Python. */
   readonly python: "not_run" | "loading" | "right" | "wrong";
   readonly sent: Sent | "sending" | null;
 }

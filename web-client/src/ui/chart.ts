@@ -5,7 +5,7 @@ import type { Point } from "./curve.ts";
 
 export const CHART_WIDTH = 640;
 export const CHART_HEIGHT = 240;
-/** The space for the dots at the edges. */
+/** The free space at each edge of the chart, so that dots there are whole; in the same units as the width. */
 const MARGIN = 8;
 
 export type Scale = "linear" | "log";

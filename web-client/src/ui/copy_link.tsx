@@ -17,8 +17,8 @@ interface Props {
 }
 
 /**
- * Copies the field's text. In-app browsers often lack the clipboard interface. Then the old command is tried; if it
- * fails too, the volunteer copies by hand.
+ * Copies the field's text and returns whether this succeeded. Browsers inside apps often lack `navigator.clipboard`, so
+ * `document.execCommand` is tried next. If it fails too, the page asks the volunteer to copy by hand.
  */
 async function copy(field: HTMLInputElement): Promise<boolean> {
   field.select();

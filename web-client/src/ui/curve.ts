@@ -4,7 +4,7 @@ export type Point = readonly [step: number, value: number];
 
 export const CURVE_WIDTH = 320;
 export const CURVE_HEIGHT = 96;
-/** The space for the line's width and for the dot at its end. */
+/** The free space at each edge of the box, for the line's width and the dot at its end; in the units of the width. */
 const MARGIN = 6;
 
 export interface Curve {

@@ -4,7 +4,7 @@
 import { totalmem } from "node:os";
 
 const GIB = 1_073_741_824;
-/** The most memory that browsers report. */
+/** The largest memory that a browser reports, in GiB. */
 const MOST_MEMORY_GIB = 8;
 
 /** Defines a global, even if Node has a getter of this name. */

@@ -118,7 +118,8 @@ define("DedicatedWorkerGlobalScope", WorkerGlobalScope);
 
 await fetchScripts();
 for (const name of ["process", "global"]) Reflect.deleteProperty(globalThis, name);
-// Node stores objects under symbols, such as the dispatcher of its `fetch`. Some can be emptied, but not deleted.
+// Node stores objects in globals whose keys are symbols, such as the dispatcher of its `fetch`. Those that cannot be
+// deleted are set to undefined.
 for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
   if (typeof Reflect.get(globalThis, symbol) !== "object") continue;
   if (!Reflect.deleteProperty(globalThis, symbol)) Reflect.set(globalThis, symbol, undefined);

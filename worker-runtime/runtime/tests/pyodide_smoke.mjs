@@ -55,7 +55,7 @@ async function main() {
       progress += 1;
     },
   });
-  // Buffers and objects of JavaScript, as a worker's message contains them.
+  // Bundle and data are JavaScript objects and buffers, as in the message that a worker gets.
   const bundle = new Uint8Array(readFileSync(bundleFile));
   const data = { images: ["npy", new Uint8Array(readFileSync(imagesFile))] };
   started = performance.now();

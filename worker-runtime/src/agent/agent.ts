@@ -121,8 +121,8 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    // Python loads during the probe. Without shared memory there is no probe, because no trial can use the graphics
-    // device.
+    // Python loads while the graphics device is examined. Without shared memory it is not examined, because no trial
+    // can use it.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
@@ -290,7 +290,7 @@ export class Agent {
   #end(): void {
     clearTimeout(this.#tellTimer);
     this.#tell();
-    // The thread ends a little later, because the browser sends the last frames in the background.
+    // The thread ends a little later, because the browser sends the socket's last messages in the background.
     setTimeout(() => this.#post({ kind: "ended" }), FAREWELL_MS);
   }
 

@@ -1,4 +1,4 @@
-// Jittered exponential back-off. Pure; the random source is passed in. Agent thread.
+// Exponential back-off with random delays. Pure: callers pass the random source. Agent thread.
 
 export class Backoff {
   readonly #firstMs: number;
@@ -12,7 +12,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Failures in a row. */
+  /** The number of failures since the last success. */
   get failures(): number {
     return this.#failures;
   }

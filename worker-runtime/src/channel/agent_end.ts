@@ -1,10 +1,10 @@
-// The interface by which the agent acts on a python thread. answerer.ts implements it with shared memory, and
-// posted_answerer.ts with messages in a browser without shared memory. Runs on the agent thread.
+// The interface by which the agent answers and interrupts a python thread. answerer.ts implements it with shared
+// memory, and posted_answerer.ts with messages in a browser without shared memory. Runs on the agent thread.
 
 export interface AgentEnd {
   /** The memory that both threads share; null if there is none. */
   readonly memory: SharedArrayBuffer | null;
-  /** The liveness counter as an unsigned number. */
+  /** The counter that grows while Python makes progress, as an unsigned number. */
   readonly progress: number;
   /** Answers the open call. */
   answer(sequence: number, text: string): void;

@@ -15,7 +15,7 @@ export class Answerer implements AgentEnd {
     return this.#block.memory;
   }
 
-  /** The liveness counter as an unsigned number. */
+  /** The counter that grows while Python makes progress, as an unsigned number. */
   get progress(): number {
     return Atomics.load(this.#block.header, Word.progress) >>> 0;
   }
@@ -23,7 +23,8 @@ export class Answerer implements AgentEnd {
   /** Answers the open request. Returns false if no caller waits for this sequence number any more. */
   answer(sequence: number, text: string): boolean {
     const { header, payload } = this.#block;
-    // The request is claimed first. If a caller gives up at this moment, it cannot reuse the payload.
+    // The request is claimed before its payload is written. Then a caller that gives up at this moment cannot reuse the
+    // payload.
     if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
       return false;
     const bytes = this.#encoder.encode(boundedAnswer(text));

@@ -70,7 +70,7 @@ export function answerText(value: unknown): string {
 
 /** Returns `text`, or an error if it is too long for the channel. */
 export function boundedAnswer(text: string): string {
-  // A character takes at most three bytes, so short texts need not be encoded.
+  // A UTF-16 code unit takes at most three bytes in UTF-8. So short texts surely fit, and only long texts are encoded.
   const fits =
     3 * text.length <= PAYLOAD_BYTES || new TextEncoder().encode(text).length <= PAYLOAD_BYTES;
   const limit = `An answer is at most ${PAYLOAD_BYTES} bytes.`;

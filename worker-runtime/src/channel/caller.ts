@@ -4,7 +4,7 @@
 import { type Block, errorText, nextSequence, Word } from "./block.ts";
 
 const SLICE_MS = 50;
-/** The longest time in which a living agent writes an answer. */
+/** An agent that is still running finishes writing an answer within this time. */
 const WRITING_MS = 1_000;
 
 export interface CallRequest {

@@ -1,6 +1,6 @@
 // The agent's end of the call channel with messages, for browsers without shared memory. A python thread receives
-// messages only while it waits by JSPI. While it computes it receives none, so the agent may have to end the thread.
-// Runs on the agent thread only; never blocks.
+// messages only while Python is suspended by JSPI (JavaScript Promise Integration). While Python computes the thread
+// receives none, so the agent may have to end it. Runs on the agent thread only; never blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
 import { boundedAnswer } from "./block.ts";

@@ -1,5 +1,5 @@
-// The python thread's end of the call channel with messages. Each wait is a promise, and JSPI suspends Python until it
-// is settled. Every wait has a time-out. Runs on the python thread only.
+// The python thread's end of the call channel with messages. Each wait is a promise. JSPI (JavaScript Promise
+// Integration) suspends Python until the promise is settled. Every wait has a time-out. Runs on the python thread only.
 
 import { errorText, nextSequence } from "./block.ts";
 import type { CallRequest } from "./caller.ts";

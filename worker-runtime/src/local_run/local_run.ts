@@ -1,7 +1,8 @@
-// Runs one trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs), with the same host, threads and
-// runtime as a volunteer's browser. The researcher's package (python/src/hyperflock/_execution/browser_run.py) serves the
-// page on loopback. The page's URLs are relative to it: `job`, `blob/<sha256>`, `runtime/...`, and `told`, to which it posts
-// all events. Runs on the page thread, which it never blocks.
+// Runs one trial on a researcher's own machine (`hyperflock replay --on chromium`, dry runs), with the same host,
+// threads and runtime as a volunteer's browser. The researcher's package
+// (python/src/hyperflock/_execution/browser_run.py) serves the page on loopback. Relative to its own address, the page
+// requests `job`, `blob/<sha256>` and `runtime/...`, and posts all events to `told`. Runs on the page thread, which it
+// never blocks.
 
 import * as v from "valibot";
 import { capabilitiesOf, heapLimitOf } from "../agent/device/capabilities.ts";

@@ -1,5 +1,5 @@
-// Answers a trial's calls where there is no server. A replay gets the answers that the record of the first run
-// determines. A dry run gets the answers of a trial without a record. Pure; any thread.
+// Answers a trial's calls where there is no server. A replay gets the answers that follow from the record of the first
+// run. A dry run, which has no such record, is never told to stop. Pure; any thread.
 
 import type { AskedCall, RefusedCall } from "../agent/machine/asked_call.ts";
 import { answerText, errorText } from "../channel/block.ts";

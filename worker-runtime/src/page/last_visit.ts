@@ -1,7 +1,7 @@
 // Detects whether the browser ended the last visit. A tab that runs out of memory, or that the browser closes in the
 // background, runs no code at its end. So the page stores a note of what it does, and removes the note at a normal end.
-// If the note is still there at the next visit, the browser ended the last one. Runs on the page thread; the storage is
-// passed in.
+// If the note is still there at the next visit, the browser ended the last visit. Runs on the page thread. The caller
+// passes in the storage.
 
 import type { Interrupted, VolunteerState } from "../page_contract/volunteer_state.ts";
 

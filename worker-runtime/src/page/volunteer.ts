@@ -68,7 +68,7 @@ class AgentVolunteer implements Volunteer {
 
   constructor(code: string) {
     this.#code = code;
-    // The probe runs before the volunteer can tap Start. So nobody taps it in a browser that cannot compute.
+    // The features are checked before the volunteer can tap Start. So nobody starts in a browser that cannot compute.
     const reason = probe(globalThis as ProbeScope);
     this.#snapshot = {
       state: reason === null ? { phase: "idle" } : { phase: "unsupported", reason },
@@ -299,7 +299,7 @@ class AgentVolunteer implements Volunteer {
   }
 
   #onVisibility(): void {
-    // The message is posted within the event, because a hidden page may be frozen at any later moment.
+    // The message is posted before this event handler returns, because a hidden page may be frozen at any later moment.
     this.#tellVisibility();
     if (this.#agent !== null && document.visibilityState === "hidden" && !this.#isPaused) {
       this.#visit.note({ phase: "paused", reason: "hidden" });
@@ -327,7 +327,7 @@ class AgentVolunteer implements Volunteer {
     const interrupted = this.#visit.read();
     if (interrupted === null) return;
     void this.#lock.isTaken().then((isTaken) => {
-      // If another tab computes now, that tab has written the note, and no visit was interrupted.
+      // If another tab computes now, that tab has written the note of LastVisit, and no visit was interrupted.
       if (!isTaken) this.#merge({ interrupted });
     });
   }

@@ -27,7 +27,7 @@ export interface ProbeScope {
 /** Returns the reason why this browser cannot compute, or null if it can. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
-  // If threads cannot share memory, Python waits by JSPI.
+  // If threads cannot share memory, Python can wait only if the browser has JSPI.
   if (!sharesMemory(scope) && !hasJspi(scope)) {
     return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
   }
@@ -46,7 +46,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
   if (typeof scope.Worker !== "function") return false;
   let asked = false;
   const options = {
-    // The constructor of Worker reads this option before it rejects the URL, if the browser supports module workers.
+    // If the browser supports module workers, the constructor of Worker reads `type` before it rejects the invalid URL.
     get type(): string {
       asked = true;
       return "module";
@@ -56,7 +56,7 @@ function hasModuleWorkers(scope: ProbeScope): boolean {
     const Constructor = scope.Worker as new (url: string, options: object) => { terminate(): void };
     new Constructor("http://[", options).terminate();
   } catch {
-    // The constructor's error does not matter. Only whether it read the option matters.
+    // The constructor's error does not matter. Only whether it read `type` matters.
   }
   return asked;
 }

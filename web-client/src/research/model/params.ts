@@ -1,6 +1,6 @@
-// Reads a trial's parameters from their JSON text. Each keeps the text that Python wrote: `1.0` stays `1.0`, and a
-// large integer keeps every digit. Also reads the data that a trial attached to its result: its user attributes, and
-// numbers that it returned with its value. Page thread; pure.
+// Reads a trial's parameters from their JSON text. Each parameter keeps the text that Python wrote: `1.0` stays `1.0`,
+// and a large integer keeps every digit. Also reads the data that a trial attached to its result: its user attributes,
+// and the numbers that it returned with its value. Page thread; pure.
 
 import { jsonTree, plainJson, readableJson } from "../../i18n/json_tree.ts";
 

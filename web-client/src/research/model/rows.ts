@@ -16,7 +16,7 @@ export const trialStates = wire.trialState.options;
 export type StudyRow = ReturnType<typeof studyView>;
 export type TrialRow = ReturnType<typeof trialView>;
 export type TrialDetail = ReturnType<typeof detailOf>;
-/** The name of a series that trials of a study have. */
+/** The id and the name of a series that trials of a study logged. */
 export interface SeriesName {
   readonly id: number;
   readonly name: string;
@@ -45,7 +45,7 @@ export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
 
 function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
-  // `adapter` is empty if the device has no graphics device.
+  // `adapter` is empty if the device offers no graphics processor.
   return { device, class: kind, engine, backend, adapter } as const;
 }
 

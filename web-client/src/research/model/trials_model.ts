@@ -13,7 +13,7 @@ export type Column =
   | { readonly kind: "value"; readonly index: number };
 
 export interface Sort {
-  /** The column's `columnKey`. */
+  /** The column by which rows are sorted, as `columnKey` writes it. */
   readonly key: string;
   readonly descending: boolean;
 }
@@ -127,7 +127,7 @@ export function tableView({ trials, names, filter, sort, page }: TableInput): Ta
   matching.sort((a, b) => {
     const [x, y] = [cellOf(a, column), cellOf(b, column)];
     if (x === undefined || y === undefined) {
-      // Missing values are last in both directions.
+      // Rows without a value are last, whether the order is ascending or descending.
       return x === y ? a.trial - b.trial : x === undefined ? 1 : -1;
     }
     return sign * compare(x, y) || a.trial - b.trial;

@@ -1,9 +1,9 @@
 // Describes this browser to the server. The description is as coarse as scheduling allows, because a fingerprint is
-// personal data. It only reads `navigator`. Agent thread.
+// personal data. It is made from `navigator` and, if there is one, the graphics device. Agent thread.
 
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
 
-/** The parts of `navigator` that are read. Some browsers lack some of them. */
+/** The parts of `navigator` that this file reads. Optional fields are missing in some browsers. */
 export interface NavigatorFacts {
   readonly userAgent: string;
   readonly hardwareConcurrency?: number;

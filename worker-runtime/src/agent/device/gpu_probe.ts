@@ -23,7 +23,7 @@ export async function probeGpu(
 
 /** Returns the adapter's vendor and architecture, never its model, and sizes as powers of two. */
 export function factsOf(adapter: Pick<GPUAdapter, "features" | "limits" | "info">): GpuFacts {
-  // Safari may lack some fields. Older engines lack `info` itself.
+  // In Safari, `info` may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   const words = [info.vendor, info.architecture].filter(
     (text) => text !== undefined && text !== "",

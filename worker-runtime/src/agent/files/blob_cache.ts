@@ -152,7 +152,7 @@ export class BlobCache {
       await cache.put(urlOf(wanted.sha256), new Response(bytes));
       await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
     } catch {
-      // The browser's quota is full, so the trial runs without the cache.
+      // The browser's quota is full, so the blob is not kept for later trials.
       await this.#drop(wanted.sha256);
     }
   }

@@ -1,6 +1,6 @@
 // Uploads checkpoints and artifacts of an attempt, and downloads the checkpoint that it begins with (PUT and GET
-// /api/attempts/... of server/docs/rest.md). An upload is tried again until the server takes or refuses it, or its time ends.
-// Runs on the agent thread.
+// /api/attempts/... of server/docs/rest.md). An upload is tried again until the server accepts or refuses it, or until
+// its time limit. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
@@ -65,9 +65,10 @@ export class Transfers {
     if (isAway) return null;
     if (response.ok) return answerText(true);
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
-    // The server also revokes an ended attempt with a separate message.
+    // The attempt has ended. The server also revokes it by a message, so Python gets no error here.
     if (code === "unknown_attempt") return answerText(false);
-    // 429 is the rate limit. A later checkpoint replaces this one, but an artifact must be tried again.
+    // The status 429 means too many requests. A checkpoint is then dropped, because a later one replaces it. An
+    // artifact is tried again.
     if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
     return errorText(code, message);
   }

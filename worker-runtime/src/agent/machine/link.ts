@@ -1,5 +1,5 @@
-// Decides when to open the agent's connection, when to give it up, and when to send a heartbeat (R25). Pure: the clock
-// and the random source are passed in. Owned by machine.ts on the agent thread.
+// Decides when to open the agent's connection, when to give it up, and when to send a heartbeat (R25 of
+// server/docs/protocol.md). Pure: callers pass the time and the random source. Owned by machine.ts on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 

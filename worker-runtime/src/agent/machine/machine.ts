@@ -1,6 +1,6 @@
-// The agent's state machine: events in, actions out, the clock passed in. Decides when to join, connect, pause and stop
-// (R6, R8, R21, R22, R25 of server/docs/protocol.md on the device's side); work.ts decides about leases and results.
-// Pure: no socket, no timer, no thread of its own. Owned by the agent thread (agent.ts).
+// The agent's state machine. It takes an event and the time, and returns actions. It decides when to join, connect,
+// pause and stop (the device's part of R6, R8, R21, R22, R25 in server/docs/protocol.md); work.ts decides about leases
+// and results. Pure: no socket, no timer, no thread of its own. Owned by the agent thread (agent.ts).
 //
 //     for (const action of machine.handle(event, performance.now())) perform(action);
 //     setTimeout(tick, machine.nextDeadline() - performance.now());

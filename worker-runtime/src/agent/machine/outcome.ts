@@ -6,7 +6,7 @@ import { hasAtMostBytes } from "../../protocol/fields.ts";
 import { MAX_ATTRS_BYTES } from "../../protocol/limits.ts";
 import { cause, type Failure } from "../../protocol/messages.ts";
 
-/** The cause of each crash code. Other codes are the device's fault. */
+/** The cause of failure for each crash code. All other codes mean that the device is lost (`device_lost`). */
 const CRASH_CAUSES: Readonly<Record<string, Failure["cause"]>> = {
   out_of_memory: "out_of_memory",
   channel_violation: "invalid",

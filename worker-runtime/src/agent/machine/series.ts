@@ -13,7 +13,7 @@ import { argumentsOf } from "./asked_call.ts";
 
 type Value = v.InferOutput<typeof logged>;
 
-/** A row: values at a step, by name. */
+/** A row of named series: for each name the value at this step. */
 export interface LoggedRow {
   readonly step: number;
   readonly values: readonly (readonly [name: string, value: Value])[];
@@ -68,7 +68,7 @@ export class SeriesBatch {
     const last = this.#steps.at(-1) ?? -1;
     if (row.step < last) return false;
     const place = row.step === last ? this.#steps.length - 1 : this.#steps.length;
-    // Several rows may have the same step, but a series has at most one value at each step.
+    // Rows of the same step are joined, but not if a series would then have two values at that step.
     if (row.values.some(([name]) => (this.#columns.get(name)?.length ?? 0) > place)) return false;
     const fresh = row.values.filter(([name]) => !this.#columns.has(name)).length;
     const columns = this.#columns.size + fresh;

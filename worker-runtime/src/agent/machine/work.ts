@@ -1,5 +1,6 @@
-// Asks for a lease, runs it, reports, and releases it (R14, R15, R17, R21, R26, R27, R43 on the device's side). Pure:
-// callers pass the time, and actions are passed to `Surroundings`. Owned by machine.ts on the agent thread.
+// Asks for a lease, runs it, reports, and releases it (the device's part of R14, R15, R17, R21, R26, R27, R43 in
+// server/docs/protocol.md). Pure: callers pass the time, and actions go to `Surroundings`. Owned by machine.ts on the
+// agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { answerText, errorText } from "../../channel/block.ts";
@@ -186,7 +187,8 @@ export class Work {
       this.#attempt = null;
       this.#waiting = null;
       this.#cannotRun = 0;
-      // R15: `wait` or a lease follows. If that answer is lost, the agent asks again.
+      // R15: the result asked for more work, so the server sends `wait` or a lease. If that is lost, the agent asks
+      // again.
       if (attempt.result.next) this.#askAt = now + ASK_AGAIN_MS;
       else this.ask(now);
     }
@@ -211,7 +213,8 @@ export class Work {
 
   onError(message: ServerMessages["error"], now: number): void {
     if (message.code === "no_owner" && message.id === this.#attempt?.call?.message.id) {
-      // R43: the study has no owner to answer. Another device may continue from the newest checkpoint.
+      // R43: the study's owner, who would answer the call, is not connected. Another device may later continue from the
+      // newest checkpoint.
       this.release("no_owner", now);
       return;
     }
@@ -223,15 +226,15 @@ export class Work {
       this.ask(now);
     }
     if (message.code === "too_many_leases" && this.#attempt === null) {
-      // The server has leased an attempt to this device that the device does not have. A new `hello` without the
-      // attempt releases it (R21).
+      // The server counts an attempt as leased to this device, but the device does not have it. A new `hello` that does
+      // not name the attempt releases it (R21).
       this.#around.reconnect(now);
     }
   }
 
   onRevoke(message: ServerMessages["revoke"], now: number): void {
     const attempt = this.#attempt;
-    // A finished attempt's result is being sent. Its acknowledgement will say whether it was accepted.
+    // If the attempt has a result, the result is being sent. Its acknowledgement will say whether it was accepted.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     this.#drop(now);
     this.ask(now);
@@ -389,7 +392,7 @@ export class Work {
     if (attempt.resends < RESEND_LIMIT) {
       for (const message of attempt.takeAgain(now)) this.#send(message);
     } else {
-      // The server answers but does not accept the call. Another device may have more success.
+      // The server is connected but has not acknowledged several tries. Another device may have more success.
       this.release("cannot_run", now);
       this.ask(now);
     }

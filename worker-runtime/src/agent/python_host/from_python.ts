@@ -18,7 +18,7 @@ import {
 import { type FromPython, OUTCOME_CHARACTERS } from "../../python/messages.ts";
 import { MOST_LINES_AT_END, MOST_LINES_PER_SECOND } from "../../python/output.ts";
 
-/** The two threads note the beginning of a call at different times. This is the largest difference. */
+/** The largest difference between the times at which the two threads note the beginning of the same call. */
 const SLACK_MS = 5_000;
 const TIMINGS = 32;
 /** The most progress messages that may arrive at once after the agent was busy. */
@@ -38,7 +38,8 @@ const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters))
 const sequence = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LAST_SEQUENCE));
 const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-// Only the address is checked here. The gpu thread checks the content of the memory.
+// A message that opens a ring (the queue of GPU commands). Only the ring's memory and address are checked here. The gpu
+// thread checks the content.
 const ring = v.pipe(
   v.object({
     kind: v.literal("open"),

@@ -200,7 +200,7 @@ export class PythonHost {
   async #runJob(job: Job): Promise<void> {
     const { lease, controller } = job;
     const { chainer } = lease.runtime;
-    // The server serves this runtime as long as the study runs, even if it has a newer one (R58).
+    // The server serves the study's runtime as long as the study runs, even if a newer runtime is installed (R58).
     const runtime = lease.runtime_index;
     const usedFor = `${lease.study} ${lease.bundle.sha256} ${chainer} ${runtime}`;
     const old = this.#thread;
@@ -220,7 +220,8 @@ export class PythonHost {
     await thread.loaded;
     if (this.#job !== job) return;
     if (!hasVersions(thread, chainer, runtime)) {
-      // The thread was started before the lease was known, and has other versions.
+      // The thread was started before the lease was known. It has other versions of Chainer or the runtime than the
+      // lease needs.
       this.terminate();
       this.#start(chainer, runtime);
       thread = this.#current();
@@ -469,14 +470,14 @@ export class PythonHost {
     }
   }
 
-  // Returns whether the next trial's ring could use memory that this trial's ring still uses. After an interrupt,
-  // array-core no longer waits for its ring to close, and frees the ring's memory while the gpu thread uses it. So both
-  // threads are replaced. No attempt fails because of this.
+  // Returns whether the gpu thread may still use the memory of this trial's ring (its queue of GPU commands) when the
+  // next trial allocates a ring. After an interrupt, array-core frees the memory without waiting for the gpu thread. If
+  // this is possible, both threads are replaced. No attempt fails because of this.
   #mayShareItsRing(thread: Thread): boolean {
     return thread.isInterrupted && this.#options.arraycore?.isOpened === true;
   }
 
-  // Handles a script that could not be fetched, or an uncaught error. Trial code can throw one from a timer.
+  // Handles a thread whose script could not be fetched, or that threw an uncaught error, such as from a trial's timer.
   #onError(thread: Thread, message: string): void {
     const code = thread.isLoaded ? "runtime_crashed" : "assets_unavailable";
     this.#onCrash(thread, code, message.slice(0, MAX_MESSAGE));
@@ -485,7 +486,7 @@ export class PythonHost {
   #onCrash(thread: Thread, code: string, message: string): void {
     if (this.#thread !== thread) return;
     const { attempt } = thread;
-    // This is first, so that callers that wait for the thread get this error.
+    // This line comes before terminate(), so that callers that wait for the thread get this error.
     thread.settle.reject(new PythonError(code, message));
     this.terminate();
     if (attempt !== null) this.#options.emit({ kind: "crashed", attempt, code, message });
@@ -500,7 +501,7 @@ export class PythonHost {
 
 /** Returns whether a thread has these versions, or may have them but does not know its own yet. */
 function hasVersions(thread: Thread, chainer: string, runtime: string | undefined): boolean {
-  // A thread that was started for the newest runtime may have the runtime that is named.
+  // A thread that was started for the newest runtime may turn out to have the wanted one.
   const mayBe = runtime !== undefined && (thread.runtime ?? runtime) === runtime;
   const isRuntime = thread.wanted === runtime || mayBe;
   return isRuntime && (thread.chainer === null || thread.chainer === chainer);

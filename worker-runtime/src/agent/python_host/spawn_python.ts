@@ -1,4 +1,4 @@
-// Starts a python thread as a worker of the calling thread: that of the agent, or of the self-test page.
+// Starts a python thread as a worker of the calling thread, which is the agent thread or the self-test page's thread.
 
 import type { ThreadPort } from "./python_host.ts";
 

@@ -1,4 +1,5 @@
-// The names of commands in error messages, and each command's minimum length. Data for the thread that drains the ring.
+// The commands' names in error messages, and each command's minimum length. Data for the thread that takes commands
+// from the ring.
 
 import type { CommandName } from "./executor.ts";
 import { Opcode } from "./layout.ts";

@@ -1,5 +1,6 @@
-// The executor's access to the control block: atomic words, the error slot and the capability record. The thread that
-// drains the ring uses it. `markGone` and `interrupt` are for the threads that own the executor or the issuer.
+// The executor's access to the ring's control block: atomic words, the error slot and the device's capabilities. The
+// thread that takes commands from the ring uses it. `markGone` and `interrupt` are for the threads that own the
+// executor's thread or the issuer's thread. (The issuer is array-core, which writes commands.)
 
 import type { Capabilities, CommandName, Counters } from "./executor.ts";
 import {

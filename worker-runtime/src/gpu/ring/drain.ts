@@ -141,7 +141,7 @@ export class Drain {
     this.#position = this.#control.load(Word.consumed);
     this.#control.store(Word.sleeps, 0);
     this.#lost = isSecond || !(await this.#openDevice());
-    // Opening may have blocked this thread for longer than an issuer waits.
+    // Opening may have blocked this thread for long. The progress shows waiting issuers that the thread still works.
     this.#control.add(Word.progress, 1);
     this.#promiseNews();
     this.#control.store(Word.state, this.#lost ? State.lost : State.running);
@@ -222,7 +222,7 @@ export class Drain {
       if (done % PUBLISH_COMMANDS === 0) this.#publish();
     }
     const full = this.#executor?.submit();
-    // In Node, Dawn answers faster than a thread wakes up. So the issuer is woken in advance.
+    // In Node, Dawn answers faster than a thread wakes up. So the issuer is woken before the answer comes.
     if (hasCheapTurns && this.#isAwaited()) this.#control.rouse();
     this.#activeAt = performance.now();
     this.#askedAt = this.#activeAt;
@@ -233,8 +233,8 @@ export class Drain {
     if (this.#share < 1) await this.#restAfter(begunAt);
   }
 
-  // Sets how long this thread may be silent between two commands. While the device computes, the thread may also be
-  // blocked while it asks whether the device has finished.
+  // Tells the issuer how long this thread may make no progress before it counts as gone. The time is longer while the
+  // device computes, because asking the device whether it has finished may block the thread.
   #promiseNews(): void {
     this.#control.store(Word.silenceMs, this.#openFences > 0 ? this.#busySilenceMs : 0);
   }
@@ -302,7 +302,8 @@ export class Drain {
     const how = this.#byMessage ? SLEEPS_FOR_MESSAGE : SLEEPS_ON_WORD;
     const woken = this.#byMessage ? this.#nextMessage(sleepMs) : undefined;
     this.#control.store(Word.sleeps, how);
-    // A command that came before `sleeps` was visible wakes no thread. So the drain checks the ring again.
+    // An issuer that wrote a command before it could see `sleeps` did not wake this thread. So the ring is checked
+    // again.
     if (this.#hasNothing()) {
       this.#control.add(Word.sleepsTaken, 1);
       const mayBlock = !this.#byMessage && this.#openFences === 0;
@@ -324,7 +325,7 @@ export class Drain {
   }
 
   async #reset(): Promise<void> {
-    // Errors from before this command no longer matter to the issuer.
+    // A reset also forgets an error that the issuer has not read yet.
     this.#control.store(Word.errorFull, 0);
     this.#lost = !(await this.#openDevice());
     this.#position = this.#control.load(Word.written);
@@ -410,7 +411,7 @@ export class Drain {
 
   // ---- execution of one command ---------------------------------------------------------------
 
-  // Executes the command at `position` and advances. If it returns a promise, the command ends when that settles.
+  // Executes the command at `position` and advances. A returned promise settles when the command has ended.
   #executeOne(): Promise<void> | undefined {
     const at = this.#ringBase + (this.#position & this.#ringMask);
     const header = this.#memory.words[at] ?? 0;
@@ -421,7 +422,7 @@ export class Drain {
     const untilEnd = this.#ringMask + 1 - (this.#position & this.#ringMask);
     const published = (this.#written - this.#position) >>> 0;
     if (words === 0 || words > untilEnd || words > published) {
-      // If a command has no valid length, the commands after it cannot be found.
+      // After a command without a valid length, the next commands cannot be found. So all written ones are skipped.
       this.#fail(ErrorCode.badCommand, `it has ${words} words`, this.#current());
       this.#position = this.#written;
       return undefined;

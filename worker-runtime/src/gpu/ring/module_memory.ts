@@ -1,5 +1,5 @@
-// Reads and writes the module's memory for an executor: views that follow its growth, checked ranges, texts. Runs on the
-// thread that drains the ring.
+// Reads and writes the memory of array-core's module for an executor. It checks ranges and renews its views when the
+// memory grows. Runs on the thread that takes commands from the ring.
 
 import { sharedBuffer } from "./control.ts";
 import { CommandError } from "./executor.ts";

@@ -188,7 +188,7 @@ export const cases: readonly Case[] = [
       step(ring, 1, 2);
       const error = expectFault(() => ring.finish(), "shader");
       expectEqual(error.fault?.code, "shader", "code");
-      // The dispatch fails too. Its error is dropped if the slot still holds the first error.
+      // The dispatch fails too. Its error is dropped if the error slot still holds the pipeline's error.
       const follows = ring.load(Word.errorsDropped);
       if (follows === 0) {
         const second = expectFault(() => ring.finish(), "refused");

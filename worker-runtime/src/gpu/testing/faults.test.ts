@@ -171,7 +171,7 @@ describe("an issuer that is blocked in a long fence", () => {
     expect(took).toBeLessThan(1000);
     const { ring } = rig as Rig;
     if (kind === "revoke") {
-      // The revoke lasts: every later wait fails too.
+      // The interrupt `revoke` stays set, so every later wait fails too.
       expect(expectFault(() => ring.waitFence(fence), "revoked").outcome).toBe("revoked");
       return;
     }

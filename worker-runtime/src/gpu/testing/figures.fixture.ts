@@ -1,4 +1,5 @@
-// Measures the cost of the ring on the issuer's thread, in turns with the same work without a ring. Any host.
+// Measures the cost of the ring on the issuer's thread. Rounds alternate with rounds of the same work without a ring.
+// Runs in Node and in browsers.
 
 import { Word } from "../ring/layout.ts";
 import { EMPTY } from "./cases.fixture.ts";

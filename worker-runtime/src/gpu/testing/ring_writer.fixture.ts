@@ -269,7 +269,8 @@ export class RingWriter {
     }
   }
 
-  // Checks in the order of array-core's ring/state.h: interrupt, goal, state, error slot.
+  // Checks in the order of array-core's ring/state.h: an interrupt, the condition of the wait, the state, the error
+  // slot.
   #look(isMet: () => boolean): boolean {
     const interrupt = this.load(Word.interrupt);
     if (interrupt === INTERRUPT_REVOKE) throw new RingError("revoked");

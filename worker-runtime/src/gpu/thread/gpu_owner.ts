@@ -97,8 +97,8 @@ export class GpuThreadOwner {
       this.#worker.post(message);
       return;
     }
-    // If the thread does not answer, a ring that it serves requests another thread. Two threads must not use the ring
-    // at the same time.
+    // A ring requests another thread if its thread does not answer. The old thread is ended first, because two threads
+    // must not use the ring at the same time.
     const old = this.#worker;
     this.#worker = undefined;
     this.#given = 1;

@@ -163,7 +163,7 @@ function matches(
   if (entry.layout !== layout) return false;
   for (let i = 0; i < entry.words.length; i += 1)
     if (entry.words[i] !== words[at + i]) return false;
-  // If a buffer's number was reused, the new buffer has another slot.
+  // A later buffer may have the same number. It then has another `BufferSlot` object.
   for (let i = 0; i < entry.slots.length; i += 1)
     if (buffers.get(words[at + i * 3] ?? 0) !== entry.slots[i]) return false;
   return true;

@@ -1,6 +1,6 @@
-// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes two times. The times of a
-// batch are copied to a buffer at its end, and passed on as records of TRACE_WORDS words. Used by the WebGPU executor,
-// on its thread.
+// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes the times of its begin and
+// its end. When a batch ends, its times are copied to a buffer, and passed on as records of TRACE_WORDS words. Used by
+// the WebGPU executor, on its thread.
 
 import { TRACE_WORDS } from "../ring/layout.ts";
 

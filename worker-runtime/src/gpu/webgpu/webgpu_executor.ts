@@ -1,6 +1,7 @@
-// The ring's commands on WebGPU: one encoder and one open compute pass per batch, uniforms written once per batch and
-// bound by dynamic offsets, cached bind groups, explicit layouts. It checks what would make the device refuse a batch,
-// so that one bad command never takes others with it. Runs on the thread that drains the ring.
+// Executes the ring's commands by WebGPU. A batch has one encoder and one open compute pass. Its uniforms are written
+// once and bound by dynamic offsets. Bind groups are cached. It checks each command for faults that would make the
+// device refuse the whole batch, so that a bad command fails alone. Runs on the thread that takes commands from the
+// ring.
 
 import {
   type Capabilities,
@@ -487,8 +488,8 @@ export class WebGpuExecutor implements Executor {
 
   fence(reached: () => void): void {
     this.#submitNow();
-    // If a read was the last work of the queue, all work is done when its bytes arrive. Otherwise the queue itself is
-    // asked.
+    // If the queue's last work is a read, all work is done when the read's bytes arrive. Otherwise the queue's own
+    // promise tells when its work is done.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
     this.#landing = [];

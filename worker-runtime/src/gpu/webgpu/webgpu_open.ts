@@ -1,5 +1,6 @@
-// Opens a WebGPU device for the ring: an adapter with one retry, the adapter's limits, the capability record. Runs on
-// the gpu thread, or on the python thread where memory cannot be shared; in Node with Dawn.
+// Opens a WebGPU device for the ring, with the adapter's limits, and describes its capabilities. A request for an
+// adapter is tried twice. Runs on the gpu thread, or on the python thread if threads cannot share memory. Node uses
+// Dawn.
 
 import {
   type Capabilities,
@@ -85,7 +86,7 @@ function chosenLimits(limits: GPUSupportedLimits, bounds: Partial<DeviceLimits>)
 }
 
 function describe(adapter: GPUAdapter, device: GPUDevice, limits: DeviceLimits): Capabilities {
-  // Safari may lack some fields. Older engines lack `info` itself.
+  // In Safari, `info` may lack some fields. Older engines lack `info` itself.
   const info: Partial<GPUAdapterInfo> = adapter.info ?? {};
   let flags = 0;
   if (device.features.has("shader-f16")) flags |= Capability.shaderF16;

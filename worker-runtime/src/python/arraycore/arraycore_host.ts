@@ -53,14 +53,15 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return result;
   };
 
-  // An error message if a copy between Python and array-core did not fit. array-core does not know of such copies.
+  // The message of the last error, if array-core's memory had no room for a copy. array-core itself does not know of
+  // copies that this file makes.
   let noRoom = "";
   const refuse = (bytes: number): number => {
     noRoom = `There is no room for a copy of ${bytes} bytes in array-core's memory.`;
     return NO_ROOM;
   };
 
-  // Calls `use` with a temporary block of `bytes` bytes, but at most PIECE_BYTES.
+  // Calls `use` with a temporary block of array-core's memory, which has `bytes` bytes, but at most PIECE_BYTES.
   const withPiece = (bytes: number, use: (at: number, pieceBytes: number) => number): number => {
     const pieceBytes = Math.min(bytes, PIECE_BYTES);
     const at = exports.ac_allocate(pieceBytes);
@@ -188,7 +189,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     item(id: number): number | boolean {
       const told = exports.ac_item(id, itemAt);
       const value = item[0] as number;
-      // Python would get -0 as the integer 0, so true is returned for -0.
+      // Pyodide converts -0 to the integer 0. So -0 counts as a number that cannot be expressed.
       return told === 1 && !Object.is(value, -0) ? value : told >= 0;
     },
 

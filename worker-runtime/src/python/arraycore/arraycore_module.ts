@@ -217,8 +217,8 @@ function ringFunctions(
       const index = address / 4;
       if (hasChanged(words, index, expected | 0, LOOK_MS)) return WaitResult.woken;
       const end = Atomics.wait(words, index, expected | 0, timeoutMs);
-      // The executor may wake the issuer shortly before it changes the word. So the issuer looks for the change a
-      // little longer.
+      // The executor may wake the issuer shortly before it changes the word. So after a wake-up the issuer polls the
+      // word for a little longer.
       if (end === "ok") hasChanged(words, index, expected | 0, ROUSED_LOOK_MS);
       if (host.takeInterrupt()) return WaitResult.interrupted;
       return end === "timed-out" ? WaitResult.timedOut : WaitResult.woken;
