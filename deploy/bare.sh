@@ -13,7 +13,7 @@ bare_command() {
   say "a bare Debian 12: $root"
   debian_root "$root" bookworm ca-certificates,git "$sources" --variant=minbase >"$LOGS/bare.log" 2>&1 ||
     { tail -n 20 "$LOGS/bare.log" >&2; die "no Debian could be made; see build/logs/bare.log"; }
-  # Copies the files that say how this machine reaches the package registries, and which authorities it trusts.
+  # Copies the files that say how this machine reaches package registries, and which certificate authorities it trusts.
   for file in /etc/{resolv.conf,pip.conf,npmrc,ssl/certs/ca-certificates.crt} /root/{.npmrc,.config/pip/pip.conf}; do
     [[ ! -f $file ]] || install -D "$file" "$root$file"
   done

@@ -1,11 +1,11 @@
 """Builds a wheel of Chainer, because PyPI has none: ``./run wheels``.
 
-    chainer-VERSION-py3-none-any.whl     Chainer's own files as they are, with its licence
+    chainer-VERSION-py3-none-any.whl     Chainer's own files, unchanged, with its licence
 
 Chainer's setup.py needs ``pkg_resources``, which today's setuptools lacks. So pip cannot install
-PyPI's source distribution. The wheel is built from that file, which the browser runtime pins by its
-hash, with setuptools of Chainer's days. It has no compiled code. Its version is the one that the
-extra ``chainer`` of the researcher's package asks for.
+PyPI's source distribution. This script builds the wheel with an old setuptools from that source
+distribution, whose hash the browser runtime pins. The wheel has no compiled code. Its version is
+the one that the extra ``chainer`` of the researcher's package asks for.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ def version_of(root: Path) -> str:
 
 
 def copy_without_times(wheel: Path, out: Path) -> Path:
-    """Copy a wheel, so that the same files give the same bytes, and return the copy."""
+    """Copy a wheel with one time for all files, so that equal files give equal wheels. Return the
+    copy.
+    """
     out.mkdir(parents=True, exist_ok=True)
     target = out / wheel.name
     with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(target, "w") as archive:
-        # The files about the wheel are the last ones, as the format advises.
+        # The files of the folder .dist-info come last, as the wheel format advises.
         for name in sorted(built.namelist(), key=lambda each: (".dist-info/" in each, each)):
             entry = zipfile.ZipInfo(name, TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED

@@ -3,10 +3,11 @@
     hyperflock-VERSION-py3-none-PLATFORM.whl   with the server, the pages and the browsers' runtime
     hyperflock-VERSION-py3-none-any.whl        without them, for every other system
 
-Both are of one project, so ``pip install`` takes the first where it fits and else the second. The
-platform comes from the server's program: a static Linux program runs everywhere, and a dynamic one
-needs at least the version of glibc of its newest symbol. On macOS and Windows, ``--tag`` names the
-platform; those wheels are built in the same way, and nobody has tested them.
+Both have the same project name, so ``pip install`` takes the first one on its platform and the
+second one elsewhere. The server's program determines the platform: a static Linux program runs on
+every Linux, and a dynamic one needs the glibc version that introduced its newest symbol. On macOS
+and Windows, ``--tag`` names the platform; those wheels are built in the same way, and nobody has
+tested them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from hyperflock._local.parts import BINARY  # noqa: E402
 MOST_BYTES = 45_000_000
 #: The libraries that every Linux with glibc has.
 EVERYWHERE = re.compile(r"^(ld-linux[\w-]*|libc|libm|libdl|libpthread|librt)\.so\.\d+$")
-#: The oldest glibc that pip's tags know by name.
+#: The oldest glibc version in the platform tags of these wheels.
 LEAST_GLIBC = (2, 17)
 MACHINES = {62: "x86_64", 183: "aarch64"}
 

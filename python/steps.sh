@@ -8,9 +8,9 @@ step_python_package() {
     build/venv/bin/python -m pip install --no-deps --no-build-isolation -e python
     mark python_package "$key"
   fi
-  # Tests start some hundred interpreters, and none of them may write into the tree (PYTHONDONTWRITEBYTECODE). A test
-  # may change a file twice in a second, so a file's time does not show every change. So each import compares the hash
-  # of the content.
+  # Tests start some hundred interpreters, and none of them may write compiled files (PYTHONDONTWRITEBYTECODE). So the
+  # files are compiled here. A test may change a file twice in a second, and its time may then stay the same. So an
+  # import checks a compiled file by the hash of its source.
   build/venv/bin/python -m compileall -q --invalidation-mode checked-hash "${COMPILED_PACKAGES[@]}"
 }
 COMPILED_PACKAGES=(python/src/hyperflock array-core/python/arraycore worker-runtime/python/hyperflock_worker)
@@ -32,9 +32,8 @@ step_bench_peers() {
 
 PYTHON_TESTS=(-c python/pyproject.toml --rootdir python)
 
-# With --whole, also measures the share of the package's lines that the tests run. The suite fails if it is below
-# fail_under of python/pyproject.toml. A plain run does not trace lines, because the tests would take half as long
-# again.
+# With --whole, also measures the share of the package's lines that the tests run. The suite fails if the share is below
+# fail_under of python/pyproject.toml. A plain run does not trace lines, because the tests would take 1.5 times as long.
 step_python_test() {
   export HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   if [[ -z ${HYPERFLOCK_WHOLE:-} ]]; then

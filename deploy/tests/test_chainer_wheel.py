@@ -1,4 +1,4 @@
-"""Tests what ``./run wheels`` does with Chainer's wheel; tests/wheels installs the result."""
+"""Tests how ``./run wheels`` chooses and copies Chainer's wheel; tests/wheels installs it."""
 
 import sys
 import zipfile

@@ -71,7 +71,9 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
     def classes(self, struct: Struct) -> list[str]:
-        """Return the names of a struct's classes: one for each case, or its own name."""
+        """Return the names of a struct's classes: one for each case, or its own name if it has
+        none.
+        """
         return list(struct.cases.values()) or [struct.name]
 
     def entry(self, struct: Struct) -> str:

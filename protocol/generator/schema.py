@@ -173,7 +173,7 @@ class Schema:
         return [one for one in self.structs.values() if one.direction == direction]
 
     def in_order(self, language: str) -> Iterator[Struct | Union]:
-        """Yield the structs and unions of a language, each after those that it needs."""
+        """Yield the structs and unions that a language needs, each after those that it contains."""
         done: set[str] = set()
 
         def visit(name: str) -> Iterator[Struct | Union]:
@@ -196,7 +196,7 @@ class Schema:
             yield from visit(name)
 
     def tag_of(self, struct: Struct) -> tuple[str, str] | None:
-        """Return the name of the field that identifies the struct on the wire, and its value."""
+        """Return the name and the value of the field that identifies the struct on the wire."""
         if struct.type:
             return "type", struct.type
         for union in self.unions.values():

@@ -51,7 +51,7 @@ class _Writer:
     def __init__(self, schema: Schema, language: str) -> None:
         self.schema = schema
         self.language = language
-        # Names that messages.ts declares and this file uses.
+        # Names that messages.ts declares and the generated file imports.
         self.borrowed: list[str] = []
 
     def messages(self) -> str:

@@ -78,12 +78,12 @@ FIGURES = [*(f"optuna_vs_{name}" for name in PEERS), TPE]
 
 
 class FailedError(Exception):
-    """A side gave no figure, or an invalid one. The text says why."""
+    """Hyperflock or a peer gave no figure, or an invalid one. The text says why."""
 
 
 @dataclass
 class Side:
-    """The measurements of one side, one for each round."""
+    """The measurements of Hyperflock or of one peer, one for each round."""
 
     rounds: list[dict[str, Any]]
 

@@ -107,7 +107,7 @@ def objective(trial):
 
 
 def in_strips(numbers, strips):
-    """Cut the text into ``strips`` columns. Return int32 of (characters of a strip, strips)."""
+    """Cut the text into strips. Return int32 of the shape (characters of a strip, ``strips``)."""
     length = len(numbers) // strips
     return np.ascontiguousarray(numbers[: length * strips].reshape(strips, length).T)
 

@@ -101,7 +101,7 @@ def objective(trial):
 
 
 def load(path, target):
-    """Return the rows, float32 of mean 0 and variance 1, and their classes, int32."""
+    """Return the rows as float32, scaled to mean 0 and variance 1, and their classes as int32."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = csv.reader(file)
         head = next(lines, [])

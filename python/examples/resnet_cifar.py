@@ -144,7 +144,7 @@ def accuracy(model, device, images, labels):
 
 
 def normalised(images):
-    """Return images (n, 3, 32, 32) as float32 around 0, from bytes."""
+    """Convert images of bytes, of the shape (n, 3, 32, 32), to float32 values around 0."""
     return (images.astype(np.float32) - 120) / 64
 
 

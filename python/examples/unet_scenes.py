@@ -135,7 +135,7 @@ def overlap(model, device, images, kinds):
 
 
 def normalised(images):
-    """Return images (n, 1, 64, 64) as float32 around 0, from bytes."""
+    """Convert images of bytes to float32 values around 0, of the shape (n, 1, 64, 64)."""
     return images[:, None].astype(np.float32) / 128 - 0.5
 
 

@@ -18,7 +18,7 @@ from real_server import Server
 
 SERVER_VARIABLE = "HYPERFLOCK_TEST_SERVER_BIN"
 
-# The time that a machine needs to generate an example says nothing about the code.
+# Hypothesis's time limits are off, because a slow machine says nothing about the tested code.
 settings.register_profile(
     "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -33,7 +33,7 @@ def long_call(trial: Any) -> float:
     """Stay in one call of NumPy, which does not check for interrupts."""
     import numpy as np
 
-    # A product of integers takes minutes, because no library accelerates it.
+    # This product of integer matrices takes minutes, because BLAS computes only products of floats.
     side = np.ones((6_000, 6_000), dtype=np.int64)
     return float((side @ side)[0, 0])
 

@@ -128,7 +128,7 @@ def import_scripts(trial: Any) -> float:
 
 
 def dynamic_import(trial: Any) -> float:
-    """Import modules from a foreign machine, a text and a blob, by every function that imports."""
+    """Import modules from a foreign machine, a data URL and a blob, by every importing function."""
     import js
     from pyodide.code import run_js
     from pyodide.ffi import to_js

@@ -1,9 +1,9 @@
 """Runs steps by CTest, and prints at the end the result of each suite.
 
     driver.py test [--list] [--changed] [--failed] [--loaded] [--whole] [NAME...]   # ./run test
-    driver.py steps NAME...                                      # what other verbs need
+    driver.py steps NAME...                        # steps that another command of ./run needs
 
-CMakeLists.txt declares the steps, CTest orders and runs them, ``step`` runs one. This script
+CMakeLists.txt declares the steps, CTest orders them, and the script ``step`` runs one. This script
 chooses suites, prints a line when a step starts or ends, and ends every process on Ctrl-C. It needs
 Python 3.11 and nothing else, because the first step has yet to make the virtual environment.
 """
@@ -56,7 +56,7 @@ CLOSING = re.compile(
 
 @dataclass(frozen=True)
 class Step:
-    """A line of CMakeLists.txt. ``kind`` is ``setup``, ``suite`` or ``extra``."""
+    """A step that CMakeLists.txt declares. ``kind`` is ``setup``, ``suite`` or ``extra``."""
 
     kind: str
     name: str

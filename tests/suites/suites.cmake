@@ -1,6 +1,5 @@
 # The functions by which CMakeLists.txt declares steps. A step is a CTest test that runs step_NAME of a part's steps.sh:
-#   setup(NAME ...)   something that other steps need: packages, a build. It runs if one of them is
-# selected.
+#   setup(NAME ...)   something that other steps need: packages, a build. It runs if one of those steps runs.
 #   suite(NAME ...)   tests that `./run test` runs.
 #   extra(NAME ...)   tests that run only by name, because they are long or need more.
 # Options of each:

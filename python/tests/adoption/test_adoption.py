@@ -72,7 +72,7 @@ def _command(script: Path, case: Case) -> list[str]:
 
 
 def _environment(case: Case, top: Path, *more: Path) -> dict[str, str]:
-    # Packages in a folder of this name count as installed, so they are not copied into the bundle.
+    # Packages in a folder named site-packages count as installed, so the bundle does not copy them.
     installed = top / "site-packages"
     if not installed.exists():
         shutil.copytree(HERE / "site-packages", installed)

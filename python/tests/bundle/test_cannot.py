@@ -1,8 +1,8 @@
-"""Tests objectives that cannot be bundled: each one raises an exact message before any request is
-made.
+"""Tests objectives that cannot be bundled: submitting them raises an error with an exact message,
+before any request is made.
 
-Every code in `hyperflock._base.codes` for such objectives is raised in this file. The last test
-checks the list.
+The tests provoke every code in `hyperflock._base.codes` for such objectives. The last test checks
+that none is missing.
 """
 
 from __future__ import annotations
@@ -586,7 +586,8 @@ def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
         "start the file itself [cannot_bundle_unguarded]"
     )
-    # If this script itself is started, devices do not import it, so it submits its study only once.
+    # A script that is started itself is no module that devices import. So it submits its study
+    # once.
     assert _python(train).stdout == "hyperflock_main:objective\n"
 
 

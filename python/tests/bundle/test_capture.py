@@ -70,8 +70,8 @@ def test_each_kind_of_objective_gives_the_same_value_from_its_bundle() -> None:
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
     assert len(values) == 21
-    # The dry run has called the objective before, so the count in this process continues from
-    # there.
+    # The dry run calls a copy of the objective in another process, so it does not raise the count
+    # of this process.
     assert values.pop("own count") == [1.0, 1.0]
     assert {name: there for name, (there, _) in values.items()} == {
         name: here for name, (_, here) in values.items()

@@ -1,4 +1,5 @@
-"""Signals that end the command: at any moment it prints no traceback and says what goes on.
+"""Tests signals that end the command: at any moment, it prints no traceback and says what
+continues.
 
 Each test runs the command as a process of its own. A ``sitecustomize`` module in that process sends
 the signal when the process itself comes to a certain point, so that no test depends on time.
@@ -18,8 +19,8 @@ from hyperflock import Client
 from objectives import objective
 from patience import LIMIT_S
 
-# Sends the signal NUMBER at the event EVENT whose first argument begins with WHAT, or at the
-# CALL-th call of a Python function after the command has begun to run.
+# Sends the signal AT_NUMBER at the audit event AT_EVENT whose first argument begins with AT_WHAT,
+# or, with a number in AT_CALL, at that call of a Python function after the command's begin.
 _SITE = """
 import os, signal, sys
 

@@ -1,4 +1,4 @@
-"""Tests studies that get more points (R65), with the real server.
+"""Tests studies that get more points (protocol.md, R65), with the real server.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """

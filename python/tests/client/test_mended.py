@@ -1,4 +1,4 @@
-"""Tests failed trials that run again with mended code (R64), with the real server.
+"""Tests failed trials that run again with mended code (protocol.md, R64), with the real server.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """

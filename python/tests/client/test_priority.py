@@ -1,4 +1,4 @@
-"""Tests priorities between a researcher's own studies (R61), with the real server.
+"""Tests priorities between a researcher's own studies (protocol.md, R61), with the real server.
 
 Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 """

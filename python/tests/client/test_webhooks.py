@@ -96,7 +96,7 @@ def client(flock: Server) -> Iterator[Client]:
 
 
 def newest(study: Study) -> DeliveryRow | None:
-    """Return the newest event of a study, as its row shows it now."""
+    """Return the newest event of a study, which the study's row shows; None without an event."""
     hook = study.refresh().webhook
     last = hook.last if hook else None
     return last if isinstance(last, DeliveryRow) else None
@@ -111,7 +111,7 @@ def delivered(study: Study) -> None:
 
 
 def attempts(study: Study) -> int:
-    """Return how often the newest event of a study was sent, as far as that is stored."""
+    """Return the stored number of times that the newest event of a study was sent."""
     last = newest(study)
     return last.attempts if last is not None else 0
 
@@ -178,7 +178,8 @@ def test_a_study_that_pauses_itself_is_posted_with_the_reason(
     delivered(study)
     before = newest(study)
     assert before is not None
-    # An event is stored in the commit of the change. So the row would show another one by now.
+    # The change and its event are stored in one commit. So after cancel() returns, an event of the
+    # cancellation would already be in the study's row.
     study.cancel()
     assert newest(study) == before, "only the wanted event comes"
     assert receiver.of(study) == ["stopped"]
@@ -188,8 +189,8 @@ def test_a_study_that_pauses_itself_is_posted_with_the_reason(
 def test_devices_that_leave_and_come_back_are_posted_once_for_each_absence(
     flock: Server, client: Client, receiver: Receiver
 ) -> None:
-    # The absence of this study begins when it gets its webhook, because it had a device before. So
-    # its event comes after every event of an absence that began earlier.
+    # This study had a device before. So its time without devices begins when it gets a webhook, and
+    # its event comes after the events of all studies whose devices left earlier.
     control = client.grid(objective, {"x": [1, 2]})
     with flock.device() as device:
         device.result(device.ready(), more=False, outcome="complete", values=(1.0,))
@@ -234,7 +235,7 @@ def test_notify_sets_changes_and_removes_the_webhook(client: Client, receiver: R
     assert not study.webhook
     study.notify(None)
     study.cancel()
-    # A row shows its events only with a webhook.
+    # The study's row shows events only while the study has a webhook.
     study.notify(receiver.url)
     assert study.webhook
     assert newest(study) is None, "nothing was stored to be sent"
@@ -324,7 +325,7 @@ def test_an_address_that_is_not_allowed_is_refused(
 
 @pytest.mark.server
 def test_a_name_that_leads_inside_is_refused_when_it_is_sent(real: Server) -> None:
-    # This host's own name has an address that is not public, or none.
+    # The name of this machine has a private address or no address.
     with real.client() as client:
         study = client.grid(objective, {"x": [1]}, webhook=f"https://{socket.gethostname()}/")
         study.cancel()

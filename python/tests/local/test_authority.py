@@ -130,8 +130,8 @@ def test_this_package_trusts_the_authority_for_its_own_server_alone(
     [
         (["8.8.8.8"], [], "8.8.8.8"),
         ([], ["bank.example.org"], "bank.example.org"),
-        # Hosts of other networks that are as private as the machine's own, such as a router and a
-        # printer elsewhere.
+        # Hosts of other private networks than the machine's own, such as another household's router
+        # and printer.
         (["192.168.2.1"], [], "192.168.2.1"),
         (["10.0.0.1"], [], "10.0.0.1"),
         ([], ["printer.local"], "printer.local"),
@@ -312,8 +312,8 @@ class _Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Machine]:
-    """Return a machine whose other loopback addresses count as the network's, because tests stay on
-    loopback.
+    """Yield a machine for which 127.0.0.2 counts as an address of its network, because tests use
+    only loopback.
     """
     monkeypatch.setattr(
         "hyperflock._local.share._in_network",

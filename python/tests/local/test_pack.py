@@ -55,7 +55,8 @@ def test_files_are_unpacked_with_the_forms_that_save_bytes(packed: Path, tmp_pat
     assert (folder / "web/join.html").read_bytes() == TEXT
     assert gzip.decompress((folder / "web/join.html.gz").read_bytes()) == TEXT
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [folder.name]
-    # Later starts read only the archive's list, so the archive can be missing.
+    # Once the files are unpacked, only the archive's hash and size are read, from the list next to
+    # it. So the archive itself can be missing.
     (packed / ARCHIVE).unlink()
     assert unpacked(packed, tmp_path / "cache") == folder
 

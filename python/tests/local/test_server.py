@@ -1,5 +1,5 @@
-"""Tests a local server: it is started, found by the other commands, shared and stopped, and it may
-fail.
+"""Tests a local server: it is started, found by the other commands, shared and stopped, and its
+failures are reported.
 
 The tests of ``up`` and related commands run the real server (marked ``server``); others need none.
 """

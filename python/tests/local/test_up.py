@@ -164,7 +164,7 @@ def test_tunnel_ends_with_its_server(
 
 
 def _is_there(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Return whether a process runs. A zombie counts as ended."""
     try:
         state = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

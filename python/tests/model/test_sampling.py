@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import qmc
 
-# A sample of a correct generator has a smaller p-value in one of a thousand cases. The seeds are
-# fixed, so a test always has the same outcome.
+# With a correct generator, a test's p-value is below this limit in one of a thousand cases. The
+# seeds are fixed, so a test always has the same outcome.
 LEAST_P = 1e-3
 SEEDS = (0, 1, 2, 12345, 2**53 - 1)
 
@@ -77,7 +77,8 @@ def test_sobol_s_points_are_scipy_s_before_scrambling() -> None:
 
 
 def test_a_late_point_of_sobol_s_sequence_is_scipy_s() -> None:
-    # With more bits, SciPy 1.17's fast_forward raises an error. A point below 2^30 needs no more.
+    # With more than 30 bits, SciPy 1.17's fast_forward raises an error. The first 2^30 points of
+    # the sequence need no more bits.
     sampler = qmc.Sobol(5, scramble=False, bits=30)
     sampler.fast_forward(1_000_003)
     mine = [sobol_bits(1_000_003, d) * 2.0**-UNIT_BITS for d in range(5)]

@@ -32,7 +32,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def test_scripts_give_with_one_device_the_parameters_of_plain_optuna(tmp_path: Path) -> None:
     tests = Path(__file__).parents[1] / "support"
     worker = ROOT / "worker-runtime" / "python"
-    # Packages in a folder of this name count as installed, and are not bundled.
+    # Packages in a folder named site-packages count as installed, and are not bundled.
     installed = tmp_path / "site-packages"
     for path in paths("7.8.1").split(os.pathsep):
         if path.endswith(".whl"):  # each attempt makes Python search again, which is slow in a zip

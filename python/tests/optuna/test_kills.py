@@ -29,7 +29,8 @@ KILLS = int(os.environ.get("HYPERFLOCK_TEST_KILLS", "2"))
 IS_JUDGED = "HYPERFLOCK_TEST_KILLS" in os.environ
 SEED = int(os.environ.get("HYPERFLOCK_TEST_SEED", "1"))
 KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
-# The longest allowed time from a claim until devices compute all trials that are marked as running.
+# The longest allowed time in seconds, from the moment at which a new notebook takes over the study
+# until each trial that a killed notebook left running is open at the server again.
 SETTLED_S = 10.0
 # A trial that has lost this many devices is not leased again (rule R18 of the protocol).
 POISON = 3
@@ -42,7 +43,7 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
     with Stage(tmp_path, kind, SEED) as stage:
         for kill in range(KILLS):
             notebook = stage.begin("curved", "--goal", "1000000")
-            # Every second notebook may die before or during its claim.
+            # Every second notebook may be killed before it has taken over the study.
             if kill % 2 == 0:
                 longest_s = max(longest_s, stage.settled_s(notebook, left))
                 stage.until_done(notebook, stage.done + 2)

@@ -188,7 +188,8 @@ def test_a_trial_whose_attributes_cannot_travel_fails_alone(
     assert sorted(seen) == [(trial.number, trial.state) for trial in study.trials]
     texts = [str(call.args[0]) for call in warned.call_args_list]
     assert ["[attribute_not_json]" in texts[0], "[attributes_too_large]" in texts[1]] == [True] * 2
-    # The server never got the two failed trials, and its target does not count them.
+    # The owner never sent the two failed trials to the server, and does not count them in the
+    # number of trials that it wants (`target`).
     assert (server.asked[1].asked, server.asked[1].target) == ([1, 3, 4], 3)
 
 
@@ -608,8 +609,8 @@ def test_the_next_batch_travels_while_one_is_answered(server: FakeConsole, clien
 
 
 def test_a_batch_that_wants_trials_is_taken_in_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every answer is sent at once, so the reply with an answer must not acknowledge the whole
-    # batch.
+    # Each answer is sent in a reply of its own. Only the last reply, which has the new trials, may
+    # acknowledge the batch.
     monkeypatch.setattr(_run, "HOLD_S", -1.0)
     study = optuna.create_study(sampler=TPESampler(seed=1))
     owner = Owner(study, SimpleNamespace(study=1))  # type: ignore[arg-type]

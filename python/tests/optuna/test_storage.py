@@ -260,8 +260,8 @@ def test_view_of_a_real_servers_grid_while_it_runs(real: Server) -> None:
         assert [t.state for t in trials][:2] == [TrialState.RUNNING, TrialState.COMPLETE]
         assert (trials[1].value, trials[1].intermediate_values) == (0.75, {1: 2.0})
         assert trials[1].params == {"rate": 0.5, "act": None}
-        # The next waiting trial is leased to a waiting device. Trials of a cancelled study have
-        # failed.
+        # Cancelling makes all unfinished trials fail. More than two trials exist, because a device
+        # that asks for work gets another trial.
         study.cancel()
         trials = storage.get_all_trials(study.id)
         assert [t.state for t in trials][:2] == [TrialState.FAIL, TrialState.COMPLETE]

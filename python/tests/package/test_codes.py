@@ -521,7 +521,9 @@ def test_every_code_of_the_sources_is_listed_and_none_that_is_gone() -> None:
 
 
 def _codes_of(node: ast.AST) -> set[str]:
-    """Return the codes in a node: keyword arguments, first arguments of helpers, class defaults."""
+    """Return the error codes in a syntax node: in keyword arguments, first arguments of helpers,
+    class defaults and dicts.
+    """
     found: list[ast.expr | None] = []
     match node:
         case ast.Call(func=ast.Name(id="_fail" | "complain" | "server_error"), args=[first, *_]):
@@ -535,7 +537,8 @@ def _codes_of(node: ast.AST) -> set[str]:
             found = [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "code"]
             found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value in _STATUSES]
     texts = {e.value for e in found if isinstance(e, ast.Constant) and isinstance(e.value, str)}
-    # The default of the root class is never raised. The next test checks that.
+    # No error is raised with `error`, the default code of the root class. The next test checks
+    # that.
     return texts - {"error"}
 
 

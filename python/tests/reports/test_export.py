@@ -120,7 +120,7 @@ def test_integers_that_no_column_holds_are_rounded_or_text(
     server.finish(made.id, 0, value=0.25)
     (row,) = pyarrow.parquet.read_table(io.BytesIO(made.export("parquet"))).to_pylist()
     assert row["params_x"] == 2.0**60
-    # Integers of an ask-and-tell study may be longer than any column's type.
+    # Integers of an ask-and-tell study may be too large for every type of a column.
     asked = msgspec.structs.replace(made.row, kind="asked", space=[])
     long = [
         dataclasses.replace(made.trials[0], number=number, params={"x": value, "y": value})

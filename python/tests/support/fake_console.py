@@ -4,9 +4,10 @@
         client = Client(server.url, server.token)
         server.finish(study_id, 0, value=0.5)
 
-It follows the written interface: the codec that the golden files check parses every message that
-the server sends, and checks every spec that it receives. The event loop runs in a thread of its
-own. The test's thread changes the server's state only by these methods, which hold the lock.
+It follows the written interface: the package's codec, which the golden files check, parses every
+message that the server sends, and checks every spec that it receives. The event loop runs in a
+thread of its own. The test's thread changes the server's state only by the methods of
+`FakeConsole`, which hold the lock.
 """
 
 from __future__ import annotations
@@ -121,7 +122,8 @@ class FakeConsole:
         self.asked_more = threading.Condition(self.lock)
         # The folder of pages and runtime that it serves as the compute origin. None: no folder.
         self.built: Path | None = None
-        # What the devices page of every study contains, with the number of devices for each reason.
+        # The answer to requests for the placement of any study. `reasons` has the number of devices
+        # that may not run its trials, by reason.
         self.placement: dict[str, Any] = {
             "devices": 2,
             "matching": 1,
@@ -604,7 +606,8 @@ class FakeConsole:
                 with self.lock:
                     answer = self._answer(method, path, headers, body)
             except Exception:
-                # A dropped connection or a 5xx would be tried again for minutes.
+                # The status is 400, because clients repeat a request for minutes after a dropped
+                # connection or a status of 500 and more.
                 answer = refusal(400, "fake_console_broken", traceback.format_exc())
         writer.write(answer.encode(with_body=method != "HEAD"))
         await writer.drain()

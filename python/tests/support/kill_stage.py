@@ -163,7 +163,9 @@ class Stage:
         until(f"{count} trials", lambda: notebook.is_alive() and self.done >= count)
 
     def is_claimed(self) -> bool:
-        """Return whether an owner has attached since the last call that returned True."""
+        """Return whether a new owner has taken over the study since the last call that returned
+        True.
+        """
         sampler = self.study.row.sampler if self.study else None
         if not isinstance(sampler, SamplerRow) or not sampler.attached:
             return False
@@ -172,12 +174,14 @@ class Stage:
         return is_new
 
     def settled_s(self, notebook: Notebook, left: set[int]) -> float:
-        """Wait until each trial of ``left`` that still runs in the storage is open at the server.
+        """Wait until each trial of ``left`` that still runs in the storage is unfinished at the
+        server.
 
         Returns
         -------
         float
-            Seconds from the claim of the new notebook to that state.
+            The seconds from the moment at which the new notebook takes over the study to that
+            state.
         """
         until("the claim", lambda: notebook.is_alive() and self.is_claimed())
         claimed = time.monotonic()

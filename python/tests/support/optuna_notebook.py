@@ -3,8 +3,9 @@
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --goal 50     # until 50 trials are good
     python optuna_notebook.py URL TOKEN STORAGE OBJECTIVE --trials 50   # 50 trials of this process
 
-STORAGE ``-`` is in memory. OBJECTIVE is a name of asked_objectives. The program prints lines of
-JSON: ``begun`` before it optimizes, each trial in its callback, and all trials at the end.
+STORAGE ``-`` is in memory. OBJECTIVE is the name of a function in asked_objectives.py. The program
+prints lines of JSON: ``begun`` before it optimizes, each trial in its callback, and all trials at
+the end.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def storage_of(where: str) -> BaseStorage | str | None:
     """Open the storage that an argument names."""
     if not where.endswith(".log"):
         return None if where == "-" else where
-    # By default the lock of a killed process stays for half a minute.
+    # By default, other processes wait half a minute for the lock of a killed process.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         lock = JournalFileOpenLock(where, grace_period=1)

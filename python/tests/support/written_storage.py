@@ -214,7 +214,7 @@ class WrittenStorage(Storage):
             "directions": [d.name.lower() for d in directions],
             "entry": "a:b",
             "bundle": {"sha256": BUNDLE_SHA256, "bytes": len(BUNDLE)},
-            # Optuna's cases have trials that fail before any succeeds.
+            # Optuna's tests let trials fail before one succeeds, and the study must not pause then.
             "limits": {"max_failures": 0},
             "runtime": {"chainer": "7.8.1"},
         }

@@ -171,7 +171,7 @@ class Real:
             is_over = call.last["state"] == "finished" or ended < call.last["total"]
             return bool(call.last["complete"] + call.last["failed"] == ended and is_over)
 
-        # The device gets its acknowledgement before the study's row changes.
+        # The device gets its acknowledgement before the study's row changes, so wait for the row.
         until("the study's row", is_counted)
 
     def close(self) -> None:

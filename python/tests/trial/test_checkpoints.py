@@ -166,7 +166,8 @@ def damaged() -> bytes:
     return whole[:begins] + b"\xff" * 8 + whole[begins + 8 :]
 
 
-# The flags of an entry in the archive's directory, without and with a password.
+# The beginning of an entry in a zip's central directory. The second form has the flag that says
+# that the file is encrypted.
 ENCRYPTED = (b"PK\1\2\x14\3\x14\0\0\0", b"PK\1\2\x14\3\x14\0\1\0")
 
 MALFORMED: dict[str, Callable[[], tuple[str, bytes]]] = {

@@ -1,8 +1,8 @@
 """Defines a study of one trial, whose value is the Unix time in ms after its first
 ``optimizer.update``.
 
-As a script it submits the study and prints its id. ``bench_first_compute.ts`` subtracts the time of
-the tap.
+As a script it submits the study and prints its id. ``bench_first_compute.ts`` subtracts the time at
+which the volunteer tapped Start.
 """
 
 import time

@@ -88,7 +88,8 @@ def main() -> int:
     ]
     import mnist_grid
 
-    # This side is plain NumPy, because Chainer is imported before a device could be used.
+    # In this process Chainer uses plain NumPy, because it is imported before array-core's device
+    # could be set up.
     from hyperflock_worker import compat
 
     compat.install()
@@ -111,7 +112,8 @@ def main() -> int:
         time_limit_s=0,
     )
     expected = options.expect or options.backend
-    # Wait for all trials first, because this side would take processor time from the volunteers.
+    # Wait for all trials first, because the local runs below would take processor time from the
+    # volunteers.
     trials = list(study)
     losses, accuracies = [], []
     for trial in sorted(trials, key=lambda one: one.number):

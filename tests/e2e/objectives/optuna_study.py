@@ -47,7 +47,8 @@ def main() -> None:
     study = optuna.create_study(
         study_name="pruned",
         sampler=optuna.samplers.RandomSampler(seed=1),
-        # One device may still compute the first trial when the other one gets a bad trial.
+        # One of the four good trials may still run on one device when the other device gets a bad
+        # trial. So three finished trials must suffice for pruning.
         pruner=optuna.pruners.MedianPruner(n_startup_trials=len(GOOD) - 1),
     )
     for params in [*GOOD, *BAD * [{"x": 8.0, "shape": "square"}], {"x": 9.0}]:

@@ -347,7 +347,8 @@ def test_ctrl_c_ends_a_wait_for_the_device(host: str, tmp_path: Path) -> None:
         assert (process.returncode, output, errors) == (0, "once\n", "")
         return took < whole_s / 2
 
-    # Even on a busy machine, one of ten runs ends early. None would if Ctrl-C did not end the wait.
+    # Even on a busy machine, at least one of ten runs ends early. If Ctrl-C did not end the wait,
+    # none would.
     assert any(is_ended_early() for _ in range(10))
 
 

@@ -237,7 +237,9 @@ def is_safe(name: str) -> bool:
 
 
 def _write_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, limit: int) -> int:
-    """Write one file and return its size, which is counted, as a zip's directory may be wrong."""
+    """Write one file and return its size. The written bytes are counted, because the size in a
+    zip's directory may be wrong.
+    """
     path = folder / entry.filename
     if entry.is_dir():
         path.mkdir(parents=True, exist_ok=True)

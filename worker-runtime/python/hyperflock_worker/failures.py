@@ -71,7 +71,8 @@ CAUSES = {
 }
 
 
-# Errors of a trial's calls. A code with a cause becomes the attempt's code.
+# Errors that a trial's methods raise. If such an error's code is in the table above, it becomes the
+# code of the attempt.
 _OF_TRIALS = (
     *(ArtifactError, ArtifactLostError, AttributeRefusedError, CallError, CheckpointError),
     *(MetricError, SeriesError, StudyElsewhereError, SuggestInvalidError, SuggestMismatchError),
@@ -156,7 +157,8 @@ def names_of(error: BaseException) -> list[str]:
         names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds[:MAX_NAMES]]
         return [name[:MAX_NAME_CHARS] for name in names]
     except BaseException:
-        # Classes can also be the objective's code.
+        # The objective may have defined the exception's class, so reading the class may raise
+        # anything.
         return []
 
 

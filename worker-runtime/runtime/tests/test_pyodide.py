@@ -111,7 +111,7 @@ def test_reports_updates_and_suggestions_are_progress(
 
 
 def test_nothing_is_compiled_in_the_browser(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    # Compiling a module takes more time than the rest of the start. Add a module of the standard
-    # library that appears here to stdlib_hot.txt.
+    # Compiling one module takes more time than the rest of the start. If `source_modules` names a
+    # module of the standard library, add it to stdlib_hot.txt.
     assert both[0]["source_modules"] == []
     assert both[0]["modules"] > 500, "Chainer and NumPy were imported"

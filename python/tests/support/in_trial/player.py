@@ -254,7 +254,7 @@ class _Agent(types.ModuleType):
             assert _is_step(payload["step"])
             return '{"ok": true, "value": false}'
         assert method == "suggest", method
-        # recorded_answers.ts has the same answer for the worker runtime.
+        # For trials without a server, recorded_answers.ts has the same answer.
         message = f"the trial was given no value for '{payload['name']}' when it ran before"
         return json.dumps({"ok": False, "error": {"code": "owner_error", "message": message}})
 

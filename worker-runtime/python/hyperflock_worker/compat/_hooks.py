@@ -64,7 +64,7 @@ class _PatchingLoader(importlib.abc.Loader):
 
 
 class _PatchFinder(importlib.abc.MetaPathFinder):
-    """A finder that only finds the modules of the table."""
+    """A finder that finds only the modules that have patches or need stand-ins."""
 
     def __init__(self, patches: Sequence[Patch]) -> None:
         self._by_module: dict[str, list[Patch]] = {name: [] for name in stand_ins.SHADOWS}

@@ -116,7 +116,8 @@ def memory_of_strided_arrays(module: ModuleType) -> None:
         if storage_offset + high > last - first:
             raise ValueError("Out of buffer: too large index was specified")
         tricks = module.cuda.cupy.lib.stride_tricks
-        # The vector shows the array's memory, from the element with the lowest address on.
+        # `row` is a vector over the array's memory. It begins with the element that has the lowest
+        # address.
         backward = tuple(axis for axis, stride in enumerate(own.strides) if stride < 0)
         lowest = module.cuda.cupy.flip(array, backward) if backward else array
         row = tricks.as_strided(lowest, (last - first + 1,), (own.itemsize,))

@@ -154,7 +154,8 @@ def iterators_become_serial(module: ModuleType) -> None:
     """
     if can_start_threads():
         return
-    # chainer.iterators.multiprocess_iterator holds MultiprocessIterator, and so on.
+    # The class has its module's name in another spelling: MultiprocessIterator is in
+    # multiprocess_iterator.
     name = "".join(part.capitalize() for part in module.__name__.rsplit(".", 1)[1].split("_"))
     serial = importlib.import_module("chainer.iterators.serial_iterator").SerialIterator
     setattr(module, name, _serial_version(getattr(module, name), serial))

@@ -56,7 +56,9 @@ def array_type() -> Any:
 
 
 def nn() -> Any:
-    """Return ``arraycore.nn``; arraycore is imported if :func:`takes` returned True."""
+    """Return ``arraycore.nn``. Call it only after :func:`takes` returned True: arraycore is
+    imported then.
+    """
     return sys.modules["arraycore"].nn
 
 

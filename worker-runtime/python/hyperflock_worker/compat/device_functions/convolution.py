@@ -42,7 +42,7 @@ def _geometry(function: Any) -> _Geometry:
     return _Geometry(stride, pad, tuple(function.dilate), groups, cover_all)
 
 
-# A network calls this with the same few arguments in every step.
+# The results are cached, because a network calls this with the same few arguments in every step.
 @lru_cache(maxsize=1024)
 def _places(geometry: _Geometry, space: Extents, window: Extents) -> Extents:
     """Return the number of positions of the window along each axis."""

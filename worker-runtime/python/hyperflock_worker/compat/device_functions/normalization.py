@@ -16,7 +16,9 @@ from hyperflock_worker.compat.device_functions._switch import nn, replace, takes
 
 
 def _takes_all(x: Any, parameters: tuple[Any, ...], running: tuple[Any, ...]) -> bool:
-    """Return whether the data, the parameters and the statistics each have one floating dtype."""
+    """Return whether device functions can take the arguments: none is empty, and the data, the
+    parameters and the running statistics are arraycore arrays, each group of one float dtype.
+    """
     return (
         takes(x)
         and takes(*parameters)
@@ -43,7 +45,7 @@ def implementation(module: ModuleType) -> None:
             x, gamma, beta, axis=axis, eps=eps, decay=decay,
             running_mean=running_mean, running_var=running_var,
         )  # fmt: skip
-        # Only iDeep's gradient uses the variance.
+        # The variance is not returned, because only iDeep's gradient uses it.
         return y, None, running_mean, running_var, mean, None, inv_std, None
 
     def backward(
